@@ -29,9 +29,11 @@ from buckets import s3_endpoint, s3_environment  # noqa: F401
 from collector import collector  # noqa: F401
 from model_server import quick_server  # noqa: F401
 from name_server import names  # noqa: F401
+from octavo.kit.clock import CLOCK, system_time
 from octavo.kit.db.database import Database
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate
+from octavo.kit.scheduling.rates import RateLimiter
 from set_clock import SetClock
 from tools import _launched_browser, browser, corpora_folder, newest_api, public_api  # noqa: F401
 from world import _postgresql_once, _sqlite_once, sqlite_world, world  # noqa: F401
@@ -298,6 +300,21 @@ def clock() -> Iterator[SetClock]:
     set_clock = SetClock()
     yield set_clock
     set_clock.reset()
+
+
+@pytest.fixture(autouse=True)
+def _rate_limits_need_the_clock(monkeypatch) -> Iterator[None]:
+    """Fail a test that reaches a rate limit while the minute may end between two of its requests."""
+    refuse, moving = RateLimiter._refused, []
+
+    def refused(moment, allowance):
+        if CLOCK.read is system_time:
+            moving.append(allowance)
+        return refuse(moment, allowance)
+
+    monkeypatch.setattr(RateLimiter, "_refused", staticmethod(refused))
+    yield
+    assert not moving, f"{moving[0]}: stop the time with the fixture clock: clock.advance(0)"
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from octavo.content.revisions.deriving import check_derived, remove_replaced
 from octavo.content.revisions.item_versions import list_items
 from octavo.content.revisions.page_versions import list_pages
 from octavo.content.revisions.states import main_state
-from octavo.content.revisions.versions import DAY
+from octavo.content.revisions.versions import ABANDONED_AFTER
 from octavo.operations.admin.first_start import token_for
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.accounts import find_user_by_email
@@ -93,7 +93,7 @@ def test_killed_import_is_whole_or_nothing(database_url, tmp_path, clock, pages,
         assert versions == 1
     assert killed, "no process was killed in time"
     context = open_context(settings)
-    clock.advance(DAY)
+    clock.advance(ABANDONED_AFTER)
     remove_replaced(context, space)
     with context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM search_pages") == pages

@@ -333,6 +333,7 @@ def test_everything_of_a_membership_ends_with_it(world: World, schemas) -> None:
             "notifications",
             "notification_counts",
             "watches",
+            "favorites",
             "change_seen",
         }
         for name in ending:

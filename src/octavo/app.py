@@ -110,7 +110,7 @@ def _ready(context: Context) -> Route:
 def _home(settings: Settings) -> Callable[[Request], Answer]:
     """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
-    told = {
+    links = {
         "name": "Octavo",
         "version": version("octavo"),
         "api": f"{settings.url}/v1",
@@ -118,7 +118,7 @@ def _home(settings: Settings) -> Callable[[Request], Answer]:
         "reference": f"{settings.url}/docs",
         "sites": settings.sites_url,
     }
-    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(told)
+    page, data = draw_home(settings.name, settings.sites_url), msgspec.json.encode(links)
 
     def answer(request: Request) -> Answer:
         if accepts_page(request.headers):
@@ -349,7 +349,7 @@ async def _repeat(seconds: float, work: Callable[[], object]) -> None:
         try:
             await asyncio.get_running_loop().run_in_executor(None, work)
         except Exception:
-            # For example, the database asks for another attempt, which the next run is.
+            # The next run is a new attempt, which is enough if, for example, the database asked for one.
             log.exception("repeated work failed")
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
+
+T = TypeVar("T")
 
 _FIELD = re.compile(r"([A-Za-z][\w.\[\]-]*): ")
 
@@ -111,6 +113,13 @@ class LimitReached(Forbidden):
 class NotFound(OctavoError):
     status = 404
     reason = "not_found"
+
+
+def require_found(found: T | None, message: str) -> T:
+    """Return an object that was looked up. Raises NotFound if it is None."""
+    if found is None:
+        raise NotFound(message)
+    return found
 
 
 class BlockNotFound(NotFound):

@@ -11,6 +11,7 @@ from octavo.kit.work.worker import Worker
 from octavo.operations.admin import limit_warnings
 from octavo.organization.access.limits import ResourceLimits, measure, set_limits
 from octavo.organization.access.members import upsert_member
+from set_clock import SetClock
 from world import World
 
 NEW_PAGE = {"operation": "insert_page", "title": "New", "document": {"markdown": "# New\n\nWords.\n"}}
@@ -82,7 +83,8 @@ def test_members_are_refused_beyond_the_limit(world: World) -> None:
     assert answer.status_code == 403, (answer.text, path)
 
 
-def test_requests_are_counted_for_the_whole_organization(world: World) -> None:
+def test_requests_are_counted_for_the_whole_organization(world: World, clock: SetClock) -> None:
+    clock.advance(0)
     limit(world, requests=3)
     space = world.home.path("/spaces/{spaceId}")
     statuses = [world.call(who, "GET", space).status_code for who in ("admin", "reader", "editor", "admin")]
@@ -91,7 +93,8 @@ def test_requests_are_counted_for_the_whole_organization(world: World) -> None:
     assert world.call(world.away.admin, "GET", world.away.path("/spaces/{spaceId}")).status_code == 200
 
 
-def test_limits_of_requests_are_read_again_after_ten_seconds() -> None:
+def test_limits_of_requests_are_read_again_after_ten_seconds(clock: SetClock) -> None:
+    clock.advance(0)
     moment, limits = [0.0], {"a": 10}
     rates = OrganizationRates(lambda: dict(limits), clock=lambda: moment[0])
     rates.count("a")

@@ -17,7 +17,7 @@ from octavo.app import api_app
 from octavo.delivery.agents import store, tools, undoing
 from octavo.delivery.agents.jobs import forget_unused_clients
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.http.operation import TABLE
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.operations.admin.credentials import revoke_tokens
@@ -213,7 +213,8 @@ BAD_ADDRESSES = (
 )
 
 
-def test_registration_is_limited(connecting):
+def test_registration_is_limited(connecting, clock):
+    clock.advance(0)
     for body in (
         b"",
         b"[",
@@ -366,7 +367,7 @@ def test_unused_apps_are_forgotten(world, connecting, clock, monkeypatch):
         others = [store.insert_client(tx, f"Other {n}", [BACK]).id for n in range(3)]
         store.forget_clients(tx)
         assert [store.find_client(tx, id) is not None for id in (kept, *others)] == [True, False, True, True]
-    clock.advance(8 * store.DAY)
+    clock.advance(8 * DAY)
     with world.context.db.write() as tx:
         store.forget_clients(tx)
         assert [store.find_client(tx, id) is not None for id in (kept, *others)] == [
@@ -375,7 +376,7 @@ def test_unused_apps_are_forgotten(world, connecting, clock, monkeypatch):
             False,
             False,
         ]
-    clock.advance(100 * store.DAY)
+    clock.advance(100 * DAY)
     forget_unused_clients(world.context)
     with world.context.db.read() as tx:
         assert store.find_client(tx, kept) is None
@@ -416,7 +417,7 @@ def test_an_edit_is_undone_even_in_an_older_change_request(world, connecting, cl
     agent = Agent(world, connecting.token(days=5)["access_token"])
     change = agent.do("create_change_request", space=space, subject="Own")
     with world.context.db.write() as tx:
-        tx.run("UPDATE agent_acts SET created_at = created_at - :days", days=3 * store.DAY)
+        tx.run("UPDATE agent_acts SET created_at = created_at - :days", days=3 * DAY)
     agent.do("describe_change_request", space=space, change_request=change["id"], subject="Still own")
     page = {"operation": "insert_page", "title": "New", "document": {"markdown": "x"}}
     base = agent.do("read_change_request", space=space, change_request=change["id"])["changeRequest"][
@@ -726,16 +727,14 @@ def test_a_hundred_agents_work_at_once(sqlite_world):
         BACK,
         CHALLENGE,
         json.dumps(["docs:read", "docs:draft"]),
-        now() + store.DAY,
-        now() + store.DAY,
+        now() + DAY,
+        now() + DAY,
         None,
     )
     with world.context.db.write() as tx:
         for number in range(100):
             named = structs.replace(code, name=f"Pen {number}")
-            store.insert_agent(
-                tx, ids.new_id(), named, f"oca_{number:032}", now() + store.DAY, f"ocr_{number}"
-            )
+            store.insert_agent(tx, ids.new_id(), named, f"oca_{number:032}", now() + DAY, f"ocr_{number}")
     call = {"name": "create_change_request", "arguments": {"space": world.home["spaceId"]}}
 
     app = api_app(world.context)

@@ -221,7 +221,8 @@ def test_a_code_is_only_valid_for_the_app_that_requested_it(connecting, web):
         assert answer.status_code == 400 and answer.json()["error"] == "invalid_grant"
 
 
-def test_fetches_of_documents_are_limited(world, web, monkeypatch):
+def test_fetches_of_documents_are_limited(world, web, monkeypatch, clock):
+    clock.advance(0)
     found = Documents(world.context)
     for number in range(20):
         web.put(f"https://pen.example/{number}")

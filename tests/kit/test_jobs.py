@@ -596,6 +596,24 @@ def test_each_part_has_the_time_limit_of_the_job(database, kept):
     assert (parts, _rows(database)) == ([0, 1, 2, 3, 4], [])
 
 
+def test_parts_run_until_one_returns_nothing(database):
+    left, transactions = [2, 2, 0], []
+
+    def part(tx):
+        jobs.running.get().deadline.at -= 50
+        transactions.append(tx)
+        return left.pop(0)
+
+    @jobs.job("in parts", bound=None, attempts=1, seconds=60)
+    def in_parts(context):
+        jobs.run_parts(database, part)
+
+    _add(database, "in parts")
+    Worker(database, None).run_pending()
+    assert (left, _rows(database)) == ([], [])
+    assert len(set(map(id, transactions))) == 3
+
+
 def test_a_part_beyond_the_time_limit_fails(database):
     @jobs.job("in parts", bound=None, attempts=1, seconds=60)
     def in_parts(context):

@@ -105,7 +105,8 @@ def test_an_unknown_epoch_starts_no_session(live):
         assert status(client.post({**client.body(insert("y", 1)), "epoch": epoch})) == (410, "gone"), epoch
 
 
-def test_two_hundred_keys_per_second_are_slowed_down_but_not_lost(live, monkeypatch):
+def test_two_hundred_keys_per_second_are_slowed_down_but_not_lost(live, monkeypatch, clock):
+    clock.advance(0)
     client = live.open()
     limits = accepting(live.world.context)
     monkeypatch.setattr(limits._steps, "limit", 400)

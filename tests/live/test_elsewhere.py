@@ -222,7 +222,8 @@ def test_expired_steps_return_410(live, monkeypatch):
     assert texts(old.document)[0] == "Typed. More. First paragraph of A."
 
 
-def test_a_person_who_sends_too_much_must_wait(live, monkeypatch):
+def test_a_person_who_sends_too_much_must_wait(live, monkeypatch, clock):
+    clock.advance(0)
     client = live.open()
     limits = accepting(live.world.context)
     monkeypatch.setattr(limits._posts, "limit", 2)

@@ -340,7 +340,8 @@ def test_each_read_of_a_change_request_contains_earlier_typed_text(live):
     assert head(live) == before
 
 
-def test_reads_do_not_save_continuously(live, monkeypatch):
+def test_reads_do_not_save_continuously(live, monkeypatch, clock):
+    clock.advance(0)
     client = live.open()
     client.type("x", 1)
     assert "xFirst" in live.markdown()

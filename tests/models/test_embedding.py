@@ -14,8 +14,7 @@ from octavo.assistants.models.embedding import Embedder, find_embedder
 from octavo.assistants.models.provider import ModelFailed
 from octavo.assistants.models.retention import prune_embeddings
 from octavo.errors import TooManyRequests
-from octavo.kit.clock import now
-from octavo.kit.db.allowances import DAY
+from octavo.kit.clock import DAY, now
 from world import World
 
 MODEL = "test-embedding"

@@ -13,7 +13,7 @@ from octavo.assistants.models.calling import Model, find_model
 from octavo.assistants.models.provider import ModelFailed, ModelMessage
 from octavo.assistants.models.retention import prune_calls
 from octavo.errors import TooManyRequests
-from octavo.kit.db.allowances import DAY
+from octavo.kit.clock import DAY
 from octavo.kit.scheduling.deadlines import DeadlineExceeded, limited
 from world import World
 

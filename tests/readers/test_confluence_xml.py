@@ -106,6 +106,16 @@ def test_a_space_is_read():
     assert "display/AC/Second+page: second-page.md" in text(made, ".gitbook.yaml")
 
 
+def test_pages_in_a_folder_are_read():
+    folder = page(20, "Guides", "", 10).replace(
+        'class="Page"><id name="id">20<', 'class="Folder"><id name="id">20<', 1
+    )
+    entities = EXPORT["entities.xml"].replace(
+        "</hibernate-generic>", f"{folder}{page(21, 'Install', '<p>x</p>', 20)}</hibernate-generic>"
+    )
+    assert tree(brought(EXPORT | {"entities.xml": entities}))["Guides"] == {"Install": {}}
+
+
 BOMB = (
     '<?xml version="1.0"?>\n<!DOCTYPE h [<!ENTITY a "aaaaaaaaaa">%s]>\n'
     '<hibernate-generic><object class="Space"><property '

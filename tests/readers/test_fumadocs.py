@@ -144,7 +144,7 @@ def test_components_are_converted():
         [],
     )
     assert page(
-        '<Files>\n  <TemporaryFiles name="app" defaultOpen>\n    <File name="a.ts" />\n  </TemporaryFiles>\n'
+        '<Files>\n  <Folder name="app" defaultOpen>\n    <File name="a.ts" />\n  </Folder>\n'
         "</Files>\n\n<InlineTOC items={toc} />\n"
     ) == ("- `app/`\n  - `a.ts`\n", [])
 

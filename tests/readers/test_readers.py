@@ -546,8 +546,8 @@ def test_newer_nextra_is_read():
             "export default withNextra({ async redirects() { return [{source: '/old', destination: "
             "'/docs/guide'}] } })",
             "app/docs/page.mdx": "---\ntitle: Start\n---\n\n[guide](/docs/guide) `x{:js}`\n\n## In [!toc]\n\n"
-            '<FileTree>\n  <FileTree.TemporaryFiles name="src" open>\n    <FileTree.File name="a.js" />\n'
-            "  </FileTree.TemporaryFiles>\n</FileTree>\n\n"
+            '<FileTree>\n  <FileTree.Folder name="src" open>\n    <FileTree.File name="a.js" />\n'
+            "  </FileTree.Folder>\n</FileTree>\n\n"
             "<Tabs items={['A', {label: 'B', disabled: true}]}>\n  <Tabs.Tab>a</Tabs.Tab>\n"
             "  <Tabs.Tab>b</Tabs.Tab>\n</Tabs>\n",
             "app/docs/guide/page.mdx": (

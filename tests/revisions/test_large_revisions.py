@@ -370,7 +370,7 @@ def test_rows_of_a_killed_process_are_removed_after_a_day(world, tmp_path, in_ba
     assert written["search_pages"] == before["search_pages"] + 1
     remove_replaced(world.context, space)  # it may still continue
     assert count_rows(world) == written
-    clock.advance(versions.DAY)
+    clock.advance(versions.ABANDONED_AFTER)
     remove_replaced(world.context, space)
     assert count_rows(world) == before
     assert wrong(world, space) == []

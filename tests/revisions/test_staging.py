@@ -263,7 +263,7 @@ def test_abandoned_stages_are_never_visible(world, space, monkeypatch, clock):
         assert {page.title for page in list_pages(tx, state)} == {"zebra"}
         assert [item.name for item in list_items(tx, state, "file")] == ["zebra.yaml"]
     leave(world, space, "killed")
-    clock.advance(versions.DAY)
+    clock.advance(versions.ABANDONED_AFTER)
     remove_replaced(world.context, space.id)
     assert rows_beyond(world) == 0
     with world.context.db.read() as tx:
@@ -492,7 +492,7 @@ def test_every_revision_has_the_expected_content(world, space, monkeypatch, cloc
     for _ in range(25):
         model.step()
         model.check()
-    clock.advance(versions.DAY)
+    clock.advance(versions.ABANDONED_AFTER)
     model.clean()
     model.check()
     assert rows_beyond(world) == 0

@@ -51,6 +51,8 @@ def screens(app):
         "id"
     ]
     app.call("POST", f"/orgs/{app.organization}/saml", {"label": "Company"})
+    for favorite in ({"space": space}, {"site": site}):
+        app.call("POST", "/user/favorites", favorite)
     return {
         "work": "/",
         "inbox": "/~/inbox",
@@ -68,7 +70,10 @@ def screens(app):
         "space-members": f"/s/{space}/~/settings/members",
         "space-merging": f"/s/{space}/~/settings/merging",
         "space-export": f"/s/{space}/~/settings/export",
+        "space-git": f"/s/{space}/~/settings/git",
         "installation": "/~/installation",
+        "organizations": "/~/installation/organizations",
+        "people": "/~/installation/people",
         "jobs": "/~/installation/jobs",
         "member": f"/o/{app.organization}/~/members/people/{person}/{space}",
         "as-member": f"/o/{app.organization}/~/members/people/{person}/preview/{space}",
@@ -77,6 +82,7 @@ def screens(app):
         "members-sign-in": f"/o/{app.organization}/~/members/sign-in",
         "account": "/~/account",
         "account-sign-in": "/~/account/sign-in",
+        "tags": f"/s/{space}/~/tags",
         "comments": f"/s/{space}/~/comments",
         "files": f"/s/{space}/~/files",
         "variables": f"/s/{space}/~/variables",
@@ -87,6 +93,10 @@ def screens(app):
         "settings": f"/o/{app.organization}/~/settings",
         "tokens": f"/o/{app.organization}/~/tokens",
         "audit": f"/o/{app.organization}/~/audit",
+        "models": f"/o/{app.organization}/~/models",
+        "translations": f"/o/{app.organization}/~/translations",
+        "usage": f"/o/{app.organization}/~/usage",
+        "trash": f"/o/{app.organization}/~/trash",
         "specification": f"/o/{app.organization}/~/openapi/broken",
         "webhook": f"/o/{app.organization}/~/webhooks/{webhook}",
         "conversations": f"/o/{app.organization}/~/conversations",
@@ -99,7 +109,21 @@ def screens(app):
     }
 
 
-SITE = ("", "structure", "look", "audience", "address", "redirects", "insights", "settings")
+SITE = (
+    "",
+    "structure",
+    "look",
+    "audience",
+    "address",
+    "redirects",
+    "insights",
+    "questions",
+    "health",
+    "members",
+    "git",
+    # With sources and channels.
+    "settings",
+)
 
 SCREENS = (
     "work",
@@ -118,9 +142,12 @@ SCREENS = (
     "space-members",
     "space-merging",
     "space-export",
+    "space-git",
     "account",
     "account-sign-in",
     "installation",
+    "organizations",
+    "people",
     "jobs",
     "member",
     "as-member",
@@ -128,6 +155,7 @@ SCREENS = (
     "invitations",
     "members-sign-in",
     "import",
+    "tags",
     "comments",
     "files",
     "variables",
@@ -137,6 +165,10 @@ SCREENS = (
     "settings",
     "tokens",
     "audit",
+    "models",
+    "translations",
+    "usage",
+    "trash",
     "specification",
     "webhook",
     "conversations",
@@ -146,17 +178,19 @@ SCREENS = (
 )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 @pytest.mark.parametrize("name", SCREENS)
-def test_screens_follow_accessibility_rules(app, screens, name, size, scheme):
-    page = app.open(screens[name], viewport=size, color_scheme=scheme)
-    page.locator("main h1").first.wait_for()
-    page.wait_for_load_state("networkidle")
-    check(page)
-    if size is WIDE and scheme == "light":
-        assert find_twins(page) == {}
-    assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+def test_screens_follow_accessibility_rules(app, screens, name):
+    page = app.open(screens[name], viewport=WIDE)
+    for size in (WIDE, PHONE):
+        page.set_viewport_size(size)
+        page.locator("main h1").first.wait_for()
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate_handle("document.documentElement.scrollWidth").json_value() <= size["width"]
+        for scheme in ("light", "dark"):
+            page.emulate_media(color_scheme=scheme)
+            check(page)
+        if size is WIDE:
+            assert find_twins(page) == {}
     page.context.close()
 
 

@@ -26,12 +26,28 @@ def test_name_two_factor_authentication_sessions_and_tokens_are_managed(app):
     page = app.open("/~/account")
     expect(page.get_by_role("heading", name="Your account", level=1)).to_have_count(1)
     page.get_by_label("Name", exact=True).fill("Ines O.")
-    page.get_by_label("Photo URL").fill("not an address")
-    page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_label("Photo URL")).to_have_attribute("aria-invalid", "true")
-    page.get_by_label("Photo URL").fill("")
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_role("button", name="Ines O.", exact=True)).to_have_count(1)
+
+    upload = page.locator("input[type=file]")
+    photo = b"<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script></svg>"
+    for data, problem in (
+        (photo, "must be a PNG, JPEG, WebP, or GIF file"),
+        (b"GIF8" * 2_200_000, "too large"),
+    ):
+        upload.set_input_files({"name": "photo.gif", "mimeType": "image/gif", "buffer": data})
+        expect(page.get_by_role("alert").filter(has_text=problem)).to_have_count(1)
+    photo = base64.b64decode("R0lGODlhAQABAIAAAAUEBAAAACwAAAAAAQABAAACAkQBADs=")
+    upload.set_input_files({"name": "photo.gif", "mimeType": "image/gif", "buffer": photo})
+    expect(page.get_by_text("Photo uploaded")).to_have_count(1)
+    # It is loaded from the sites' origin, in the profile and in the navigation.
+    shown = page.locator(".avatar img[src*='/~avatars/']")
+    expect(shown).to_have_count(2)
+    page.wait_for_function(
+        "() => [...document.querySelectorAll('.avatar img')].every((one) => one.naturalWidth > 0)"
+    )
+    page.get_by_role("button", name="Remove photo").click()
+    expect(shown).to_have_count(0)
 
     page.get_by_role("tab", name="Sign-in").click()
     page.get_by_label("New password").fill("one thing, surely")

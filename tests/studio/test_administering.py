@@ -105,7 +105,7 @@ def test_access_is_explained_and_previewed_as_a_person(app):
     theirs.get_by_role("button", name="Spaces in Operations").click()
     theirs.get_by_role("link", name="Runbooks").click()
     seen = page.get_by_role("region", name="Runbooks")
-    expect(seen.get_by_text("Can comment", exact=True)).to_be_visible()
+    expect(seen.get_by_text("Commenter ·")).to_be_visible()
     expect(seen.get_by_text("Can't edit")).to_be_visible()
 
     page.goto(f"{app.url}/s/{space}/~/settings/members")

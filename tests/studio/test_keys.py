@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.slow
 
-OWN = ("/seen", "/presence", "/user/", "/views")
+OWN = ("/seen", "/presence", "/user/", "/views", "/ping", "/~batch")
 """Paths of data that only the person who presses a key sees."""
 
 

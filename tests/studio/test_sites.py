@@ -333,7 +333,7 @@ def test_people_get_a_role_for_a_site(app, site):
     assert app.call("GET", f"{path}/permissions/users")["items"][0]["permission"] == "create"
     page.get_by_role("searchbox", name="Find people").fill("sanna")
     expect(people.get_by_role("listitem")).to_have_count(1)
-    expect(page.get_by_text("It doesn't give access to the spaces on the site.")).to_be_visible()
+    expect(page.get_by_text("It doesn't give access to the site's spaces.")).to_be_visible()
     check(page)
     page.get_by_role("button", name=re.compile("All members")).click()
     page.get_by_role("menuitemradio", name="No access").click()

@@ -4,11 +4,11 @@ const ADDRESS = "/~batch";
 const API = "/v1";
 /** The maximum number of parts that the server accepts. */
 const MOST = 32;
-/** How many responses are kept, so that the server doesn't send them again, and up to which length. */
+/** The maximum number of kept responses, which the server doesn't have to send again, and their maximum length. */
 const KEPT = 60;
 const LONGEST = 200_000;
 
-/** Responses of a server of another version, which may not know batches, or smaller ones. */
+/** Statuses from a server of another version, which may not support batches, or only smaller ones. */
 const OTHER_VERSION = [400, 404, 405, 413];
 
 interface Waiting {
@@ -22,7 +22,7 @@ export interface Head {
   status?: number;
   etag?: string;
   retryAfter?: string;
-  /** The server doesn't answer this part in a batch. */
+  /** Whether the part has to be requested alone, because the server doesn't answer it in a batch. */
   alone?: boolean;
 }
 

@@ -51,7 +51,7 @@ export const moment = (iso: string) =>
     timeStyle: "short",
   });
 
-/** Return a planned moment, as short as it can be: `14:05`, `12 Nov 2026, 14:05`. */
+/** Return a planned time, as short as possible: `14:05`, `12 Nov 2026, 14:05`. */
 export function plannedAt(iso: string, now = new Date()): string {
   const then = new Date(iso);
   if (startOfDay(then) === startOfDay(now)) return timeOf(iso);

@@ -11,7 +11,7 @@ type English = typeof english;
 export type TextKey = { [Key in keyof English]: English[Key] extends string ? Key : never }[keyof English];
 /** The key of a text with plural forms. */
 export type PluralKey = Exclude<keyof English, TextKey>;
-/** What the build replaces a key with. */
+/** The value with which the build replaces a key. */
 type Built<Text> = [place: number, english: Text];
 
 /** The languages of the interface, each by its own name. */
@@ -60,7 +60,8 @@ export function chooseLanguage(tag: string): void {
   location.reload();
 }
 
-/** Characters that change the direction of the text after them. A person's name must not change the sentence. */
+/** Characters that change the direction of the text after them. They are removed, so that a person's name
+ * can't change the sentence. */
 const TURNING = /[\u202a-\u202e]/g;
 
 function fill(text: string, values: Values): string {

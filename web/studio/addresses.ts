@@ -23,7 +23,7 @@ const encodePath = (path: string) => path.split("/").map(encodeURIComponent).joi
 const below = (path: string) => path && `/${encodePath(path)}`;
 
 export const MAIN: Base = { kind: "main" };
-/** Main, while its pages are edited directly. */
+/** Main, in a space whose pages are edited directly. */
 export const EDITED_MAIN: Base = { kind: "main", edits: true };
 
 /** The sections of an organization's settings in order. Each has its own URL, and the API uses some of the names. */
@@ -92,7 +92,7 @@ export function readAddress(pathname: string): Place {
   if (kind === "~" && id === "account") return { screen: "account", view: rest[0] ?? "" };
   if (kind === "~" && id === "installation") return { screen: "installation", view: rest[0] ?? "" };
   if (kind === "~" && id === "first") return { screen: "first" };
-  // Within the organization: an integration can be installed in several.
+  // The URL contains the organization, because an integration can be installed in several.
   if (kind === "~" && id === "integrations") {
     return { screen: "organization", organization: "", view: id, rest };
   }

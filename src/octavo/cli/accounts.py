@@ -84,7 +84,7 @@ def create_token(options: argparse.Namespace) -> int:
 
 
 def _confirm(question: str) -> None:
-    """Ask a person at a terminal; scripts are not asked. Raises Failure if they say no."""
+    """Ask for confirmation if the command runs at a terminal. Raises Failure if the person declines."""
     if not sys.stdin.isatty():
         return
     print(question, end="", file=sys.stderr, flush=True)

@@ -179,7 +179,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
         target = options.org and find_organization(context, options.org)
         with opened_copy(context.settings, options.file, options.until, advance) as copy:
             if options.list:
-                held = list_backup_parts(context, copy)
+                listed = list_backup_parts(context, copy)
             else:
                 ((kind, name),) = parts.items()
                 moment = options.until and datetime.fromtimestamp(options.until / 1000, UTC)
@@ -192,9 +192,9 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
         return DONE
     rows = [
         (each.kind, each.id, each.title, each.organization, each.pages, each.changed_at, _here(each.present))
-        for each in held
+        for each in listed
     ]
-    show(options, held, table(("kind", "id", "title", "organization", "pages", "changed", "here"), rows))
+    show(options, listed, table(("kind", "id", "title", "organization", "pages", "changed", "here"), rows))
     return DONE
 
 
@@ -266,7 +266,8 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                     say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
                 return findings
         except Damaged as damaged:
-            # A database that is known to be damaged is not opened, or PostgreSQL has found damage in the meantime.
+            # The database was already known to be damaged and wasn't opened, or PostgreSQL has just found
+            # the damage.
             return list_damage(load_settings(options)) or [damaged.message]
     if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         return verify_followed(place, options.fresh)

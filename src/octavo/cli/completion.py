@@ -35,7 +35,7 @@ def _fish(parser: argparse.ArgumentParser) -> str:
                 )
             elif seen and action.help is not argparse.SUPPRESS:
                 takes = " -r" if action.option_strings and action.nargs != 0 else ""
-                said = quoted((action.help or "").replace("%(default)s", str(action.default)))
+                described = quoted((action.help or "").replace("%(default)s", str(action.default)))
                 choices = f" -a {quoted(' '.join(map(str, action.choices)))}" if action.choices else ""
                 names = [
                     f"-l {name[2:]}" if name.startswith("--") else f"-s {name[1:]}"
@@ -43,7 +43,7 @@ def _fish(parser: argparse.ArgumentParser) -> str:
                 ]
                 if names or choices:
                     lines.append(
-                        f"complete -c octavo -n {quoted(seen)} {' '.join(names)}{takes}{choices} -d {said}"
+                        f"complete -c octavo -n {quoted(seen)} {' '.join(names)}{takes}{choices} -d {described}"
                     )
         for name, inner in commands.items():
             add(inner, (*way, name))

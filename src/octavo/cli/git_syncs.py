@@ -25,8 +25,8 @@ def show_sync(options: argparse.Namespace) -> int:
 
     with opened(options) as context:
         named = find_named(context, options.space, ["space", "collection", "site"], prefers="space")
-        said = describe_sync(context, named)
-    return _show_state(options, said)
+        state = describe_sync(context, named)
+    return _show_state(options, state)
 
 
 @GIT.command(
@@ -45,21 +45,21 @@ def sync(options: argparse.Namespace) -> int:
 
     with opened(options) as context, progress(options, f"Syncing {options.space}"):
         named = find_named(context, options.space, ["space", "collection", "site"], prefers="space")
-        said = sync_now(context, named, options.first)
-    return _show_state(options, said)
+        state = sync_now(context, named, options.first)
+    return _show_state(options, state)
 
 
-def _show_state(options: argparse.Namespace, said: dict[str, Any]) -> int:
-    spaces = said.get("spaces", [])
-    shown = [(name, str(value)) for name, value in said.items() if not isinstance(value, list)]
+def _show_state(options: argparse.Namespace, state: dict[str, Any]) -> int:
+    spaces = state.get("spaces", [])
+    shown = [(name, str(value)) for name, value in state.items() if not isinstance(value, list)]
     tables = [table(("what", "is"), shown)]
     if spaces:
         tables.append(table(tuple(spaces[0]), [tuple(one.values()) for one in spaces]))
-    show(options, said, "\n\n".join(tables))
+    show(options, state, "\n\n".join(tables))
     if not options.json:
-        for problem in said.get("problems", []):
+        for problem in state.get("problems", []):
             say(f"{problem['path']}: {problem['message']}")
-    wrong = any(one["status"] in ("failed", "stopped") for one in [said, *spaces])
+    wrong = any(one["status"] in ("failed", "stopped") for one in [state, *spaces])
     return FAILED if wrong else DONE
 
 

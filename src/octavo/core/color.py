@@ -117,7 +117,7 @@ def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) ->
 
 _SEMANTIC = {"info": "#2f6fd6", "success": "#1d8a4e", "warning": "#b7791f", "danger": "#cf3a3a"}
 _NEUTRAL = 0.03
-"""Below this chroma, a color counts as gray."""
+"""Chroma below which a color counts as gray."""
 _NAMED = {
     "green": 150.0,
     "blue": 255.0,

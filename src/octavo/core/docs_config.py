@@ -28,7 +28,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 """Fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon")
-"""Fields of a space that is a section by itself."""
+"""Fields that a space can have only if it is a section by itself."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
 """Fields that contain translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
@@ -137,8 +137,8 @@ class _DocsReader:
         return self._config
 
     def _entries(self, values: object, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
-        """Read the entries of a list nested in ``depth`` groups; misplaced entries follow
-        it."""
+        """Read the entries of a list nested in ``depth`` groups. An entry that doesn't belong inside another
+        one follows it instead."""
         found: list[DocsEntry] = []
         if values is not None and not isinstance(values, list):
             self._complain("bad_value", "`children`: must be a list", *way)

@@ -256,7 +256,7 @@ class _Editor:
 
     def _is_kept(self, old: DocsEntry, new: DocsEntry) -> bool:
         """Return whether the item of an entry is edited instead of rewritten. An item that is both a section
-        and a space is kept as long as both are."""
+        and a space is edited only if it needs no changes."""
         entries = self._at[old.way]
         return len(entries) == 1 or entries[0] is old and describe_entry(old) == describe_entry(new)
 

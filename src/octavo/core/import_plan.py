@@ -232,14 +232,14 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
         if isinstance(node, Block) and node.type == "code-line"
         for text in node.nodes
     }
-    said = [
+    texts = [
         leaf.text
         for node in nodes
         if isinstance(node, Text) and id(node) not in code
         for leaf in node.leaves
         if not any(mark.type == "code" for mark in leaf.marks)
     ]
-    return [match for match in found if any(match[0] in text for text in said)]
+    return [match for match in found if any(match[0] in text for text in texts)]
 
 
 class TextCheck:
@@ -486,7 +486,7 @@ class _Planner:
         return summary, text
 
     def is_read(self, path: str) -> bool:
-        """Return whether a Markdown file can be a page, and report a file that can't once."""
+        """Return whether a Markdown file can be a page. A file that can't be one is reported once."""
         problem = self.unread(path)
         if problem is not None and path not in self.kept_unread:
             self.kept_unread.add(path)

@@ -52,7 +52,8 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 _OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "zh-hant": "zh-tw"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
-"""Minimum number of letters, because names of products and commands belong to no language."""
+"""Minimum number of letters to detect a language. Shorter texts are often names of products and commands, which
+belong to no language."""
 _SURE = 0.97
 _MOST = 2000
 """Number of characters that are examined."""

@@ -152,7 +152,7 @@ _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_S
 _PAGE_PLAIN = [
     name for name in sorted(Page.__struct_fields__, key=FIELDS.__contains__) if name not in _PAGE_SPECIAL
 ]
-"""Slug and title come before the front-matter fields."""
+"""Plain fields of a page in merge order: slug and title come before the front-matter fields."""
 _NO_FIELDS = PageFields()
 _FILE_FIELDS = ("content", "size", "content_type", "width", "height")
 _TEXTS = frozenset({"reusable-content", "source"})
@@ -204,8 +204,8 @@ class _Merge:
     ) -> None:
         base, ours, theirs = (msgspec.json.decode(msgspec.json.encode(value)) for value in three)
         sides = sorted(msgspec.json.encode(value) for value in (ours, theirs))
-        told = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
-        digest = blake2b(told, digest_size=8).hexdigest()
+        hashed = msgspec.json.encode([kind, target, id, more.get("field"), base]) + b"".join(sides)
+        digest = blake2b(hashed, digest_size=8).hexdigest()
         key = free_name(digest, self.keys.__contains__, lambda number: f"{digest}-{number + 1}")
         self.keys.add(key)
         self.out.conflicts.append(
@@ -256,8 +256,8 @@ class _Merge:
         if ours == base:
             return theirs
         kept: Side = "theirs" if ours is gone else "ours"
-        told = [None if value is _NOTHING or value is gone else value for value in three]
-        self._conflict("field", target, id, (told[0], told[1], told[2]), field=field, kept=kept)
+        values = [None if value is _NOTHING or value is gone else value for value in three]
+        self._conflict("field", target, id, (values[0], values[1], values[2]), field=field, kept=kept)
         return theirs if kept == "theirs" else ours
 
     def _elements(
@@ -412,7 +412,8 @@ class _Merge:
             self.pages[parent] = kept
             self._note("parent", "page", parent, None, kept.parent)
             waiting.append(kept)
-            # Its other children were deleted too and stay deleted, unless they are in the list themselves.
+            # The other children of a restored page were deleted too. They stay deleted unless the list
+            # contains them.
 
     def _break_cycles(self) -> bool:
         """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in
@@ -459,8 +460,7 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions that are taken in ours, and the pages, sorted by ID, that get their position from
-        theirs."""
+        """Return the positions in use in ours, and the pages, sorted by ID, whose position comes from theirs."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:
@@ -718,8 +718,8 @@ def resolve_field(entry: T, conflict: MergeConflict, choice: Choice) -> T | None
     return replace(entry, **{name: msgspec.convert(value, types[name])})
 
 
-def _with_element(held: Any, name: str, element: str, value: Any) -> object:
-    plain = by_slug(held) if name in _LISTS else dict(msgspec.to_builtins(held) or {})
+def _with_element(collection: Any, name: str, element: str, value: Any) -> object:
+    plain = by_slug(collection) if name in _LISTS else dict(msgspec.to_builtins(collection) or {})
     if value is None:
         plain.pop(element, None)
     else:

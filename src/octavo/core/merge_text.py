@@ -151,14 +151,14 @@ def _merge_base_piece(
     if j is not None and k is not None:
         node = of_ours[j]
         node.theirs, of_theirs[k] = k, node
-        said = (base.keys[i], ours.keys[j], theirs.keys[k])
+        keys = (base.keys[i], ours.keys[j], theirs.keys[k])
         form = pick(base.pieces[i], ours.pieces[j], theirs.pieces[k])
         if form is not None:
             node.text = form
-        elif ours.kind == "rows" and said[0] in said[1:]:
+        elif ours.kind == "rows" and keys[0] in keys[1:]:
             # At most one side changed the content of the row; the other only padded it.
-            node.text = node.text if said[2] == said[0] else theirs.pieces[k]
-        elif said != (said[0],) * 3:
+            node.text = node.text if keys[2] == keys[0] else theirs.pieces[k]
+        elif keys != (keys[0],) * 3:
             merged = _merge_piece((base, i), (ours, j), (theirs, k), depth=depth)
             node.text, node.conflicts = merged.text, merged.conflicts
     elif j is not None and k is None:

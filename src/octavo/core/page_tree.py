@@ -11,7 +11,7 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Upper limit for the number of levels of any tree; a longer walk up is going in a cycle."""
+"""Maximum number of levels of a tree. A longer path to the top must be a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 

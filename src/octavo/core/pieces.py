@@ -258,8 +258,7 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split the blocks starting at this line. ``part``: the function that returns the offsets of these lines
-    in the text."""
+    """Split the blocks from this line on. ``part``: the offsets between which they are in the text."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -481,8 +480,8 @@ _UNIFORM = frozenset({"items", "rows", "elements"})
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5
-"""Minimum share of the words of the shorter piece that the other one contains, for the same: a piece cut to a
-few of its words, or with many words added, was edited too."""
+"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``:
+a piece that was cut to a few of its words, or got many new words, was edited too."""
 _RUN_MAX = 400
 """Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
 only."""

@@ -48,8 +48,8 @@ class Brand(Struct, frozen=True):
 
     def left_out(self) -> Problem:
         """Return the problem to report if no site is created from the source."""
-        said = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
-        names = ", ".join(name for name, value in said.items() if value)
+        branding = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
+        names = ", ".join(name for name, value in branding.items() if value)
         message = f"{names}: a space has no branding. Publish the space and set these in the customization of its site"
         return Problem("", 0, LOOK_LEFT_OUT, message)
 

@@ -28,13 +28,13 @@ def fits(pattern: str, address: UrlParts) -> int | None:
     compiled = _compile(pattern)
     if compiled is None or not address.is_web:
         return None
-    scheme, host, path, said = compiled
+    scheme, host, path, literal = compiled
     port = address.port if address.port != _USUAL[address.scheme] else None
     if (scheme and scheme != address.scheme) or not host.fullmatch(write_authority(address.host, port)):
         return None
     below = address.path or "/"
     rest = below + address.rest[len(address.path) :]
-    return said if path.fullmatch(below) or path.fullmatch(rest) else None
+    return literal if path.fullmatch(below) or path.fullmatch(rest) else None
 
 
 def domain_of(pattern: str) -> str:

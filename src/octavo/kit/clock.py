@@ -7,6 +7,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import lru_cache
 
+HOUR = 3_600_000
+DAY = 24 * HOUR
+WEEK = 7 * DAY
+"""Durations in milliseconds."""
+
 
 def system_time() -> int:
     return time.time_ns() // 1_000_000
@@ -46,14 +51,14 @@ def _second(seconds: int) -> str:
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""The years 1 to 9999, which are the only ones that ``iso`` can write."""
+"""First time that ``iso`` can write and first time beyond its range, in milliseconds: the years 1 to 9999."""
 
 
 def milliseconds(moment: datetime) -> int:
-    """Return a time in milliseconds; without a time zone it is UTC.
+    """Convert a time to milliseconds since 1970. A time without a time zone counts as UTC.
 
-    Raises ValueError for a time that ``iso`` can't write: near the ends of that range, UTC may be in another
-    year.
+    Raises ValueError for a time that ``iso`` can't write: near the ends of its range, the time may be in another
+    year in UTC.
     """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)

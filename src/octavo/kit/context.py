@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _ENDPOINTS = 16
 _SERVERS = 8
-"""Number of threads, which are started on demand and spend nearly all of their time waiting."""
+"""Maximum number of threads that wait for other servers. They are started on demand and mostly wait."""
 _DOCUMENTS, _FETCHES = 4, 20
 """Maximum number of app documents fetched at the same time, and per minute for one IP address."""
 
@@ -32,7 +32,7 @@ _DOCUMENTS, _FETCHES = 4, 20
 _FRESH = share("repeated queries", 16)
 _ANSWERS = share("search results", 16)
 _PER_BYTE = 3
-"""Number of bytes in memory per byte of JSON."""
+"""Estimated number of bytes in memory per byte of JSON."""
 
 
 def _measure(answer: object) -> int:

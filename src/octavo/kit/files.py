@@ -101,9 +101,9 @@ class FileStore:
         try:
             obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:
-            raise Unavailable(f"OCTAVO_FILES_URL: {self._what_is_wrong(str(error))}") from None
+            raise Unavailable(f"OCTAVO_FILES_URL: {self._summarize_error(str(error))}") from None
 
-    def _what_is_wrong(self, message: str) -> str:
+    def _summarize_error(self, message: str) -> str:
         """Return a one-line message, because the library's message contains the store's response and a dump
         of the whole request."""
         if isinstance(self._store, LocalStore):
@@ -185,7 +185,7 @@ class FileStore:
         return self.find_size(hash) is not None
 
     def delete(self, hash: str) -> None:
-        """Delete a file, whether it exists or not."""
+        """Delete a file if it exists."""
         try:
             with store_errors(), self._asking("delete file"):
                 obstore.delete(self._store, _key(hash))

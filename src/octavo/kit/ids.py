@@ -12,7 +12,7 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
 _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
-"""Added to the time, which leaves room for several thousand years."""
+"""Number added to the time so that ids start with a letter. It leaves room for several thousand years."""
 
 
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
@@ -51,7 +51,8 @@ def new_id() -> str:
     """Return a new id.
 
     Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
-    millisecond. An id has 70 random bits; other ids in the same millisecond are at a random distance of 48 bits.
+    millisecond. An id has 70 random bits. The next id of the same process in the same millisecond is larger by a
+    random number of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

@@ -65,7 +65,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which one process at a time has. File systems without locks have none."""
+    """Hold the lock of a folder during the block, so that only one process at a time can run it. On file systems
+    without locks, this has no effect."""
     held = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):

@@ -31,6 +31,7 @@ from octavo.kit.secrets.sealing import (
 )
 from octavo.kit.secrets.signing import Signer, find_secret, get_or_create_secret
 from octavo.kit.work.rebuilds import list_rebuilds, note_rebuilds, percent_done
+from octavo.organization.access.avatars import update_photo_urls
 from octavo.organization.access.limits import read_request_limits
 from octavo.settings import Settings
 
@@ -66,6 +67,7 @@ ROUTES = (
     "sites.site.redirects",
     "sites.site.customization",
     "sites.site.mcp",
+    "sites.favorites",
     "sites.insights",
     "extensions.integrations",
     "extensions.webhooks",
@@ -123,6 +125,8 @@ def open_context(settings: Settings, *, migrates: bool = True) -> Context:
         sealer = open_sealer(settings, database)
         with database.write() as tx:
             signer = Signer(get_or_create_secret(tx, sealer, SIGNING))
+            if migrates:
+                update_photo_urls(tx, settings.sites_url)
         files = open_store(settings.files, signer, direct=settings.files_direct)
         files.require_reachable()
     except BaseException:

@@ -1,4 +1,4 @@
-"""API description that adds to the types: descriptions of names, and real examples."""
+"""Create the API description. It adds descriptions of names and real examples to the types."""
 
 from __future__ import annotations
 

@@ -120,6 +120,11 @@ TOLD_ELSEWHERE = {
             "notifications/test_notifications.py::test_notifications_can_be_marked_as_read_and_done",
         ),
     ),
+    "moveFavorite": Elsewhere(
+        404,
+        "is about a favorite that one person alone has",
+        "favorites/test_favorites.py::test_favorites_are_listed_in_the_order_that_their_person_chose",
+    ),
     **dict.fromkeys(
         ("listAgentActs", "undoAgentActs"),
         Elsewhere(

@@ -25,7 +25,7 @@ export interface Maker<N, M> {
   mark(type: string, attributes: Data, among: readonly M[]): readonly M[];
 }
 
-/** Starts at a random number, so that links which two browsers create in one page differ. */
+/** The last number. It starts at a random number, so that links that two browsers create on one page differ. */
 let uids = Math.floor(Math.random() * 2 ** 48);
 
 /** Return a number that no other link or annotation of a page has, higher than the previous ones. */

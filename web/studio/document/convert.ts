@@ -66,7 +66,7 @@ export function writeBlock(node: Node): BlockJson {
   return json;
 }
 
-/** Return whether a block is written: a paragraph without text is only a place to type. */
+/** Return whether a block is written: a paragraph without text only exists for typing. */
 export function isWritten(node: Node): boolean {
   return !(node.type === schema.nodes.paragraph && !node.content.size && !node.attrs.blank);
 }
@@ -213,7 +213,8 @@ function writeRun(nodes: Node[], within: readonly Mark[]): (TextJson | InlineJso
     for (const mark of node.marks.filter((each) => isSpan(each) && !each.isInSet(within))) {
       let stop = at + 1;
       while (stop < nodes.length && mark.isInSet(nodes[stop]!.marks)) stop++;
-      // The mark that spans more is outside. If two have the same length, the one that was read first is outside.
+      // The mark that spans more text is the outer one. If two have the same length, the one that was read
+      // first is the outer one.
       if (outer === undefined || stop > end || (stop === end && mark.attrs.uid < outer.attrs.uid)) {
         outer = mark;
         end = stop;

@@ -117,7 +117,7 @@ class ShownNode {
     });
   }
 
-  /** Visit all nodes inside; not those in a node for which the function returns false. */
+  /** Visit all nodes inside, except those in a node for which the function returns false. */
   descendants(visit: (node: ShownNode, position: number) => boolean | void, start = 0): void {
     this.forEach((child, offset) => {
       if (visit(child, start + offset) !== false) child.descendants(visit, start + offset + 1);
@@ -139,7 +139,8 @@ class ShownNode {
 
 /** A position in a node, with all nodes around it. */
 class ShownPosition {
-  /** From the outside in: each node, the number of the child at the position, and the start of its content. */
+  /** The path from the outside in: each node, the number of the child at the position, and the start of its
+   * content. */
   #path: { node: ShownNode; at: number; start: number }[] = [];
 
   constructor(doc: ShownNode, readonly pos: number) {

@@ -37,7 +37,7 @@ export function editorName(object: "block" | "inline", type: string): string {
   return table.marks.includes(type) ? `${name}_block` : name;
 }
 
-/** Outermost first, the order in documents that don't specify one. */
+/** Marks from the outermost in, in the order for documents that don't specify one. */
 const ORDER = [
   "link",
   "annotation",

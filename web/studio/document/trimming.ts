@@ -9,9 +9,8 @@ type Words = TextJson | InlineJson;
 
 const TEXTS = new Set(["paragraph", "heading-1", "heading-2", "heading-3"]);
 
-/**
- * Return a block without them. Blanks that `was`, the block in the file, already has are kept, because they weren't
- * typed just now.
+/** Return a block without these blanks. Blanks that `was`, the block in the file, already has are kept,
+ * because they weren't typed just now.
  */
 export function trimmed(block: BlockJson, was?: BlockJson): BlockJson {
   const kept = new Set<string>();
@@ -44,7 +43,7 @@ function childrenOf(part: Part): Part[] {
   return [...nodes.filter(isPart), ...fragments];
 }
 
-/** Return the same object if there is nothing to remove. */
+/** Trim a part; return the same object if there is nothing to remove. */
 function trim<T extends Part>(part: T, kept: Set<string>): T {
   if (isText(part)) {
     if (part.key && kept.has(part.key)) return part;

@@ -92,7 +92,7 @@ export async function openNote(view: EditorView, noteWords: NoteWords, at?: numb
       text.setAttribute("aria-invalid", "true");
       return;
     }
-    // Someone may have typed before this text in the meantime.
+    // In the meantime, someone may have typed text before this position.
     const now = before ? noteAt(view.state, Math.min(from + 1, view.state.doc.content.size)) : { from, to };
     if (now && now.to <= view.state.doc.content.size) {
       const label = fragments[0]?.fragment ?? newLabel(view.state);

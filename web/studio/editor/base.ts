@@ -4,7 +4,8 @@ export type Base =
   | { kind: "change"; number: number }
   | { kind: "revision"; id: string };
 
-/** Stands for main where the number of a change request is expected. Change requests count from 1. */
+/** The number that represents main where the number of a change request is expected. Change requests count
+ * from 1. */
 export const IN_MAIN = 0;
 
 /** Return the number of the change request in which a state is edited, or `IN_MAIN`; undefined if it is only read. */

@@ -25,7 +25,7 @@ export function isMovable(node: Node): boolean {
     ["list_item", "stepper_step", "column", "image", "update", "tabs_item", "table_row"].includes(name);
 }
 
-/** Return the innermost movable block around a position. The only paragraph of an item stands for the item. */
+/** Return the innermost movable block around a position. The only paragraph of an item represents the item. */
 export function blockAround(place: ResolvedPos): BlockAt | undefined {
   for (let depth = place.depth; depth > 0; depth--) {
     const node = place.node(depth);
@@ -149,7 +149,7 @@ function deleteAround(
   return deleteBlock(
     state.apply(state.tr.setSelection(NodeSelection.create(state.doc, place.before()))),
     (inner) => {
-      // The same steps on the caller's state.
+      // Run the same steps on the state of the caller.
       const transaction = state.tr;
       inner.steps.forEach((step) => transaction.step(step));
       dispatch(
@@ -320,7 +320,7 @@ export function turnInto(to: Turn): Command {
     if (!place.parent.canReplace(place.index(), place.index() + range.nodes.length, content)) return false;
     if (dispatch) {
       const { selection } = state;
-      // The number of letters before the caret. The caret is placed after the same letters again.
+      // Count the letters before the caret, to place the caret after the same letters again.
       const letters = selection instanceof NodeSelection
         ? 0
         : lettersBefore(state.doc, range.from, selection.head);

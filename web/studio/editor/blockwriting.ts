@@ -27,9 +27,9 @@ interface Options {
   lookup: Lookup;
   label: string;
   onchange: () => void;
-  /** The keys that submit were pressed. */
+  /** Called when the keys that submit are pressed. */
   onsend: () => void;
-  /** Escape was pressed without any changes. */
+  /** Called when Escape is pressed without any changes. */
   onleave: () => void;
 }
 

@@ -116,7 +116,7 @@ function decorations(state: EditorState): DecorationSet {
   return DecorationSet.create(state.doc, found);
 }
 
-/** `onmove`: the selection changed without an edit. */
+/** `onmove`: called when the selection changed without an edit. */
 export function carets(onmove: () => void): Plugin {
   return new Plugin({
     key: caretsKey,

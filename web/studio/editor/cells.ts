@@ -276,7 +276,7 @@ export function cellsOf(state: EditorState): CellSelection | undefined {
   );
 }
 
-/** Only if cells are selected: the same keys have another meaning in text. */
+/** Run a command only if cells are selected, because the same keys have another meaning in text. */
 function chosen(run: (selection: CellSelection) => Command): Command {
   return (state, dispatch, view) =>
     state.selection instanceof CellSelection && run(state.selection)(state, dispatch, view);

@@ -52,7 +52,8 @@ export interface CellOptions {
 
 export function cellTools(options: CellOptions): Plugin {
   const keys = keydownHandler(cellKeys);
-  /** The cell where the pointer went down, once it has left that cell. Until then, it selects text. */
+  /** The cell in which the pointer was pressed. `left`: whether it has left that cell; until then, it selects
+   * text. */
   let drag: { first: number; left: boolean } | undefined;
   return new Plugin({
     props: {

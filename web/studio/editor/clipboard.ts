@@ -340,7 +340,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
     if (!images.length) return;
     const files = images.map((image, at) => fileOf(image, at + 1)).filter((file) => file !== undefined);
     if (files.length < images.length) notices.say(words.imagesLeftOut, { bad: true });
-    // After the text before them was inserted.
+    // Wait until the text before them was inserted.
     if (files.length) setTimeout(() => view.isDestroyed || takeFiles(view, files, view.state.selection.from));
   };
   const copy = (view: EditorView, event: ClipboardEvent, cut: boolean): boolean => {

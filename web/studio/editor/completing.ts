@@ -11,13 +11,13 @@ export interface Choice {
   title: string;
   line?: string;
   group?: string;
-  /** At the end of the row: the text that creates it. */
+  /** The text that creates it, shown at the end of the row. */
   typed?: string;
   /** The icon before it. */
   sign?: HTMLElement;
-  /** It is selected first. */
+  /** Whether it is selected first. */
   first?: boolean;
-  /** It can't be chosen. */
+  /** Whether it can't be chosen. */
   off?: boolean;
   /** Insert it in place of the typed text, from the trigger to the caret. */
   take: (view: EditorView, from: number, to: number) => void;

@@ -155,7 +155,7 @@ function become(transform: Transform, at: number, was: Node, now: Node): void {
   }
 }
 
-/** Do the same, but replace the whole node if the result differs from the target. */
+/** Change a node like `become`, but replace the whole node if the result differs from the target. */
 function becomeChecked(transform: Transform, at: number, was: Node, now: Node): void {
   const trial = new Transform(transform.doc);
   try {
@@ -165,7 +165,7 @@ function becomeChecked(transform: Transform, at: number, was: Node, now: Node): 
       return;
     }
   } catch {
-    // Its parts can't be changed one after the other.
+    // The parts of the node can't be changed one after the other.
   }
   transform.replaceWith(at, at + was.nodeSize, now);
 }
@@ -245,9 +245,8 @@ export function wordChanges(
   return found;
 }
 
-/**
- * Return the offset of a caret in another state of its block: behind the same word, whose place in the block can be a
- * different one; else at the same distance from what did not change.
+/** Return the offset of a caret in another state of its block: after the same word, which may have moved in
+ * the block, or otherwise at the same distance from the unchanged text.
  */
 function offsetIn(was: Node, now: Node, offset: number): number {
   const [before, after] = [textOf(was), textOf(now)];

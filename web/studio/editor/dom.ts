@@ -5,7 +5,8 @@ type Child = globalThis.Node | string | null | undefined | false;
 type Given = Record<string, string | boolean | number | null | undefined | ((event: never) => void)>;
 
 /**
- * Create an element. A function is a listener, true is an attribute without a value; null, undefined, and false are
+ * Create an element. A function is a listener, and true is an attribute without a value. Null, undefined, and false
+ * are omitted.
  *
  *     h("button", { type: "button", onclick: go }, "Go")
  */

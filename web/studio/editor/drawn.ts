@@ -31,7 +31,7 @@ export abstract class Drawn implements NodeView {
     if (node.type !== this.node.type) return false;
     const before = this.node;
     this.node = node;
-    // A block can get its key later.
+    // A block may get its key after it was rendered.
     if (
       before.attrs === node.attrs ||
       (node.attrs.data !== undefined && same(before.attrs.data, node.attrs.data))

@@ -48,7 +48,7 @@ function inCode(state: EditorState): boolean {
   return state.selection.$head.parent.type === nodes.code_line;
 }
 
-/** Return a mark for text, except in code and column titles. */
+/** Return a command that toggles a mark, except in code. */
 function mark(name: string): Command {
   const toggle = toggleMark(marks[name]!, null, { includeWhitespace: true });
   return (state, dispatch, view) => !inCode(state) && toggle(state, dispatch, view);

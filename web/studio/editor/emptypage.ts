@@ -88,10 +88,10 @@ const BEGINNINGS: Beginning[] = [
   },
 ];
 
-/** The reusable content of the space, by title. */
+/** The reusable content of a space, with functions to list and read it. */
 export interface Kept {
   list: () => Promise<{ id: string; title: string }[]>;
-  /** Return the blocks of one of them, as new blocks. */
+  /** Return the blocks of a piece of reusable content, as new blocks. */
   read: (id: string) => Promise<Node[]>;
   onproblem: (problem: Error) => void;
 }
@@ -102,7 +102,7 @@ const isEmpty = (doc: Node): boolean =>
 /** A row below the caret of an empty page. It disappears with the first letter, and undo brings it back. */
 export function beginnings(kept: Kept): Plugin {
   const begin = (view: EditorView, blocks: Node[]): void => {
-    // The person may have typed in the meantime.
+    // The person may have started to type in the meantime.
     if (!blocks.length || !isEmpty(view.state.doc)) return;
     view.dispatch(view.state.tr.replaceWith(0, view.state.doc.content.size, blocks).scrollIntoView());
     view.focus();
@@ -138,7 +138,7 @@ export function beginnings(kept: Kept): Plugin {
       drawIcon("recycle"),
       t("fromThisSpace"),
     );
-    // Only if there is something to choose from.
+    // Show the button only if there is something to choose from.
     kept.list().then((found) => found.length && row.append(more), () => {});
     return row;
   };

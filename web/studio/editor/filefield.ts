@@ -13,7 +13,7 @@ import { words } from "./words.ts";
 export interface FileField {
   label: string;
   value: Ref | undefined;
-  /** Only images, which are previewed. */
+  /** Whether it only accepts images, which are previewed. */
   image: boolean;
   /** Whether it can be removed. */
   optional: boolean;
@@ -49,7 +49,7 @@ export function fileField(
     state.textContent = `${words.uploading} ${file.name}`;
     set(state, { "data-bad": null });
     send(file).then((sent) => change({ kind: "file", file: sent.file }), (problem: Error) => {
-      // Keep the previous file.
+      // The field keeps the previous file.
       state.textContent = problem.message;
       set(state, { "data-bad": true });
     });

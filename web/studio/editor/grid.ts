@@ -31,10 +31,10 @@ export interface Span {
   down: number;
 }
 
-/** Merged cells by their number, which is row times columns plus column. */
+/** The merged cells of a table by their number, which is row times columns plus column. */
 export interface Merged {
   spans: Map<number, Span>;
-  /** Cells under a merged one. They are empty and aren't shown. */
+  /** The numbers of the cells under merged ones. They are empty and aren't shown. */
   covered: Set<number>;
 }
 
@@ -42,7 +42,7 @@ const SPAN = /^(col|row)span-/;
 /** The maximum number of cells under a merged one. */
 const MOST_CELLS = 100_000;
 
-/** The name by which the attributes of a table know a cell. */
+/** Return the name that the attributes of a table use for a cell. */
 export function cellName(cell: Node): string | null {
   return (cell.type.name === "table_heading" ? cell.attrs.id : cell.attrs.fragment) as string | null;
 }

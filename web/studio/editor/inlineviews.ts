@@ -123,7 +123,7 @@ export class InlineView extends Drawn {
     }
   }
 
-  /** Its current value if known, otherwise its source. */
+  /** Show the current value of an expression if it is known, otherwise its source. */
   #expression(expression: string): HTMLElement {
     const shown = h("code", { class: "expression", title: `{{ ${expression} }}` }, expression);
     this.around.lookup.value(expression).then((value) => {
@@ -171,14 +171,14 @@ export class InlineView extends Drawn {
         return this.#expression(String(data.expression ?? ""));
       case "held": {
         const { type, fragments } = this.node.attrs.json as { type: string; fragments?: unknown[] };
-        // A footnote on no words. Its number is counted by the style sheet.
+        // A footnote without marked words. The style sheet counts its number.
         if (type === "annotation" && fragments?.length) {
           return h("sup", { class: "note-number", title: noteText(fragments) });
         }
         return h("span", { class: "held", title: words.opaque }, this.editable ? "⟨…⟩" : "");
       }
       default:
-        // HTML that has no meaning here.
+        // HTML that isn't supported in a page.
         return h("span", { class: "held", title: String(data.source ?? "") }, this.editable ? "⟨⟩" : "");
     }
   }

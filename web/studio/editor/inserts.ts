@@ -6,7 +6,7 @@ import { newTable } from "./tablecommands.ts";
 import { code } from "./typing.ts";
 
 export interface Insert {
-  /** The name of the option, too. */
+  /** The title of the block, which is also the name of the option. */
   title: string;
   line: string;
   group: string;

@@ -18,7 +18,8 @@ interface Keyed {
   position: number;
 }
 
-/** Return blocks whose key another block has, too. Of two halves, the one with text keeps it, else the first. */
+/** Return the blocks that need a new key because another block has the same one. Of the two halves of a split
+ * block, the one with text keeps the key, otherwise the first one. */
 export function doubled(doc: Node): Keyed[] {
   const known = new Map<string, Keyed>();
   const found: Keyed[] = [];

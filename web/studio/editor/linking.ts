@@ -16,7 +16,7 @@ export interface Found {
   line?: string;
   group?: string;
   icon?: string;
-  /** It is part of the result above it. */
+  /** Whether it is part of the result above it. */
   within?: boolean;
   ref: Ref;
 }

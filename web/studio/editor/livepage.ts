@@ -23,7 +23,7 @@ const GATHER = 50;
 const KEEP = 60;
 /** How long to wait for a response before a batch counts as unanswered. */
 const ANSWER = 30_000;
-/** After this long without a confirmation, the status is unsaved. */
+/** The number of milliseconds without a confirmation after which the status is unsaved. */
 const SLOW = 3_000;
 /** The number of incoming steps at once that is announced. */
 const MANY = 200;
@@ -49,7 +49,7 @@ export interface LiveOptions extends LivePlace {
   opened: Schemas["LiveDocument"];
   /** The changes of another tab that has closed. */
   kept?: KeptPage;
-  /** Rejects if this browser has no room. */
+  /** Store the page in this browser; rejects if there is no room. */
   keep: (kept: KeptPage | undefined) => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
@@ -58,9 +58,9 @@ export interface LiveOptions extends LivePlace {
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** The page was saved, except blocks with these keys, which can't be saved. */
+  /** Called when the page was saved, except blocks with these keys, which can't be saved. */
   onsaved: (refused: readonly string[]) => void;
-  /** The server accepts no more changes; unsent ones are left for another tab. */
+  /** Called when the server accepts no more changes. Unsent ones are left for another tab. */
   onend: () => void;
 }
 
@@ -70,7 +70,8 @@ const pathOf = ({ space, change, page }: LivePlace) => ({
 
 const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live";
 const MAIN = "/spaces/{spaceId}/pages/{pageId}/live";
-/** The operations of a page of main take and return the same. */
+/** Return the path of the live editing of a page. Its operations take and return the same for main and change
+ * requests. */
 const liveOf = ({ change }: LivePlace) => (change === IN_MAIN ? MAIN as unknown : LIVE) as typeof LIVE;
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
@@ -100,7 +101,7 @@ export class LivePage {
   #since: number | undefined;
   #catching = false;
   #kept = true;
-  /** The server accepts no more changes. */
+  /** Whether the server accepts no more changes. */
   #ended = false;
   #stopped = false;
   #ends: (() => void)[] = [];
@@ -118,7 +119,8 @@ export class LivePage {
       this.#together = restore(kept, onrescue, tab);
       this.#start = { version: kept.version, document: kept.document, batches: kept.batches };
     } else if (kept) {
-      // It belongs to another order of steps: nothing there knows its client or what was sent.
+      // The stored batch belongs to another order of steps, in which its client and the sent steps are
+      // unknown.
       this.#together = restore({ ...kept, own: { ...kept.own, sent: 0 } }, onrescue, tab);
     } else this.#together = new Together(tab, opened.version, schema.nodeFromJSON(opened.document), onrescue);
   }
@@ -147,7 +149,7 @@ export class LivePage {
     if (kept) this.again();
   }
 
-  /** The document changed, locally or by others. */
+  /** Record a change of the document, local or by others. */
   changed(transaction: Transaction): void {
     if (transaction.getMeta(REMOTE)) return;
     this.#together.written(transaction);
@@ -159,7 +161,7 @@ export class LivePage {
     this.#tell();
   }
 
-  /** The caret moved without an edit. */
+  /** Record that the caret moved without an edit. */
   moved(): void {
     if (this.#telling || this.#together.pending.length) return;
     this.#telling = setTimeout(() => {
@@ -216,7 +218,7 @@ export class LivePage {
     else this.#tell();
   }
 
-  /** The network is unavailable. */
+  /** Record that the network is unavailable. */
   offline(): void {
     this.#tell();
   }
@@ -226,7 +228,7 @@ export class LivePage {
     const other = restore(kept, (rescue) => this.#rescued(rescue));
     let state = EditorState.create({ doc: other.doc });
     if (kept.epoch === this.#epoch) {
-      // Some of them may have arrived.
+      // Some of the changes may have arrived on the server.
       const { batches } = await this.#stepsAfter(kept.own.version);
       const news = other.receive(state, batches);
       if (news) state = state.apply(news);
@@ -347,7 +349,7 @@ export class LivePage {
     }
   }
 
-  /** Continue from the server's document: its steps since are unknown, or something doesn't apply. */
+  /** Continue from the server's document, because the steps since are unknown, or one of them can't be applied. */
   async #reload(): Promise<void> {
     this.#move(await openLive(this.options));
   }
@@ -446,7 +448,7 @@ export class LivePage {
       else if (reason === "step") {
         this.#apply(this.#together.refused(this.#shown, (await behind)!.index ?? 0));
       } else if (status === 412 && sessionStorage.getItem(RELOADED) !== table.editor) {
-        // The server has another version of the app; pending changes wait in this browser.
+        // The server has another version of the app. Pending changes are kept in this browser.
         sessionStorage.setItem(RELOADED, table.editor);
         location.reload();
         throw problem;
@@ -454,7 +456,7 @@ export class LivePage {
     }
   }
 
-  /** The server accepts no more changes of this page; unsent ones stay in this browser. */
+  /** Stop, because the server accepts no more changes of this page. Unsent ones stay in this browser. */
   #end(problem: Error): void {
     this.#ended = true;
     for (const end of this.#ends.splice(0)) end();

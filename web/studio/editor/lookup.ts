@@ -29,7 +29,7 @@ export interface Asset {
   height?: number;
   /** The available widths of an image, for screens of any width. */
   sources?: string;
-  /** On another server, from which nothing is loaded. */
+  /** Whether it is on another server, from which nothing is loaded. */
   foreign?: boolean;
 }
 
@@ -51,7 +51,7 @@ export class Lookup {
 
   #listeners = new Set<() => void>();
 
-  /** `page`: the current page, if it is a page. */
+  /** `page`: the id of the current page, if the content belongs to a page. */
   constructor(readonly space: string, readonly base: Base, readonly page?: string) {}
 
   /** The data that pages of this space share. */
@@ -64,12 +64,12 @@ export class Lookup {
     return this.#shared.found;
   }
 
-  /** Shared data was changed here. */
+  /** Discard the shared data, because it was changed here. */
   forget(): void {
     this.#shared = undefined;
   }
 
-  /** Reusable content changed. */
+  /** Record that reusable content changed. */
   changed(): void {
     this.forget();
     for (const listener of this.#listeners) listener();

@@ -16,7 +16,7 @@ export function headingsOf(view: {
       const position = start + offset;
       if (level !== undefined && node.textContent) {
         const given: string | null = (node.attrs.meta as { id?: string } | null)?.id ?? node.attrs.key;
-        // Both halves of a split heading have its id until they are saved.
+        // Both halves of a split heading have the same id until they are saved.
         const isTaken = found.some(({ id }) => id === given);
         const id = given === null || isTaken ? `:${found.length}` : given;
         const element = view.nodeDOM(position);

@@ -66,12 +66,12 @@ export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
     const to = new URL(link.getAttribute("href")!).searchParams.get("q");
     if (to) link.setAttribute("href", to);
   }
-  // A wrapper around text, or a single cell of a spreadsheet.
+  // The table is only a wrapper around text, or a single cell of a spreadsheet.
   for (const table of all<HTMLTableElement>("table")) {
     const cells = table.querySelectorAll("td, th");
     if (cells.length === 1) table.replaceWith(contentOf(cells[0]!));
   }
-  // Space between blocks.
+  // These line breaks are only space between blocks.
   for (const line of all("br")) {
     const [before, after] = [line.previousSibling, line.nextSibling];
     if (isBlock(before) && (!after || isBlock(after)) || isBlock(after) && !before) line.remove();

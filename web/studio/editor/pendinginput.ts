@@ -1,4 +1,4 @@
-/** Letters and selections that the browser has, and the editor hasn't read yet. */
+/** Letters and selections that the browser has and that the editor hasn't read yet. */
 import type { EditorState } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 

@@ -37,7 +37,7 @@ export interface RemarkPlace {
   remark: Remark;
   from: number;
   to: number;
-  /** It is about a block, not about text in it. */
+  /** Whether it is about a block, not about text in it. */
   whole: boolean;
 }
 

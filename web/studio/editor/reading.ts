@@ -49,10 +49,10 @@ interface Span {
   attributes: Record<string, string>;
 }
 
-/** The views of types that most pages don't have, once a page had one. */
+/** The views of types that few pages have; undefined until a page has one. */
 let rich: typeof import("./richviews.ts") | undefined;
 
-/** Return the nodes of a page, once the code to draw them is loaded. */
+/** Return the nodes of a page, after loading the code that renders them. */
 async function load(document: DocumentJson): Promise<Node> {
   const doc = shownDocument(document);
   if (isRich(doc)) rich ??= await import("./richviews.ts");

@@ -139,7 +139,8 @@ export class ReusableView extends Drawn {
     }
   }
 
-  /** Whether it can be edited here: it belongs to this space and the page to a change request. */
+  /** Return the location where it can be edited: it has to belong to this space, and the page to a change
+   * request. */
   #own(): { change: number; id: string } | undefined {
     const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
     const { base, space: here } = this.around.lookup;

@@ -34,14 +34,15 @@ const SHOWN = 3;
 const AROUND = 40;
 const PAGES_A_SAVE = 20;
 
-/** Return whether a page may contain the words: its Markdown has syntax between them that its text doesn't have. */
+/** Return whether a page may contain the words: in its Markdown, syntax can be between them that isn't part
+ * of the text. */
 function mayHave(markdown: string, { query }: Wanted): boolean {
   const plain = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
   const letters = plain(query);
   return letters === "" || plain(markdown).includes(letters) || /&#?\w+;/.test(markdown);
 }
 
-/** Return the end of a text, starting at a word. */
+/** Return the end of a text, without a partial word at its start. */
 function cut(text: string): string {
   return text.length > AROUND ? `…${text.slice(-AROUND).replace(/^\S*\s/, "")}` : text;
 }

@@ -242,7 +242,7 @@ export function standing(node: Node, doc: Node): Node[] {
       node.check();
       return [node];
     } catch {
-      // It was cut open; the rest of it stayed behind.
+      // The block was cut open, and the rest of it is elsewhere.
     }
   }
   const paragraph = schema.nodes.paragraph!;

@@ -34,7 +34,8 @@ export class SavedText {
   #revision: string;
   #view: EditorView | undefined;
   #sender: Sender;
-  /** The unanswered save. It is sent again unchanged, because the server merges it with itself if it had arrived. */
+  /** The save without a response. It is sent again unchanged, because the server merges it with itself if it
+   * had arrived. */
   #unanswered: { blocks: BlockJson[]; steps: number } | undefined;
 
   constructor(private options: SavedTextOptions) {
@@ -94,7 +95,7 @@ export class SavedText {
   /** Apply changes that others saved; returns whether there were any. */
   async look(): Promise<boolean> {
     const found = await this.options.load();
-    // The text that was sent may be part of it, and would appear twice.
+    // The sent text may be part of the server's version, and would appear twice.
     if (this.#unanswered || found.revision === this.#revision || this.#view!.composing) return false;
     return this.#bring(found);
   }

@@ -38,11 +38,11 @@ export class Sender {
     return this.#kept ? "browser" : "nowhere";
   }
 
-  /** The text changed. */
+  /** Record a change of the text. */
   changed(): void {
     this.#keeping ??= setTimeout(() => void this.#keep(), KEEP);
     if (!this.options.isDirty()) this.options.onstate({ kind: "saved" });
-    // The status stays that of the last try until the next one.
+    // The status stays that of the last attempt until the next one.
     else if (!this.#failures) this.#schedule();
   }
 

@@ -95,7 +95,7 @@ const HIDDEN = new Set([
 interface Open {
   view: EditorView;
   position: number;
-  /** Draw the form again with the current values. */
+  /** Render the form again with the current values. */
   draw: () => void;
   close: () => void;
 }
@@ -104,7 +104,7 @@ let open: Open | undefined;
 
 /** Milliseconds without typing before a field is set. */
 const PAUSE = 400;
-/** Set the field with text that is not set yet. */
+/** Function that sets the field with text that isn't set yet. */
 let unsent: (() => void) | undefined;
 
 /** Set a field after a pause in typing, and before anything else happens to the form. */
@@ -200,7 +200,7 @@ export function showSettings(view: EditorView, position: number | undefined, bes
       if (!form.contains(target) && !target.closest(".menu")) close();
     }, { signal: stop.signal, capture: true });
   }
-  // Once the screen has placed it.
+  // Wait until the screen has placed the form.
   setTimeout(() => {
     const first = form.querySelector<HTMLElement>("input:not(.hidden-text), select, textarea, button");
     first?.focus();

@@ -22,7 +22,7 @@ export interface SourceOptions {
   page: string;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** The text changed because someone else edited it. */
+  /** Called when the text changed because someone else edited it. */
   ontext: (text: string) => void;
 }
 
@@ -56,7 +56,7 @@ export function mergeTexts(before: string, mine: string, theirs: string): string
 interface Range {
   from: number;
   to: number;
-  /** The replacement. */
+  /** The end of the replacement in the new text. */
   end: number;
 }
 
@@ -80,7 +80,7 @@ export class SourceWriter {
   #revision: string;
   #id: string;
   #sender: Sender;
-  /** The last save changed the same words as another person. */
+  /** Whether the last save changed the same words as another person. */
   #clashes = false;
   #stopped = false;
   #tab = nameTab();
@@ -115,7 +115,7 @@ export class SourceWriter {
     const { space, change, page } = options;
     const left = await leftDrafts(space, change, sourceKey(page)).catch((): Draft[] => []);
     const made = new SourceWriter(options, await readSource(space, change, page));
-    // One at a time: the changes of a second tab wait until the page is opened again.
+    // Take one draft at a time: the changes of a second tab wait until the page is opened again.
     const draft = left.at(-1);
     if (draft?.source !== undefined) {
       made.#revision = draft.revision ?? made.#revision;
@@ -162,7 +162,7 @@ export class SourceWriter {
     );
   }
 
-  /** The text was edited here. */
+  /** Record an edit made here. */
   write(text: string): void {
     this.#now = text;
     this.#sender.changed();
@@ -199,7 +199,8 @@ export class SourceWriter {
     const found = await readSource(space, change, page).catch(() => undefined);
     if (!found || this.#stopped) return;
     const merged = mergeTexts(before, this.#now, found.text);
-    // Both changed the same words. Based on the older revision, the server creates a conflict and loses neither.
+    // Both people changed the same words. Based on the older revision, the server creates a conflict and
+    // loses neither version.
     if (merged === undefined) return;
     const changed = merged !== this.#now;
     [this.#saved, this.#revision, this.#now] = [found.text, found.revision, merged];

@@ -5,7 +5,7 @@ import { newId } from "../state/ids.ts";
 import { session } from "../state/session.svelte.ts";
 
 export interface Draft {
-  /** The author: people who sign in to this browser later don't get it. */
+  /** The author. Other people who sign in to this browser later don't get the draft. */
   user?: string;
   /** The id of the tab that writes it. */
   tab: string;

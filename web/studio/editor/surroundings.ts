@@ -30,7 +30,7 @@ export interface InPlaceOptions {
   around: Surroundings;
   change: number;
   id: string;
-  /** It is saved and closed. */
+  /** Called when it is saved and closed. */
   ondone: () => void;
 }
 

@@ -19,7 +19,7 @@ export interface Spot {
 }
 
 export function spotOf({ selection }: EditorState): Spot | undefined {
-  // For several cells, the last one counts as the caret's.
+  // If several cells are selected, the last one counts as the one with the caret.
   const $place = selection.$head;
   for (let depth = $place.depth; depth > 0; depth--) {
     if ($place.node(depth).type !== schema.nodes.table) continue;

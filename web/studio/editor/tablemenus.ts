@@ -61,7 +61,7 @@ export function growTable(view: EditorView, position: number, kind: "row" | "col
   view.focus();
 }
 
-/** The menu of a row, which is selected with it. `position`: of the table. */
+/** The menu of a row, which is selected with it. `position`: the position of the table. */
 export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
   const table = view.state.doc.nodeAt(position);
   if (table === null || table.type !== schema.nodes.table || row >= table.childCount) return;
@@ -81,7 +81,7 @@ export function openRowMenu(view: EditorView, position: number, row: number, bes
   );
 }
 
-/** `position`: of the column's header cell. */
+/** Open the menu of a column. `position`: the position of the column's header cell. */
 export function openColumnMenu(view: EditorView, position: number | undefined, beside: HTMLElement): void {
   if (position === undefined) return;
   const place = view.state.doc.resolve(position);

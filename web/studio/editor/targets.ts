@@ -103,7 +103,7 @@ export function findersOf(
     if (!wanted) return [];
     const searched = await searchPages(typed).catch((): Schemas["SearchPage"][] => []);
     const best = searched.slice(0, MOST_PAGES);
-    // The first pages are read, so that headings of this change request are found, too.
+    // The first pages are read to find headings of this change request, too.
     const read = new Map(
       await Promise.all(
         best.slice(0, MOST_READ).map(async ({ id }) => [id, await drawnHeadings(id)] as const),

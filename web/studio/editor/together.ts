@@ -107,7 +107,7 @@ export class Together {
   #others = new Ranges();
   /** Blocks that were moved here, which aren't own text either. */
   #moved = new Ranges();
-  /** What undo just deleted of both, with its position. */
+  /** The parts of both that undo just deleted, with their positions. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
   #tab: string;
@@ -178,9 +178,8 @@ export class Together {
     });
   }
 
-  /**
-   * Return the batch to send. Its number stands for the same text until it is confirmed, however it is rebased in the
-   * meantime, so it can be sent repeatedly and arrive late or twice.
+  /** Return the batch to send. Until it is confirmed, its number identifies the same text, however it is
+   * rebased in the meantime, so it can be sent repeatedly and arrive late or twice.
    */
   next(): Sending | undefined {
     if (!this.pending.length) return undefined;
@@ -237,14 +236,14 @@ export class Together {
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
   }
 
-  /** The server has the first pending steps unchanged. */
+  /** Record that the server has the first `count` pending steps unchanged. */
   confirm(count: number): void {
     this.base = this.pending[count]?.before ?? this.doc;
     this.pending.splice(0, count);
     this.sent = 0;
   }
 
-  /** The server refuses the batch as too large: send half of it; leave out a single step. */
+  /** Handle a batch that the server refused as too large: send half of it, or leave out a single step. */
   tooLarge(state: EditorState): Transaction | undefined {
     if (this.sent === 1) return this.#leaveOut(state, 0);
     this.sent = Math.ceil(this.sent / 2);
@@ -267,12 +266,14 @@ export class Together {
     return this.#rebase(state, [], 0, at);
   }
 
-  /** Continue from another document of the server, whose steps since `version` are unknown: use their difference. */
+  /** Continue from another document of the server. Its steps since `version` are unknown, so their difference
+   * is used. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
     this.version = version;
-    // It is unknown whether sent text is in it; its number belongs to another order.
+    // It is unknown whether the document contains sent text, and the number of that text belongs to another
+    // order.
     this.sent = 0;
     return this.#rebase(state, made.steps.map((step) => ({ step, user: null })), 0);
   }
@@ -309,7 +310,7 @@ export class Together {
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
         const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
         let { step } = was;
-        // Text typed in a row stays together.
+        // Text typed in one go stays together.
         for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
           const more = withInsertion(step, this.pending[next]!.step);
           if (!more) break;
@@ -403,7 +404,7 @@ export class Together {
   }
 }
 
-/** Return whether a step inserts blocks that existed before: it moves them. */
+/** Return whether a step inserts blocks that existed before, which means that it moves them. */
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
     step.slice.content.content.some((node) => byKey(before, node.attrs.key));
@@ -473,7 +474,7 @@ function withContent(pending: Pending, content: Fragment | undefined): Pending {
   return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
 }
 
-/** Return the person who removed the place of a step. */
+/** Return the id of the person who removed the place of a step. */
 function removerOf(
   mapping: Mapping,
   from: number,

@@ -65,7 +65,7 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
       view.dispatch(insertBlock(view.state, insert.make()));
       const { selection } = view.state;
       if (!(selection instanceof NodeSelection)) return;
-      // A block without text of its own, such as a formula, is written in its settings.
+      // A block without text, such as a formula, is written in its settings.
       openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
     },
   };
@@ -286,7 +286,7 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
           })),
           ...[...where.slice(0, 8), ...kept.slice(0, 4)].map((each): Choice => ({
             ...targetLink(each),
-            // Files have no title in text, and headings only their text: both become links.
+            // Files have no title in text, and headings only have their text, so both become links.
             ...(each.ref?.kind === "page"
               ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
               : {}),

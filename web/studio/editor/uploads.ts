@@ -14,8 +14,8 @@ export interface Uploaded {
 /** Upload a file; rejects with the server's message. */
 export type Upload = (file: File) => Promise<Uploaded>;
 
-/** Return an upload that sends one file after the other: each of them is a revision of the page's draft, and many at once
- * would get in each other's way. */
+/** Return an upload that sends one file after the other: each of them creates a revision of the page's draft,
+ * and many at once would conflict. */
 export function oneByOne(upload: Upload): Upload {
   let turn: Promise<unknown> = Promise.resolve();
   return (file) => {
@@ -27,7 +27,7 @@ export function oneByOne(upload: Upload): Upload {
 
 const senders = new WeakMap<EditorView, Upload>();
 
-/** How files are uploaded from the forms of blocks; set by the page that is edited. */
+/** Set how files are uploaded from the forms of blocks. Called by the page that is edited. */
 export function sendWith(view: EditorView, upload: Upload): void {
   senders.set(view, upload);
 }

@@ -76,7 +76,7 @@ export function isRich(doc: Node): boolean {
   return found;
 }
 
-/** The text of a note, shown on hover. */
+/** Return the text of a note, which is shown on hover. */
 export function noteText(fragments: unknown): string {
   const texts = (value: unknown): string =>
     Array.isArray(value)

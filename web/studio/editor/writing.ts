@@ -57,10 +57,10 @@ const FIELDS = ["title", "description"] as const;
 
 export type Fields = Record<(typeof FIELDS)[number], string>;
 
-/** The document that is edited: a page, live, or text that pages show, which is saved as a whole. */
+/** The document that is edited: a page with live editing, or text that pages share, which is saved as a whole. */
 export interface Subject {
   load: (base: Base) => Promise<LoadedPage>;
-  /** How the text is saved; if undefined, it is a page and edited live. */
+  /** The storage of the text; if undefined, it is a page with live editing. */
   changes?: (blocks: BlockJson[]) => Changes;
 }
 
@@ -77,10 +77,10 @@ export interface WritingOptions {
   lookup: Lookup;
   onstate?: (state: SaveState) => void;
   onproblem?: (problem: Error) => void;
-  /** The change request has a new revision with the changes made here. */
+  /** Called when the change request has a new revision with the changes made here. */
   onsaved?: () => void;
   oncomment?: (about: About) => void;
-  /** The server has text that couldn't be placed. */
+  /** Called when the server has stored text that couldn't be placed. */
   onaside?: () => void;
 }
 
@@ -99,7 +99,7 @@ export interface Writing {
 
 const refusedKey = new PluginKey<ReadonlySet<string>>("refused");
 
-/** Blocks that the server can't save are marked with a message. */
+/** Return a plugin that marks blocks that the server can't save, with a message. */
 function refusals(): Plugin {
   return new Plugin<ReadonlySet<string>>({
     key: refusedKey,
@@ -123,7 +123,7 @@ function refusals(): Plugin {
   });
 }
 
-/** The status if the text and its fields differ: the worse one. */
+/** The order of statuses from best to worst. If text and fields have different ones, the worse one is shown. */
 const WORSE: Record<SaveState["kind"], number> = {
   saved: 0,
   changed: 1,
@@ -358,7 +358,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const waitNoMore = onSignedIn(again);
   const deafen = live.hear((news) => {
     if (news.kind === "ready" || news.kind === "reset") void look().catch(() => {});
-    // Creations of the page and saves of live editing contain nothing new.
+    // Creations of the page, and saves of live editing, contain nothing new for this tab.
     if (opened && news.kind === "revision" && news.revisionId! <= opened.revision) return;
     if (news.kind !== "revision" || news.changeRequestId !== loaded.change || news.live) return;
     if (livePage && news.pageIds && !news.pageIds.includes(page)) return;

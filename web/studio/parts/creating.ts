@@ -1,4 +1,4 @@
-/** Objects that can be created anywhere: spaces, which are named afterwards, collections, sites, and questions. */
+/** Creates objects from any screen: spaces, which are named afterward, collections, sites, and questions. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -12,7 +12,7 @@ import { session } from "../state/session.svelte.ts";
 interface NewSpace {
   title?: string;
   template?: string;
-  /** The collection to create it in. */
+  /** The collection in which to create it. */
   parent?: string;
 }
 

@@ -121,7 +121,7 @@ export function mentioning(space: string, base: Base): Attachment<MentionField> 
         });
         group.append(option);
       }
-      // Nothing outside of an open dialog is visible.
+      // Content outside of an open dialog is not visible.
       (field.closest("dialog") ?? document.body).append(list);
       place(list, field.getBoundingClientRect());
       set(field, { "aria-controls": id });
@@ -154,7 +154,7 @@ export function mentioning(space: string, base: Base): Attachment<MentionField> 
     };
     set(field, { "aria-autocomplete": "list" });
     field.addEventListener("input", look);
-    // Before the listeners of the field, which send or close.
+    // Run before the listeners of the field, which submit or close it.
     field.addEventListener("keydown", press, { capture: true });
     field.addEventListener("blur", close);
     return () => {

@@ -8,9 +8,9 @@ export interface CheckLine {
   check: Check["check"];
   text: string;
   holds: boolean;
-  /** What is missing, as a sentence. */
+  /** The missing requirement, as a sentence. */
   missing: string;
-  /** The people who have to act. */
+  /** The people who have to act to meet the requirement. */
   people: Schemas["User"][];
 }
 

@@ -5,7 +5,7 @@ import { t } from "../../shared/words.ts";
 export type MergeRule = Schemas["MergeRule"];
 export type RuleName = MergeRule["rule"];
 
-/** `users`: the rule lists people. */
+/** `users`: whether the rule lists people. */
 export const RULES: { rule: RuleName; text: string; hint?: string; users?: true }[] = [
   {
     rule: "require_at_least_one_review",

@@ -3,6 +3,7 @@ import { copyText } from "./copying.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
+import { favoriteEntry } from "../state/favorites.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
@@ -110,6 +111,7 @@ export function pageMenu({ page, editor, editable, base, rename, add }: About): 
       }
       entries.push(
         { text: t("pageHistory"), icon: "history", href: address.pageHistory(space, page.id) },
+        favoriteEntry({ space, page: page.id }),
         ...watchEntries(space, page.id),
         "line",
       );

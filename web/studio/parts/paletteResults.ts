@@ -7,6 +7,7 @@ import { searchChangeRequestContent, searchOrganizationContent, searchSpaceConte
 import type { Base } from "../editor/base.ts";
 import { findDraft } from "../state/drafts.ts";
 import type { Action } from "../state/keys.ts";
+import { favoritesOf } from "../state/favorites.ts";
 import { recentPages } from "../state/recent.ts";
 import { session, sitesOf, spacesOf } from "../state/session.svelte.ts";
 import { changeRequestsOf } from "../state/waiting.svelte.ts";
@@ -41,6 +42,7 @@ export interface Query {
 }
 
 const RECENT = 6;
+const FAVORITES = 8;
 const matches = (text: string, wanted: string) =>
   wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
 
@@ -52,7 +54,20 @@ export function knownResults(
   const list: Result[] = [];
   const user = session.user.value;
   if (user && !query && !only) {
+    const favorites = favoritesOf(organization).slice(0, FAVORITES);
+    for (const one of favorites) {
+      list.push({
+        id: `favorite-${one.id}`,
+        group: t("favorites"),
+        text: one.title,
+        href: one.urls.app,
+        ...(one.kind === "space"
+          ? { space: { id: one.space!, ...(one.emoji ? { emoji: one.emoji } : {}) } }
+          : { icon: one.kind === "site" ? "globe" as const : "file" as const }),
+      });
+    }
     for (const one of recentPages(user.id).filter((page) => !page.edited).slice(0, RECENT)) {
+      if (favorites.some(({ page }) => page === one.id)) continue;
       list.push({
         id: `recent-${one.id}`,
         group: t("recentlyViewedPages"),
@@ -85,7 +100,7 @@ export function knownResults(
         });
       }
     }
-    list.splice(6 + RECENT);
+    list.splice(6 + FAVORITES + RECENT);
   }
   if (organization && only !== ">" && only !== "@" && (query || only)) {
     const all = ["open", "draft"].flatMap((status) =>

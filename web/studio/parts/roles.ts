@@ -21,4 +21,7 @@ export const ROLE_OPTIONS: [string, string][] = [
   ...ROLES.map(([name, text]): [string, string] => [name, text]),
   ["", GUEST],
 ];
+/** Return what people with a role can do, in one line. */
+export const roleNote = (value: string): string =>
+  ROLES.find(([name]) => name === value)?.[2] ?? t("guestsSeeOnlySpacesTheyre");
 export const roleOf = (value: string): Role | null => (value || null) as Role | null;

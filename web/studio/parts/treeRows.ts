@@ -14,8 +14,7 @@ export interface Row {
   open: boolean | undefined;
 }
 
-/** Consecutive pages that aren't loaded: a whole level, or (of a level of unknown size) one row for whatever
- * is there. */
+/** Consecutive pages that aren't loaded: a whole level, or one row for a level of unknown size. */
 export interface Gap {
   within: string;
   from: number;
@@ -93,7 +92,7 @@ export function neighborOf(tree: Tree, row: Row, key: string, rtl: boolean): Spo
   return { into: before.id };
 }
 
-/** Where a dragged row would go, and how that is shown. */
+/** The target of a dragged row, and how it is shown. */
 export interface Drop {
   to: Spot;
   y: number;

@@ -10,7 +10,7 @@ export interface Row {
   after?: Node;
   /** The current keys of the block and its content, for comments. */
   keys: string[];
-  /** A moved block with changed words. */
+  /** Whether the content of a block changed, in addition to its position. */
   edited: boolean;
 }
 

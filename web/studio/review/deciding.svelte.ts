@@ -45,7 +45,7 @@ export class Deciding {
   readonly #found = $derived.by(() => checksOf(this.at()));
   readonly #change = $derived.by(() => changeOf(this.at().space, this.at().number));
 
-  /** `at`: the change request. Belongs to the component that creates it. */
+  /** `at`: the change request. Create it while a component is initialized. */
   constructor(readonly at: () => Place) {}
 
   get #key() {
@@ -81,7 +81,7 @@ export class Deciding {
     return this.#checks?.bypasses ?? false;
   }
 
-  /** Return what prevents the merge, as sentences. */
+  /** Return the reasons why it can't be merged, as sentences. */
   get stopped(): string {
     if (this.#checks?.merges !== false) return "";
     return this.rules

@@ -23,7 +23,7 @@ export async function writeBlocks(
   return answer;
 }
 
-/** Return the block of the current page that a removed block was after. */
+/** Return the block of the current page that a removed block followed. */
 function placeBefore(row: Row, rows: Row[], old: DocumentJson | undefined) {
   const there = new Set(rows.flatMap((one) => (one.after ? [keyOf(one)] : [])));
   const order = (old?.nodes ?? []).map(({ key }) => key);
@@ -31,7 +31,7 @@ function placeBefore(row: Row, rows: Row[], old: DocumentJson | undefined) {
   return before ? { after: before } : { into: null, at: 0 };
 }
 
-/** The page of the blocks; `since`: the revision they are compared with, if it isn't the usual one. */
+/** The page of the blocks. `since`: the revision with which they are compared, if it isn't the usual one. */
 interface Of {
   space: string;
   number: number;

@@ -1,4 +1,4 @@
-/** What prevents a merge, and what should be resolved before. */
+/** The reasons why a change request can't be merged, and problems to resolve first. */
 import { askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import {
@@ -10,9 +10,9 @@ import {
 import { describeChecks } from "../parts/mergeChecks.ts";
 
 export interface Obstacles {
-  /** A sentence for each. */
+  /** The problem, with a sentence for each part. */
   lines: string[];
-  /** The server refuses the merge. */
+  /** Whether the server refuses the merge because of it. */
   stops: boolean;
 }
 
@@ -25,7 +25,7 @@ export async function obstaclesOf(space: string, number: number): Promise<Obstac
     listChangeRequestLinks(path, { status: "broken", brokenContext: "change-request", limit: 1 }),
   ]);
   const missing = describeChecks(merge.checks, change.conflicts).filter((one) => !one.holds);
-  // The newest review of each person counts.
+  // Only the newest review of each person counts.
   const last = new Map(
     reviews.items.toReversed().map((one) => [one.reviewer.id, one]),
   );

@@ -24,7 +24,7 @@ export interface Entry {
   /** Its part of the review's URL. */
   path: string;
   mark: Mark;
-  /** What changed, as text. */
+  /** A summary of the changes, as text. */
   line: string;
   changes: Change[];
 }
@@ -92,7 +92,7 @@ export const fieldsOf = (entry: Entry): Fields =>
 class Seen {
   /** Marks that are being sent. */
   #sent: Record<string, boolean> = $state({});
-  /** The ids of the last marks, because a list asks for each row. */
+  /** The ids of the last marks by object, because each row of a list needs them. */
   #read: { of?: Schemas["SeenMark"][]; ids: Set<string> } = { ids: new Set() };
 
   constructor(readonly space: string, readonly number: number) {}

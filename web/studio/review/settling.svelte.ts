@@ -11,7 +11,7 @@ export type Side = "base" | "ours" | "theirs";
 
 export interface Choice {
   choice: Side | "edited";
-  /** With `edited`: the edited result. */
+  /** The edited result, for the choice `edited`. */
   value?: unknown;
 }
 

@@ -22,7 +22,7 @@ export interface Compared {
   inline: Decoration[];
   /** The part of the text that is unchanged, from 0 to 1. */
   alike: number;
-  /** Only settings of the block differ, not its text. */
+  /** Whether only settings of the block differ, not its text. */
   settings: boolean;
 }
 

@@ -23,7 +23,7 @@ export const writingBaseOf = (space: string) =>
     return draft ? { kind: "change", number: draft.number } : MAIN;
   });
 
-/** Everything of a state except the text of its pages. */
+/** Load everything of a state except the text of its pages. */
 export const contentsOf = (space: string, base: Base) =>
   resource(`space/${space}/${baseKey(base)}/contents`, () => {
     const query = { metadata: false };
@@ -32,7 +32,8 @@ export const contentsOf = (space: string, base: Base) =>
       : getCurrentRevision({ spaceId: space }, query);
   });
 
-/** Send changes to the state that accepts edits. `subject`: of the new draft, if there is none. */
+/** Send changes to the state that accepts edits. `subject`: the subject of the new draft, if there is no
+ * draft yet. */
 export async function changeContents(space: string, changes: Changes, subject: string): Promise<Answer> {
   const about = await spaceOf(space).refresh();
   const before = await writingBaseOf(space).refresh();

@@ -1,4 +1,4 @@
-/** Counts of what visitors of a site do. */
+/** Counts of the actions of a site's visitors. */
 import type { Schemas } from "../../shared/client.ts";
 import { aggregateSiteEvents } from "../api/published.ts";
 import type { SitePath } from "../api/sites.ts";

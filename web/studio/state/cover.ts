@@ -7,7 +7,7 @@ export interface Size {
 /** The box that positions are computed for, as on sites. `full`: whether the cover is as wide as the page. */
 export const coverBox = (full: boolean, height = 240): Size => ({ width: full ? 1280 : 736, height });
 
-/** Return how far the image can be shifted from its middle, in its own pixels. */
+/** Return the maximum distance by which the image can be moved from its center, in its own pixels. */
 function reachOf(image: Size, box: Size): number {
   const scale = Math.max(box.width / image.width, box.height / image.height);
   return Math.max(0, (image.height - box.height / scale) / 2);

@@ -34,11 +34,11 @@ export async function findDraft(space: string): Promise<Draft | undefined> {
   return found.items.find((one) => !isEmpty(one) || begun.has(keyOf(space, one.number)));
 }
 
-/** Drafts started in this tab, by space and number. They are deleted if they are left empty. */
+/** Drafts started in this tab, by space and number. They are deleted when they are left without edits. */
 const begun = new Set<string>();
 const keyOf = (space: string, number: number) => `${space}/${number}`;
 
-/** Start a draft that is deleted if it is left empty. */
+/** Start a draft that is deleted when it is left without edits. */
 export async function beginDraft(space: string, subject: string): Promise<Base> {
   const draft = await createChangeRequest({ spaceId: space }, { subject: subject.slice(0, 100) });
   begun.add(keyOf(space, draft.number));
@@ -63,6 +63,6 @@ export async function leaveDraft(space: string, number: number): Promise<void> {
     await discardChangeRequest({ spaceId: space, changeRequestId: String(number) });
     await Promise.all([refresh(`space/${space}/list`), refresh("org/")]);
   } catch {
-    // It isn't empty, or the server deletes it later.
+    // The draft isn't empty, or the server deletes it later.
   }
 }

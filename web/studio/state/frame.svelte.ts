@@ -16,7 +16,7 @@ class Frame {
   dialog: Opened | undefined = $state.raw();
   /** The dialog that asks to sign in again after the session expired. */
   signIn = $state(false);
-  /** The person was signed in when the app started. */
+  /** Whether the person was signed in when the app started. */
   started = false;
 
   open<Given extends { onclose: () => void }>(
@@ -31,7 +31,7 @@ class Frame {
     this.open(() => import("../parts/KeyList.svelte"), {});
   }
 
-  /** Includes dialogs that are still loading. */
+  /** Close the open parts, including a dialog that is still loading. */
   close(): void {
     this.side = this.palette = false;
     this.dialog = undefined;

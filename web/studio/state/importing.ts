@@ -40,7 +40,7 @@ export type Elsewhere = Required<Pick<Schemas["CheckImportSource"], "service" | 
 export const ELSEWHERE: Elsewhere = { service: "octavo", url: "", user: "", token: "" };
 export const README = "https://api.readme.com/v2";
 
-/** Return it for the API. */
+/** Return the URL and the credentials in the form of the API. */
 export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["CheckImportSource"] => ({
   service,
   url: url.trim(),
@@ -51,7 +51,7 @@ export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["Che
 export interface Source {
   type: string;
   url?: string;
-  /** Set for content imported by the command line. */
+  /** The name of the source, for content imported by the command line. */
   name?: string;
   files?: string[];
   kind?: Kind;
@@ -104,7 +104,7 @@ export const readImport = (organization: string, importRunId: string) =>
 export const importOf = (organization: string, run: string) =>
   resource(`org/${organization}/import/${run}`, () => readImport(organization, run));
 
-/** Return the screen that connects a space with a repository; its form previews the changes. */
+/** Return the URL of the screen that connects a space with a repository. Its form previews the changes. */
 export const gitAddress = (space: string, repository = "") =>
   address.space(space, "settings/git") +
   (repository && `?repository=${encodeURIComponent(repository)}`);
@@ -113,7 +113,7 @@ export const gitAddress = (space: string, repository = "") =>
 export const repositoryName = (url: string) =>
   url.trim().replace(/\/+$/, "").replace(/\.git$/, "").split(/[/:]/).at(-1) ?? "";
 
-/** Return the form that updates an earlier import. */
+/** Return the URL of the form that updates an earlier import. */
 export const updateAddress = (space: string, run: string) =>
   `${address.space(space, "import")}?update=${encodeURIComponent(run)}`;
 

@@ -11,7 +11,7 @@ class Joining {
   open = $state.raw<Schemas["Organization"][]>([]);
   #asked = false;
 
-  /** Load them, once. */
+  /** Load the organizations, once. */
   async find(): Promise<void> {
     const domain = session.user.value?.email?.split("@")[1];
     if (this.#asked || !domain) return;

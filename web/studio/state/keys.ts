@@ -79,7 +79,7 @@ addEventListener("keydown", (event) => {
   if (single && (event.ctrlKey || event.metaKey)) return;
   // The person may type before the text is loaded.
   if (single && current.begin) return;
-  // Under a dialog, no other action is available.
+  // While a dialog is open, the actions behind it are not available.
   if (single && document.querySelector("dialog[open]") && !(event.target as Element).closest?.("dialog")) {
     return;
   }

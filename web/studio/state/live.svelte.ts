@@ -44,7 +44,7 @@ export interface News {
   version?: number;
   revision?: string;
   refused?: string[];
-  /** A revision is a save of a page that is edited live. */
+  /** Whether a revision is a save of a page that is edited live. */
   live?: boolean;
   client?: string;
   anchor?: number | null;
@@ -76,7 +76,7 @@ const KINDS: News["kind"][] = [
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
 const RENEWED = 30_000;
-/** How long after a save of this tab its response may arrive later than its event. */
+/** The maximum number of milliseconds between the event about a save of this tab and the response to it. */
 const OWN = 1500;
 
 type Listener = (news: News) => void;
@@ -145,7 +145,8 @@ class Live {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Until the response, no one knows whether a revision is from this tab. */
+  /** Await a response that may create a revision. Until it arrives, it is unknown whether a revision is from
+   * this tab. */
   async making<Made>(response: Promise<Made>): Promise<Made> {
     this.#making++;
     try {
@@ -155,7 +156,7 @@ class Live {
     }
   }
 
-  /** This tab created that revision and shows it. */
+  /** Record that this tab created a revision and already shows it. */
   made(revision: string): void {
     this.#made.add(revision);
     if (this.#made.size > 200) this.#made.delete(this.#made.values().next().value!);
@@ -163,7 +164,7 @@ class Live {
 
   #open(): void {
     clearTimeout(this.#again);
-    // Until a screen is shown, the space isn't known.
+    // The space is unknown until a screen is shown.
     if (!this.#isFollowing || this.#source || document.visibilityState === "hidden") return;
     const query = new URLSearchParams();
     if (this.#space) query.set("space", this.#space);
@@ -226,6 +227,7 @@ class Live {
     const space = `space/${news.spaceId}`;
     if (news.kind === "revision" && news.changeRequestId === undefined) {
       for (const below of ["/main/", "/revisions"]) outdate(space + below);
+      outdate("favorites");
       outdate(`${space}/`, { alone: true });
     } else if (news.kind === "revision") {
       // The editor refreshes what its own saves change.
@@ -252,7 +254,7 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** How many times others have come, moved, or left. */
+  /** How many times other people have joined, moved, or left. */
   #moves = 0;
   /** Whether the server knows that the person is here. */
   #announced = false;
@@ -266,7 +268,7 @@ class Presence {
     document.addEventListener("visibilitychange", () => void this.#say());
   }
 
-  /** The person is on a page until the returned function is called. */
+  /** Show the person as present on a page until the returned function is called. */
   attend(space: string, base: Base, page: string, editing: boolean): () => void {
     if (base.kind === "revision") return () => {};
     const said = this.#said = { space, base, page, editing };
@@ -277,7 +279,7 @@ class Presence {
     }
     clearInterval(this.#timer);
     this.#timer = setInterval(() => void this.#say(), RENEWED);
-    // People who only pass by aren't shown.
+    // People who leave the page again at once aren't shown.
     const soon = setTimeout(() => void this.#say(), 600);
     return () => {
       clearTimeout(soon);
@@ -309,7 +311,7 @@ class Presence {
     if (!this.#said || document.visibilityState === "hidden" || !navigator.onLine) return;
     const { page, editing } = this.#said;
     this.#announced = true;
-    // A failure here isn't worth disturbing the person.
+    // The person isn't told about a failure, because it has no consequences for them.
     await fetch(this.#address(), {
       method: "PUT",
       headers: { "content-type": "application/json" },
@@ -331,7 +333,7 @@ class Presence {
     if (!space) return;
     const found = await listPresenceInSpace({ spaceId: space }, { limit: 100 }).catch(() => undefined);
     if (!found || space !== this.#space) return;
-    // The list can be older than what arrived in the meantime.
+    // The list may be older than events that arrived in the meantime.
     if (again && moves !== this.#moves) return this.#list(false);
     this.visitors = found.items.map((one: Schemas["Presence"]) => ({
       client: one.id,

@@ -28,7 +28,7 @@ class Notices {
     this.hold(notice, false);
   }
 
-  /** Show an error in the server's words. */
+  /** Show an error with the server's message. */
   fail(problem: unknown, what = ""): void {
     const message = problem instanceof ApiError || problem instanceof Error
       ? problem.message

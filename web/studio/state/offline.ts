@@ -1,7 +1,6 @@
-/**
- * Recently opened pages for reading without a connection. They are kept for one person: signing out deletes them, and so
- * does another person. With each connection, the server is asked for all of them again, and what the person can no
- * longer see is deleted.
+/** Recently opened pages for reading without a connection. They are kept for one person: signing out deletes
+ * them, and so does another person. When a connection is available, all of them are requested again, and
+ * pages that the person can no longer see are deleted.
  */
 import { forgetResponses, keptResponses, listenToResponses, readParts } from "../../shared/batching.ts";
 
@@ -9,7 +8,7 @@ const PAGES = "octavo-pages";
 const OWNER = "octavo-pages-owner";
 /** The maximum number of responses; the oldest are deleted. */
 const MOST = 90;
-/** How many are requested at once. */
+/** The number of responses that are requested at a time. */
 const PART = 30;
 
 /** Responses with which a page can be read: about the person and the space, the tree, and pages of main. */
@@ -34,10 +33,10 @@ export async function forgetOffline(): Promise<void> {
   await caches.delete(PAGES);
 }
 
-/** Keep what this person opens from now on. */
+/** Keep the pages that this person opens from now on. */
 export async function keepFor(user: string): Promise<void> {
   if (!isSupported || owner === user) return;
-  // What came before may be another person's.
+  // Earlier responses may be another person's.
   if (owner) forgetResponses();
   if (localStorage.getItem(OWNER) !== user) await forgetOffline();
   localStorage.setItem(OWNER, user);
@@ -79,7 +78,7 @@ async function listKept(): Promise<Kept[]> {
   }));
 }
 
-/** Ask for everything again. Responses that are refused delete what was kept. */
+/** Request everything again. A refused request deletes the kept response. */
 async function renew(known: Kept[]): Promise<void> {
   for (let at = 0; at < known.length; at += PART) {
     const parts = known.slice(at, at + PART);

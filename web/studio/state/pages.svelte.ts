@@ -11,7 +11,7 @@ import { readBytes } from "./fileInput.ts";
 import { notices } from "./notices.svelte.ts";
 import type { Page } from "./page.svelte.ts";
 import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
-import { refresh, type Resource, resource } from "./resource.svelte.ts";
+import { outdate, refresh, type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { spaceOf } from "./session.svelte.ts";
 
@@ -28,7 +28,7 @@ export interface Level {
 /** The loaded parts of a tree: levels by parent page, the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
-  /** The visible parts, as `at parent`, and those that are being loaded. */
+  /** The visible parts, as `at parent`, and the parts that are being loaded. */
   inView: Set<string>;
   asked: Map<string, Promise<void>>;
 }
@@ -263,7 +263,7 @@ export class TreeEditor {
     return this.#resource.value;
   }
 
-  /** Load these parts, which are visible now, if they aren't loaded. */
+  /** Load those of these visible parts that aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();
@@ -307,6 +307,7 @@ export class TreeEditor {
     const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
     const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
     refresh(`space/${this.space}/${baseKey(base)}`);
+    if (base.kind === "main") outdate("favorites");
     return { base, made, files };
   }
 

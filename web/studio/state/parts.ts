@@ -88,7 +88,7 @@ export async function everyPage(
 
 interface Ways {
   resource: Resource<ReadonlyMap<string, TreePage[]>>;
-  /** The pages whose paths were read since the last request. */
+  /** The pages whose paths were requested since the last request was sent. */
   read: Set<string>;
   asks: boolean;
 }

@@ -6,7 +6,7 @@ class Proof {
   /** The action that waits for the confirmation. */
   waiting: { done: () => void; left: () => void } | undefined = $state.raw();
 
-  /** Run an action, and again after a confirmation if the server asks for one. */
+  /** Run an action. If the server asks for a confirmation, ask the person, and run it again. */
   async before<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

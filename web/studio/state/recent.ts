@@ -15,7 +15,7 @@ const keyOf = (user: string) => `octavo-recent-${user}`;
 export function recentPages(user: string): Recent[] {
   try {
     const kept: Recent[] = JSON.parse(localStorage.getItem(keyOf(user)) ?? "[]");
-    // Entries from before pages were identified by id.
+    // Skip entries of older versions, which have no id.
     return kept.filter((one) => one.id);
   } catch {
     return [];

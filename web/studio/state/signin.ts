@@ -1,9 +1,9 @@
-/** What happens if no one is signed in, or the session expired. */
+/** Handles requests without a session: no one is signed in, or the session expired. */
 import { ApiError } from "../../shared/client.ts";
 import { getAuthenticatedUser } from "../api/account.ts";
 import { frame } from "./frame.svelte.ts";
 
-/** After the person dismissed the dialog, it doesn't open by itself for this long. */
+/** The number of milliseconds for which the dialog doesn't open by itself after the person dismissed it. */
 const AGAIN = 60_000;
 
 /** The minimum time between retries, in case the server both confirms and denies a session. */
@@ -16,7 +16,7 @@ let later: ReturnType<typeof setTimeout> | undefined;
 let aside = -AGAIN;
 const waiting = new Set<() => void>();
 
-/** Open the sign-in page, which returns here. */
+/** Open the sign-in page, which then redirects back here. */
 export function signIn(): void {
   if (leaving) return;
   leaving = true;

@@ -50,7 +50,7 @@ export const lookOf = (path: SitePath) =>
 export const conditionsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/conditions`, () => listSiteAdaptiveTemplateConditions(path));
 
-/** Load its drafts. */
+/** Load the drafts of a site. */
 export const draftsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/drafts`, () => listSiteDrafts(path));
 
@@ -84,7 +84,7 @@ export const languagesAmong = (spaces: readonly SiteSpace[]): string[] => [
 export const languagesOf = (structure: Structure | undefined): string[] =>
   structure ? languagesAmong(siteSpacesIn(structure)) : [];
 
-/** Reload all data of a site, and the lists that show it. */
+/** Reload all data of a site, and the lists that contain it. */
 export function refreshSite(path: SitePath): void {
   refresh(`site/${path.siteId}/`);
   refresh(`org/${path.organizationId}/sites`);
@@ -118,7 +118,7 @@ export async function enterPreview(path: SitePath): Promise<void> {
   location.replace(url);
 }
 
-/** Load searches of the last days without an opened result, most frequent first. */
+/** Load searches of the last days in which no result was opened, most frequent first. */
 export const searchesInVain = (path: SitePath, days: number) =>
   resource(`site/${path.siteId}/insights/${days}/unanswered`, async () => {
     const most = (type: string, limit: number) =>

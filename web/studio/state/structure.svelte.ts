@@ -116,7 +116,7 @@ type ItemFields = SectionFields & {
   localizedTitle?: Record<string, string>;
 };
 
-/** What the API leaves out of an item if it is not set; null for all other fields. */
+/** The values that the API omits from an item if a field is not set; null for all other fields. */
 const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
 
 export class StructureEditor {

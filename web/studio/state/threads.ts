@@ -118,7 +118,7 @@ export class Talk {
     await refresh(this.key);
   }
 
-  /** Suggest blocks that replace a block; none: that it is deleted. */
+  /** Suggest blocks that replace a block. Without any, suggest to delete it. */
   async suggest(said: string, page: string, node: string, blocks: BlockJson[]): Promise<void> {
     await postCommentInChangeRequest(this.#ids, {
       body: { markdown: said },

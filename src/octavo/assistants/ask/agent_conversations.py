@@ -15,7 +15,7 @@ from msgspec import Struct, structs
 
 from octavo.content.changes.authorization import ChangeAccess
 from octavo.core.sentences import shorten
-from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_found
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
@@ -64,10 +64,7 @@ def find_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversa
 
 
 def get_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversationRow:
-    found = find_conversation(tx, org, id)
-    if found is None:
-        raise NotFound(f"You have no conversation {id!r}.")
-    return found
+    return require_found(find_conversation(tx, org, id), f"You have no conversation {id!r}.")
 
 
 def list_conversations(

@@ -25,7 +25,7 @@ from .retrieving import ENOUGH, Passage
 
 MAX_FOLLOWUPS = 3
 _EVERY = 0.25
-"""Seconds between two states of an answer that is being written."""
+"""Minimum number of seconds between two versions of an answer that is being written."""
 _QUOTED = 3
 _NOTHING = "NO ANSWER"
 _CITATION = re.compile(r"\[(\d{1,2})\]")
@@ -117,31 +117,33 @@ def answer(
 def _write_answer(
     asked: AskedQuestion, passages: Sequence[Passage], model: Model, words: AnswerWords
 ) -> Iterator[ComposedAnswer]:
-    def judge(said: str) -> str | None:
-        return _FOREIGN if _is_foreign(asked, said, model) else None
+    def judge(written: str) -> str | None:
+        return _FOREIGN if _is_foreign(asked, written, model) else None
 
-    said, shown = "", time.monotonic()
+    written, shown = "", time.monotonic()
     for urging in ("", _URGING):
-        said = ""
+        written = ""
         for piece in model.stream("ask", _messages(asked, passages, urging), judge=judge):
-            said += piece
-            if len(said) > _MAX_ANSWER:
+            written += piece
+            if len(written) > _MAX_ANSWER:
                 break
-            if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(said.strip()[: len(_NOTHING)]):
+            if time.monotonic() - shown > _EVERY and not _NOTHING.startswith(
+                written.strip()[: len(_NOTHING)]
+            ):
                 shown = time.monotonic()
-                yield _build_answer(passages, said, words)
-        if judge(said) is None:
+                yield _build_answer(passages, written, words)
+        if judge(written) is None:
             break
-    if _NOTHING in said[:200] or not said.strip():
+    if _NOTHING in written[:200] or not written.strip():
         yield _quote_passages([], words, "")
         return
-    yield _build_answer(passages, said, words)
+    yield _build_answer(passages, written, words)
 
 
-def _is_foreign(asked: AskedQuestion, said: str, model: Model) -> bool:
-    """Return whether an answer is in a different language from its question. The organization's instructions
-    may ask for that."""
-    return not model.instructions and _NOTHING not in said[:200] and differ(asked.question, said)
+def _is_foreign(asked: AskedQuestion, written: str, model: Model) -> bool:
+    """Return whether an answer is in a different language from its question. False if the organization has
+    instructions, because these may request another language."""
+    return not model.instructions and _NOTHING not in written[:200] and differ(asked.question, written)
 
 
 def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) -> list[ModelMessage]:
@@ -149,24 +151,25 @@ def _messages(asked: AskedQuestion, passages: Sequence[Passage], urging: str) ->
         f"[{number}] {passage.full_title}\n{passage.text}" for number, passage in enumerate(passages, 1)
     ]
     question = [*(f"Asked before: {earlier}" for earlier in asked.before), f"The question: {asked.question}"]
-    said = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
-    return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", said)]
+    prompt = f"{as_data(chr(10).join(material))}\n\n{as_data(chr(10).join(question))}"
+    return [ModelMessage("system", f"{_TASK}{urging}"), ModelMessage("user", prompt)]
 
 
-def _build_answer(passages: Sequence[Passage], said: str, words: AnswerWords) -> ComposedAnswer:
-    numbers = [number for number in _CITATION.findall(said) if 0 < int(number) <= len(passages)]
+def _build_answer(passages: Sequence[Passage], written: str, words: AnswerWords) -> ComposedAnswer:
+    numbers = [number for number in _CITATION.findall(written) if 0 < int(number) <= len(passages)]
     cited = tuple(dict.fromkeys(passages[int(number) - 1] for number in numbers))
     links = {}
     for number in numbers:
         passage = passages[int(number) - 1]
         # Numbers refer to the passages that readers see, not to those the model received.
         links[number] = (f"[{cited.index(passage) + 1}]", passage.address)
-    document = sanitize_document(read(said[:_MAX_ANSWER]), links)
+    document = sanitize_document(read(written[:_MAX_ANSWER]), links)
     return ComposedAnswer(document, cited, _suggest_followups(passages, cited, words), True, written=True)
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
-    """Return quotes of the best passages."""
+    """Return an answer that quotes the best passages. ``why``: the text at its start, which explains why no
+    model wrote the answer."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
@@ -186,7 +189,7 @@ def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -
 def _suggest_followups(
     passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
 ) -> tuple[str, ...]:
-    """Return questions about the other passages found."""
+    """Return follow-up questions about passages that were found but that the answer doesn't cite."""
     asked = [
         phrase_as_question(passage.heading or passage.title, words)
         for passage in passages
@@ -229,8 +232,8 @@ def sanitize_document(document: Document, citations: Mapping[str, tuple[str, str
 
 def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> Block:
     if block.type not in _BLOCKS:
-        said = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
-        return Block("paragraph", {}, _link_citations(Text([Leaf(said)]), citations) if said else [])
+        text = " ".join(filter(None, (plain_text(part).strip() for part in (*block.nodes, *block.fragments))))
+        return Block("paragraph", {}, _link_citations(Text([Leaf(text)]), citations) if text else [])
     data = {name: value for name, value in block.data.items() if name in ("syntax", "start")}
     inside: list[Block | Inline | Text] = []
     for node in block.nodes:
@@ -244,7 +247,7 @@ def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Merge adjacent text nodes, as a reader creates them."""
+    """Merge adjacent text nodes, as in a document that was read from Markdown."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

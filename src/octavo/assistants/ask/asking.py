@@ -75,7 +75,7 @@ def ask(
 
 
 def _resolution_of(found: ComposedAnswer) -> Resolution:
-    """Return whether an answer resolves its question. A model that cites nothing has only a part of the answer."""
+    """Return whether an answer resolves its question. An answer that cites nothing resolves it at most partially."""
     if found.is_good and found.cited:
         return "yes"
     return "partially" if found.is_good or found.cited else "no"

@@ -37,14 +37,14 @@ class QuotedPage(Struct, frozen=True):
 
 
 class AnswerMaterial(Protocol):
-    """Spaces whose content the asker can get answers from."""
+    """Content that answers are based on: the spaces that the asker can see."""
 
     @property
     def spaces(self) -> Sequence[str] | OrganizationScope: ...
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft that one of the spaces shows in place of main."""
+        """Return the draft whose pages replace those of main in one of the spaces, if the asker sees one."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -52,7 +52,7 @@ class AnswerMaterial(Protocol):
     def read(self, tx: Transaction, space_id: str, page_id: str) -> QuotedPage | None: ...
 
     def list_top(self, tx: Transaction, space_id: str) -> list[Page]:
-        """Return the pages at the top level of a space, and those of its groups, that lists show."""
+        """Return the listed pages at the top level of a space, including those in its top-level groups."""
         ...
 
 

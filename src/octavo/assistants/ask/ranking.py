@@ -1,5 +1,5 @@
-"""Ranking of sections for a question: best are those that contain most of its words, especially rare ones, and have
-them in their heading. Pure."""
+"""Rank sections for a question. The best ones contain most of its words, especially rare ones, and have them in
+their heading. Pure."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _HEADING = 0.6
 """Bonus for a heading that matches the question exactly."""
 _NEAR = 0.75
 _LEAST = 4
-"""Minimum similarity of a misspelled word to the intended one, and its minimum length."""
+"""Minimum similarity of a misspelled word to the intended one, and the minimum length of words to correct."""
 
 
 class Candidate(Struct, frozen=True):
-    """Section that may contain the answer: the titles above it, its heading and text, and the rank of its page from
-    0."""
+    """Section that may contain the answer. ``titles``: the titles above it. ``rank``: the rank of its page in
+    the search results, from 0."""
 
     titles: str
     heading: str
@@ -42,19 +42,19 @@ class Score(Struct, frozen=True):
 def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Score]:
     """Return the score of each candidate for a question given as stems and their original words."""
     texts = [f"{candidate.titles}\n{candidate.heading}\n{candidate.text}" for candidate in candidates]
-    said = [set(stems(text)) for text in texts]
-    counts = Counter(word for words in said for word in words)
+    stems_of = [set(stems(text)) for text in texts]
+    counts = Counter(word for words in stems_of for word in words)
     wanted = list(asked)
     if unknown := [stem for stem in wanted if stem not in counts]:
         meant = _correct_words({stem: asked[stem] for stem in unknown}, texts)
         wanted = list(dict.fromkeys(meant.get(stem, stem) for stem in wanted))
-    weights = {word: math.log((1 + len(said)) / (1 + counts[word])) + 0.5 for word in wanted}
+    weights = {word: math.log((1 + len(stems_of)) / (1 + counts[word])) + 0.5 for word in wanted}
     whole = sum(weights.values())
     found = []
-    for candidate, words in zip(candidates, said, strict=True):
+    for candidate, words in zip(candidates, stems_of, strict=True):
         title = set(stems(candidate.titles.rpartition("\n")[2]))
         heading = set(stems(candidate.heading)) or title
-        # People refer to a section by its heading, or by that and its page.
+        # A question can name a section by its heading alone, or by its page and its heading.
         likeness = max(_compute_overlap(named, weights) for named in (heading, heading | title))
         worth = sum(weights[word] for word in wanted if word in words) / whole
         covers = sum(word in words for word in wanted) / len(wanted)
@@ -63,13 +63,14 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
 
 
 def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
-    """Return the overlap of question and name: 0 to 1."""
+    """Return the similarity of a name and the question, from 0 to 1."""
     shared = sum(weight for word, weight in weights.items() if word in named)
     return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 
 
 def _correct_words(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str, str]:
-    """Return the stems of the words in the texts that are closest to misspelled ones."""
+    """Return corrections for words that occur in no text. Both the words and their corrections are stems; a
+    correction is the stem of the most similar word in the texts."""
     known: dict[str, str] = {}
     for text in texts:
         known.update(zip(map(fold, content_words(text)), stems(text), strict=True))
@@ -80,7 +81,7 @@ def _correct_words(unknown: Mapping[str, str], texts: Sequence[str]) -> dict[str
             continue
         alike = [other for other in known if abs(len(other) - len(word)) <= 2 and other[0] == word[0]]
         same = [other for other in alike if sorted(other) == sorted(word)]
-        # Two swapped letters are likelier than an extra one.
+        # Two swapped letters are a likelier mistake than an extra letter.
         for other in same[:1] or get_close_matches(word, alike, 1, _NEAR):
             found[stem] = known[other]
     return found

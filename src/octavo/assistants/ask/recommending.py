@@ -14,15 +14,15 @@ _PAGES = 6
 
 
 def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = ENGLISH) -> list[str]:
-    """Return questions from the pages of the spaces, top-level pages first; headings that are questions before
-    others."""
+    """Return questions that the pages of the spaces answer. Headings that are questions come first, and so do
+    top-level pages."""
     titles: list[str] = []
     spaces = material.spaces.some if isinstance(material.spaces, OrganizationScope) else material.spaces
     for space_id in spaces[:_SPACES]:
         shown = [page for page in material.list_top(tx, space_id) if page.kind == "document"]
         titles += [page.title for page in shown[:_PAGES] if page.title]
     asked = list(dict.fromkeys(phrase_as_question(title, words) for title in titles))
-    # Headings that are questions or instructions read better than the rest.
+    # Headings that are questions or instructions make better questions than other headings.
     plain = words.about.partition("{title}")[0]
     asked.sort(key=lambda question: question.startswith(plain))
     return asked[:MAX_QUESTIONS]

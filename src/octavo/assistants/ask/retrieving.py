@@ -18,7 +18,7 @@ from .ranking import Candidate, rank
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Maximum words of a question that are searched for; longer questions mostly give background."""
+"""Maximum number of words of a question to search for. The rest of a long question is mostly background."""
 _EXCERPT = 600
 _TEXT = 4000
 """Maximum number of characters of a passage when quoted, and when sent to a model."""
@@ -59,15 +59,15 @@ def retrieve(
 ) -> list[Passage]:
     """Return the passages, best first. ``context``: the earlier questions, which are used if the question
     alone contains too few words."""
-    said = question
+    searched = question
     if len(set(stems(question))) < 2:
-        said = "\n".join([question, *context[-1:]])
-    asked = dict(list(zip(stems(said), content_words(said), strict=True))[:_TERMS])
+        searched = "\n".join([question, *context[-1:]])
+    asked = dict(list(zip(stems(searched), content_words(searched), strict=True))[:_TERMS])
     if not asked:
         return []
     candidates: list[Candidate] = []
     passages: list[Passage] = []
-    for at, hit in enumerate(_search(tx, material, said)):
+    for at, hit in enumerate(_search(tx, material, searched)):
         for titles, passage in _list_passages(tx, material, hit):
             candidates.append(Candidate(titles, passage.heading, passage.text, at))
             passages.append(passage)
@@ -92,10 +92,10 @@ def retrieve(
     return found
 
 
-def _search(tx: Transaction, material: AnswerMaterial, said: str) -> list[PageHit]:
-    """Search for the words as written; search can correct their spelling. The trailing space marks the last
-    one as complete."""
-    words = list(dict.fromkeys(content_words(said)))[:_TERMS]
+def _search(tx: Transaction, material: AnswerMaterial, question: str) -> list[PageHit]:
+    """Search for the significant words of a question, as written, because the search corrects their spelling. A
+    trailing space marks the last word as complete."""
+    words = list(dict.fromkeys(content_words(question)))[:_TERMS]
     found = search_pages(
         tx,
         material.spaces,
@@ -137,19 +137,19 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
     """Return the part of a text, from the start of a sentence, that contains most of the words asked for."""
-    said = sentences(text)
-    if not said:
+    every = sentences(text)
+    if not every:
         return ""
     wanted = set(asked)
-    scores = [len(wanted & set(stems(sentence))) for sentence in said[:200]]
+    scores = [len(wanted & set(stems(sentence))) for sentence in every[:200]]
     best, start = 0, 0
     for at, first in enumerate(scores):
         length, worth = 0, 0
-        for sentence, score in zip(said[at:], scores[at:], strict=False):
+        for sentence, score in zip(every[at:], scores[at:], strict=False):
             length += len(sentence) + 1
             if not first or (length > _EXCERPT and worth):
                 break
             worth += score
         if worth > best:
             best, start = worth, at
-    return shorten(" ".join(said[start:]), _EXCERPT)
+    return shorten(" ".join(every[start:]), _EXCERPT)

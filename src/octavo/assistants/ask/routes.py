@@ -42,7 +42,7 @@ _EVENTS: dict[str, Any] = {
     "media_type": "text/event-stream",
     "yields": ("content:read",),
 }
-"""Answer as server-sent events."""
+"""Options shared by the operations that return an answer as server-sent events."""
 _ASK = "/orgs/{organizationId}/ask"
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
@@ -213,7 +213,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces that a scope names, by field, and the site spaces to answer from."""
+    """Return the site spaces that a scope names, keyed by the field that names them, and the spaces to search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")
@@ -234,9 +234,10 @@ def _site_asker(
     where: SearchedSpaces,
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
-    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the site spaces
-    that the request names, by field. ``where``: the site spaces to answer from; of these, only those of ``space_id`` if
-    it is given. Raises NotFound for a site space or space that they can't see."""
+    """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
+    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
+    that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
+    see."""
     visitor = site.visitor if isinstance(site, VisitedSite) else None
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
@@ -299,7 +300,8 @@ def _record_at_site(
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
-    """Return the function that counts an answer for the site's channels, if an integration asks."""
+    """Return a function that counts an answer for the channels of the site; None if the caller isn't an
+    integration."""
     match site:
         case SiteAccess(actor=Script(installation_id=str() as installation_id)):
             return lambda tx: count_answer(tx, site.site_id, installation_id)

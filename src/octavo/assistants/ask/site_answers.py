@@ -9,13 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
-LASTS = 24 * 3_600_000
+LASTS = DAY
 """Milliseconds for which an answer is kept."""
 _MAX_QUESTIONS = 10
 
@@ -72,17 +72,16 @@ def keep_answer(context: Context, site: SiteAccess | VisitedSite, answer_id: str
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         if alive is not None:
-            tx.run(
-                """INSERT INTO site_answers (id, site_id, asker, questions, answer, created_at)
-                   VALUES (:id, :site, :asker, :questions, :answer, :at)""",
+            tx.insert(
+                "site_answers",
                 id=answer_id,
-                site=site.site_id,
+                site_id=site.site_id,
                 asker=_asker(site),
                 questions=msgspec.json.encode(answer.questions[-_MAX_QUESTIONS:]).decode(),
                 answer=msgspec.json.encode(
                     _KeptAnswer(answer.blocks, answer.followups, answer.previous)
                 ).decode(),
-                at=now(),
+                created_at=now(),
             )
 
 

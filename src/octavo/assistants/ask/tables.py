@@ -19,8 +19,9 @@ declare(
 )
 
 
-def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Keep conversations about change requests with the people who had them, in their organization."""
+def _unlink_conversations(tx: Transaction, space_id: str, organization_id: str) -> None:
+    """Unlink conversations from the change requests of a transferred space. They stay with their owners, in the
+    organization where they took place."""
     tx.run(
         """UPDATE agent_conversations SET change_id = NULL WHERE change_id IN (
              SELECT id FROM change_requests WHERE space_id = :space)""",
@@ -28,4 +29,4 @@ def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
     )
 
 
-on_transfer(_leave)
+on_transfer(_unlink_conversations)

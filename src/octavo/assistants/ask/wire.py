@@ -30,7 +30,7 @@ class Ask(Struct, rename="camel"):
 
 
 class AskQuery(Struct):
-    """Query of a question. ``details``: whether sources include why they were chosen."""
+    """Query parameters of a question. ``details``: whether sources include why they were chosen."""
 
     format: Format = "document"
     details: bool = False
@@ -70,7 +70,7 @@ class AskSite(Struct):
 
 
 class SiteQuestionsQuery(Struct, rename="camel"):
-    """Query of suggested questions. ``spaceId``: the space whose site spaces to use."""
+    """Query parameters of suggested questions. ``spaceId``: the space whose site spaces to use."""
 
     site_space_id: str | None = None
     space_id: str | None = None
@@ -135,8 +135,8 @@ def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
         if passage.anchor:
             source.sections.append(passage.anchor)
         if query.details:
-            said = passage.heading or passage.title
-            source.reason = said if source.reason is UNSET else f"{source.reason}, {said}"
+            heading = passage.heading or passage.title
+            source.reason = heading if source.reason is UNSET else f"{source.reason}, {heading}"
     document: dict[str, Any] = (
         {"markdown": write(found.document)}
         if query.format == "markdown"

@@ -1,4 +1,4 @@
-"""Channels of sites: rows in, frozen records out.
+"""Read and write the channels of sites in the database.
 
 A channel defines where the assistant of a site answers. Questions from there arrive through an integration,
 which calls the API of the site like any other script.
@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
-from octavo.errors import Conflict, NotFound
+from octavo.errors import Conflict, require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -77,10 +77,9 @@ def find_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow |
 
 
 def get_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow:
-    found = find_channel(tx, site_id, channel_id)
-    if found is None:
-        raise NotFound(f"There is no channel {channel_id!r} on this site.")
-    return found
+    return require_found(
+        find_channel(tx, site_id, channel_id), f"There is no channel {channel_id!r} on this site."
+    )
 
 
 def create_channel(
@@ -95,15 +94,14 @@ def create_channel(
     ):
         raise Conflict(f"A site can have at most {MAX_CHANNELS} channels. Delete one first.")
     channel_id = ids.new_id()
-    tx.run(
-        """INSERT INTO site_channels (id, site_id, type, patterns, role, created_at)
-           VALUES (:id, :site, :type, :patterns, :role, :at)""",
+    tx.insert(
+        "site_channels",
         id=channel_id,
-        site=site.site_id,
+        site_id=site.site_id,
         type=type,
         patterns=msgspec.json.encode(patterns).decode(),
         role=role,
-        at=now(),
+        created_at=now(),
     )
     made = get_channel(tx, site.site_id, channel_id)
     _audit(tx, site, "created", channel_id, None, made)

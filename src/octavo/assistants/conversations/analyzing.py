@@ -18,7 +18,7 @@ MAX_SUMMARY = 500
 MAX_ISSUES = 3
 """Maximum number of issues of one conversation; additional questions belong to the last one."""
 _MAX_TEXT = 20_000
-"""Maximum number of characters of a conversation to analyze: logs and code come after the question."""
+"""Maximum number of characters of a conversation to analyze. The rest is mostly logs and code."""
 _MAX_SENTENCE = 400
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw)\s*:)+\s*", re.I)
@@ -42,7 +42,7 @@ class Issue(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """Return the text used for comparisons."""
+        """Return the text that is compared with other issues."""
         return f"{self.title}\n{self.summary}"
 
 
@@ -59,30 +59,30 @@ def find_issues(subject: str | None, parts: Sequence[Part]) -> list[Issue]:
     for body in asked:
         text = _CODE.sub(" ", body[:left])
         left -= len(text)
-        said = [sentence[:_MAX_SENTENCE] for sentence in sentences(text)]
-        if said:
-            words = set(stems(" ".join(said)))
-            best = max(map(_score_sentence, said))
+        statements = [sentence[:_MAX_SENTENCE] for sentence in sentences(text)]
+        if statements:
+            words = set(stems(" ".join(statements)))
+            best = max(map(_score_sentence, statements))
             is_new = (
                 threads and len(threads) < MAX_ISSUES and best >= 2 and len(words) > 2 and not words & known
             )
             if is_new or not threads:
                 threads.append([])
-            threads[-1] += said
+            threads[-1] += statements
             known |= words
         if left <= 0:
             break
-    found = [_issue(telling if number == 0 else "", said) for number, said in enumerate(threads)]
+    found = [_issue(telling if number == 0 else "", statements) for number, statements in enumerate(threads)]
     if not found and telling:
         found = [_issue(telling, [])]
     return [issue for issue in found if issue.title]
 
 
-def _issue(heading: str, said: Sequence[str]) -> Issue:
-    ranked = sorted(range(len(said)), key=lambda at: (-_score_sentence(said[at]) + at * 0.1, at))
-    title = heading or (said[ranked[0]] if ranked else "")
-    told = [said[at] for at in sorted(ranked[:3]) if stems(said[at])]
-    return Issue(shorten(title, MAX_TITLE), shorten(" ".join(told) or title, MAX_SUMMARY))
+def _issue(heading: str, statements: Sequence[str]) -> Issue:
+    ranked = sorted(range(len(statements)), key=lambda at: (-_score_sentence(statements[at]) + at * 0.1, at))
+    title = heading or (statements[ranked[0]] if ranked else "")
+    sentences = [statements[at] for at in sorted(ranked[:3]) if stems(statements[at])]
+    return Issue(shorten(title, MAX_TITLE), shorten(" ".join(sentences) or title, MAX_SUMMARY))
 
 
 def _score_sentence(sentence: str) -> float:

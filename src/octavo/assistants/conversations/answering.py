@@ -1,4 +1,4 @@
-"""Pages that answer a cluster, as search finds them for the caller."""
+"""Find the pages that answer a cluster, by searching as the caller."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ _ENOUGH = 0.5
 
 
 class Answering(Struct, frozen=True):
-    """Page for a cluster. ``path``: the path in its space. ``covers``: the share of the query words that it
-    contains, 0 to 1."""
+    """Page that may answer a cluster. ``path``: the path in its space. ``covers``: the share of the query words
+    that it contains, 0 to 1."""
 
     space_id: str
     page_id: str
@@ -52,8 +52,8 @@ def find_answering(tx: Transaction, org: OrgAccess, cluster: ClusterRow) -> list
 
 
 def _coverage(asked: list[str], title: str, hit: PageHit) -> float:
-    said = [title]
+    texts = [title]
     for section in hit.sections:
-        said += [section.heading, "".join(part.text for part in section.snippet)]
-    words = set(stems(" ".join(said)))
+        texts += [section.heading, "".join(part.text for part in section.snippet)]
+    words = set(stems(" ".join(texts)))
     return sum(word in words for word in asked) / len(asked)

@@ -22,18 +22,19 @@ from .embeddings import ClusterMeanings, IssueMeaning, Scale
 SIMILAR = 0.28
 """Minimum cosine for an issue to belong to a cluster."""
 _WORDS = 1 << 16
-"""Number of words that can be distinguished; other words share a number."""
+"""Number of buckets that words are hashed into. Words in the same bucket count as the same word."""
 _KEPT = 80
-"""Number of words stored per cluster: the most frequent words."""
+"""Maximum number of words stored per cluster. The most frequent ones are kept."""
 _CANDIDATES = 60
-"""Number of clusters that an issue is compared with: the clusters that share its rarest words."""
+"""Maximum number of clusters that an issue is compared with. They are the clusters that share its rarest words."""
 _WORD = 3
-"""Weight of a word compared with a pair of adjacent words."""
+"""Weight of a single word relative to a pair of adjacent words."""
 
 _NEAREST = 20
-"""Number of clusters most similar by words, and by meaning, that an issue is compared with by both."""
+"""Number of clusters to preselect by words, and again by meaning. Only these are compared by both."""
 _ENOUGH = 1.5
-"""Maximum weight of words compared with meanings, in units of sufficient similarity."""
+"""Upper limit of the similarity of words when it is combined with that of meanings. 1 is enough for the same
+subject."""
 
 Vector = dict[int, float]
 
@@ -103,8 +104,8 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity of an issue and a cluster; 1 or more means the same subject. Similar meaning is
-        enough, or meaning and words together."""
+        """Return the similarity of an issue and a cluster; 1 or more means the same subject. It is the similarity of
+        meanings, or its average with that of words if that is higher."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
@@ -125,7 +126,7 @@ class Clustering:
             self.meanings.add(cluster_id, meaning)
 
     def dissolve(self, cluster_id: str) -> None:
-        """Remove a cluster whose only issue has moved."""
+        """Remove a cluster whose only issue has moved to another one."""
         for word in self.vectors.pop(cluster_id):
             self._with[word].discard(cluster_id)
         del self.sizes[cluster_id]
@@ -158,7 +159,7 @@ def _product(one: Vector, other: Vector) -> float:
 
 
 def encode_words(vector: Counter[int]) -> str:
-    """Return a vector in its stored form, without words that are rare in its issues."""
+    """Return a vector in its stored form, without the rarest words of the cluster."""
     return msgspec.json.encode(sorted(vector.most_common(_KEPT))).decode()
 
 

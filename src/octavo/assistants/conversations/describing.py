@@ -56,9 +56,9 @@ def describe(clustering: Clustering, cluster_id: str, issues: Sequence[Issue]) -
     label = shorten(ranked[0].title, MAX_LABEL)
     phrases = key_phrases([issue.text for issue in issues])
     examples = list(dict.fromkeys(issue.title for issue in ranked if issue.title != ranked[0].title))
-    told = [f"About {', '.join(phrases)}."] if phrases else []
-    told += [f"Also asked: “{shorten(title, MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
-    return ClusterDescription(label, " ".join(told) or label, choose_icon([issue.text for issue in issues]))
+    parts = [f"About {', '.join(phrases)}."] if phrases else []
+    parts += [f"Also asked: “{shorten(title, MAX_LABEL)}”" for title in examples[:_MAX_EXAMPLES]]
+    return ClusterDescription(label, " ".join(parts) or label, choose_icon([issue.text for issue in issues]))
 
 
 def key_phrases(texts: Sequence[str]) -> list[str]:

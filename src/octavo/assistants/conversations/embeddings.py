@@ -1,7 +1,9 @@
-"""Meanings of issues, as vectors of a model if one is configured: questions without a common word can be the same.
+"""Embeddings of issues, if a model for them is configured. They match questions that mean the same but share no
+words.
 
 The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs of
-questions known to mean the same: vectors closer to these than to unrelated questions are similar."""
+questions known to mean the same: vectors closer to these than to unrelated questions are similar.
+"""
 
 from __future__ import annotations
 
@@ -21,11 +23,12 @@ from octavo.errors import TooManyRequests
 log = logging.getLogger("octavo.conversations")
 
 ALIKE = 0.5
-"""Position between unrelated and identical meanings from which texts are about the same."""
+"""Position on a scale from unrelated (0) to identical (1) meanings at which two texts are about the same subject."""
 MAX_BYTES = 64 * 1024 * 1024
 """Maximum memory for the vectors of clusters; clusters beyond it are compared by their words alone."""
 _LEAST = 0.1
-"""Minimum difference in similarity between same and unrelated questions for vectors to be useful."""
+"""Minimum difference between the similarity of equivalent questions and that of unrelated ones. Below it, the
+vectors of a model are useless."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),
@@ -71,7 +74,7 @@ class ClusterMeanings:
         return self._bytes >= MAX_BYTES
 
     def put(self, cluster_id: str, total: Vector) -> None:
-        """Set the sum of a cluster, if there is memory for it."""
+        """Set the vector of a cluster, unless the memory limit is reached."""
         self.forget(cluster_id)
         length = math.sqrt(_product(total, total))
         if length and not self.is_full:
@@ -80,7 +83,8 @@ class ClusterMeanings:
             self._bytes += total.itemsize * len(total)
 
     def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
-        """Add an issue; a cluster without a vector, or with an incompatible one, starts with it."""
+        """Add an issue to a cluster. If the cluster has no vector, or one of a different length, the issue's
+        vector becomes its vector."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):
             self.put(cluster_id, meaning.vector)
@@ -97,8 +101,8 @@ class ClusterMeanings:
         return self._sums.get(cluster_id)
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
-        """Return the clusters that seem closest, by the signs of their numbers. This takes one step for each
-        cluster."""
+        """Return the clusters that are probably most similar, by the signs of their numbers. Takes time in
+        proportion to the number of clusters."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 

@@ -12,8 +12,7 @@ from msgspec import UNSET, UnsetType
 from octavo.core.masking import mask, mask_secrets
 from octavo.errors import BadRequest
 from octavo.extensions.integrations.store import get_integration_by_id
-from octavo.kit.clock import milliseconds, now
-from octavo.kit.db.allowances import DAY
+from octavo.kit.clock import DAY, milliseconds, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Person
 from octavo.kit.work.jobs import enqueue
@@ -107,8 +106,8 @@ def _moment(created_at: datetime) -> int:
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
-    """Mask a URL so that it still points to the conversation: numbers stay; secrets and email addresses
-    don't."""
+    """Mask the secrets in a URL, including credentials, but keep its numbers, so that it still points to the
+    conversation."""
     if hide is _keep_unmasked:
         return url
     return mask_secrets(url).replace("[secret]@", "").replace("[secret]", "hidden")

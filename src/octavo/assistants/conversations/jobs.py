@@ -32,7 +32,7 @@ _EXAMPLES = 30
 
 
 class BatchOutdated(Exception):
-    """Raised if a conversation, or the clustering, changed in the meantime: the batch must be repeated."""
+    """Raised if a conversation or the clusters changed while a batch was analyzed. The batch must be repeated."""
 
 
 class _Batch(Struct):
@@ -63,7 +63,7 @@ def analyze_conversations(context: Context, organization_id: str) -> None:
         texts = [issue.text for issues in found for issue in issues]
         meanings = read_meanings(embedder, texts)
         if meanings is None:
-            # After one failure, don't wait for it again in each batch.
+            # After a failure, the remaining batches work without the model instead of waiting for it again.
             embedder = None
         with context.db.read() as tx:
             batch = _analyze(tx, clustering, waiting, found, meanings or [None] * len(texts))
@@ -124,7 +124,7 @@ def _analyze(
         if near is None:
             begun[new.cluster_id] = at
         clustering.join(new.cluster_id, counted[at], meanings[at])
-    # Compare the issues again that were processed before any similar issue.
+    # An issue that was processed before any similar one got its own cluster, so look for a better one now.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
             clustering.dissolve(cluster_id)
@@ -154,9 +154,11 @@ def _describe_clusters(
         if len(examples) < _EXAMPLES and clustering.sizes[cluster_id] > len(issues):
             recent = store.list_recent_issues(tx, cluster_id, _EXAMPLES - len(examples))
             examples += [Issue(title, summary) for id, title, summary in recent if id not in again]
-        said = describe(clustering, cluster_id, examples)
+        description = describe(clustering, cluster_id, examples)
         vector = encode_words(clustering.vectors[cluster_id])
-        clusters.append(NewCluster(cluster_id, said.label, said.summary, said.icon, vector))
+        clusters.append(
+            NewCluster(cluster_id, description.label, description.summary, description.icon, vector)
+        )
     return clusters
 
 
@@ -168,7 +170,7 @@ def _write(
     batch: _Batch,
     embedder: Embedder | None,
 ) -> None:
-    """Write a batch. Raises BatchOutdated."""
+    """Write the results of a batch. Raises BatchOutdated if something that they depend on has changed."""
     if not store.write_vocabulary(tx, organization_id, version, clustering.issues, clustering.words):
         raise BatchOutdated
     if not store.set_processed(tx, batch.conversations):

@@ -1,4 +1,4 @@
-"""Conversations, issues, clusters, and tasks: rows in, frozen records out."""
+"""Read and write conversations, issues, clusters, and tasks in the database."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from msgspec import Struct
 
 from octavo.content.changes.store import forget_clusters
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.db.tables import TABLES
 from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.access.visibility import select_visible_spaces
-
-WEEK = 7 * 24 * 3_600_000
 
 
 class ConversationRow(Struct, frozen=True):
@@ -543,16 +541,16 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
     ]
 
 
-def name_cluster(tx: Transaction, cluster_id: str, issues: int, said: tuple[str, str] | None) -> None:
+def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str, str] | None) -> None:
     """Set the label and summary that a model returned for a cluster with this number of issues; None if it
     returned none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
-    if said is not None:
+    if named is not None:
         tx.run(
             "UPDATE issue_clusters SET label = :label, summary = :summary, by_model = 1 WHERE id = :id",
             id=cluster_id,
-            label=said[0],
-            summary=said[1],
+            label=named[0],
+            summary=named[1],
         )
 
 
@@ -583,19 +581,20 @@ def insert_task(
     created_by: str,
 ) -> str:
     task_id = ids.new_id()
-    tx.run(
-        """INSERT INTO agent_tasks (id, organization_id, space_id, cluster_id, title, description, instructions,
-                                    status, created_by, created_at, updated_at)
-           VALUES (:id, :org, :space, :cluster, :title, :description, :instructions, 'backlog', :by, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "agent_tasks",
         id=task_id,
-        org=organization_id,
-        space=space_id,
-        cluster=cluster_id,
+        organization_id=organization_id,
+        space_id=space_id,
+        cluster_id=cluster_id,
         title=title,
         description=description,
         instructions=instructions,
-        by=created_by,
-        at=now(),
+        status="backlog",
+        created_by=created_by,
+        created_at=moment,
+        updated_at=moment,
     )
     _count_tasks(tx, [cluster_id])
     return task_id

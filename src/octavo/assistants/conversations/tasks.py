@@ -11,7 +11,7 @@ import msgspec
 from octavo.content.changes.saving import create as create_change
 from octavo.core.document.json import DocumentError, from_json, to_json
 from octavo.core.sentences import shorten
-from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import Event, consumer
 from octavo.organization.access.authorization import OrgAccess, space_access
@@ -26,9 +26,7 @@ _MAX_SUBJECT = 100
 def get_task(tx: Transaction, org: OrgAccess, task_id: str) -> TaskRow:
     """Return a task in a space that the caller can see. Raises NotFound."""
     missing = f"There is no agent task with the ID {task_id!r} in this organization."
-    task = store.find_task(tx, org.organization_id, task_id)
-    if task is None:
-        raise NotFound(missing)
+    task = require_found(store.find_task(tx, org.organization_id, task_id), missing)
     try:
         space_access(tx, org.actor, Can.VIEW, task.space_id)
     except NotFound:

@@ -1,8 +1,6 @@
-"""Titles and summaries of issues, and of clusters whenever they have doubled, from a language model, if one
-is configured.
-
-The analysis has already generated texts for all of them, which stay if the model is out of budget or fails.
-"""
+"""Name issues with the language model, if one is configured, and rename clusters each time that they double in
+size.  The analysis has already generated texts for all of them, which stay if the model is out of budget or
+fails."""
 
 from __future__ import annotations
 
@@ -74,8 +72,8 @@ def _name_issues(context: Context, model: Model) -> bool:
     texts = {}
     for issue in waiting:
         parts = msgspec.json.decode(issue.parts, type=list[Part])
-        said = "\n".join(part.body for part in parts)
-        texts[issue.id] = f"{issue.title}\n{issue.summary}\n\n{said[:_TEXT]}"
+        body = "\n".join(part.body for part in parts)
+        texts[issue.id] = f"{issue.title}\n{issue.summary}\n\n{body[:_TEXT]}"
     named = _ask(model, "parts of conversations with readers of documentation", texts)
     with context.db.write() as tx:
         for issue in waiting:
@@ -101,13 +99,14 @@ def _name_clusters(context: Context, model: Model) -> bool:
     with context.db.write() as tx:
         for cluster_id, issues in waiting:
             name = named.get(cluster_id)
-            said = (shorten(name.title, MAX_LABEL), shorten(name.summary, MAX_SUMMARY)) if name else None
-            store.name_cluster(tx, cluster_id, issues, said)
+            label = (shorten(name.title, MAX_LABEL), shorten(name.summary, MAX_SUMMARY)) if name else None
+            store.name_cluster(tx, cluster_id, issues, label)
     return True
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
-    """Return the names that a model returns, without missing and invalid ones. Raises like Model.complete."""
+    """Return the names that a model returns, without missing and invalid ones. Raises the errors of
+    ``Model.complete``."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {
         "type": "object",
@@ -123,9 +122,11 @@ def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueNa
     }
     asked = msgspec.json.encode({number: texts[id] for number, id in numbers.items()}).decode()
     messages = [ModelMessage("system", _TASK.replace("{what}", what)), ModelMessage("user", as_data(asked))]
-    said = model.complete("conversations", messages, schema=schema)
+    written = model.complete("conversations", messages, schema=schema)
     try:
-        answer = msgspec.json.decode(said[said.find("{") : said.rfind("}") + 1], type=dict[str, msgspec.Raw])
+        answer = msgspec.json.decode(
+            written[written.find("{") : written.rfind("}") + 1], type=dict[str, msgspec.Raw]
+        )
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return {}
     found = {}

@@ -28,8 +28,8 @@ Source = Annotated[str, Meta(pattern=SOURCE)]
 
 
 class IngestQuery(Struct):
-    """Query of an ingestion. ``source``: the source of the conversations. For integrations, it is their
-    installation."""
+    """Query parameters of an ingestion. ``source``: the source of the conversations. For integrations, it is
+    their installation."""
 
     source: Source | UnsetType = UNSET
 
@@ -47,8 +47,8 @@ ClusterOrder = Literal["updatedAt", "issues", "conversations", "tasksTotal", "ta
 
 
 class ClustersQuery(PageQuery, kw_only=True):
-    """Query of clusters. ``status``: the status of clusters; `pending` and `running` match nothing, because
-    clusters appear only after the analysis."""
+    """Query parameters for clusters. ``status``: the status of clusters; `pending` and `running` match nothing,
+    because clusters appear only after the analysis."""
 
     order: Order = "desc"
     order_by: ClusterOrder = "updatedAt"

@@ -25,7 +25,7 @@ from . import store
 from .store import FindingRow
 
 _SHOWN = 60
-"""Characters of a finding's title in the subject of a change request."""
+"""Maximum number of characters of a finding's title in the subject of a change request."""
 _MOST_CHANGES = 100
 
 

@@ -51,7 +51,7 @@ def gather_findings(
 
 
 def key_of(kind: FindingKind, *parts: str) -> str:
-    """Return the key of a finding: the same for the same fault in each scan."""
+    """Return the key of a finding, which identifies the same problem in every scan."""
     digest = hashlib.sha256("\0".join((kind, *parts)).encode()).hexdigest()[:40]
     return f"{kind}:{digest}"
 
@@ -136,7 +136,8 @@ class _Gathering:
         return "broken-anchor" if target is not None and row.anchor else "broken-link"
 
     def _fixing(self, kind: FindingKind, row: Row, written: str) -> Fixing | None:
-        """Return the page or anchor that a broken link most likely means."""
+        """Return a fix for a broken link: the page or anchor that it most likely means. None if there is no
+        good guess."""
         if not written or row.type not in ("link", "button"):
             return None
         if kind == "broken-anchor" and row.target and row.anchor:
@@ -158,7 +159,8 @@ class _Gathering:
         return self._anchors[page_id]
 
     def _unlinked(self) -> Iterator[Found]:
-        """Yield pages that readers can't find: hidden from navigation, and no page links to them."""
+        """Yield a finding for each page that readers can't find, because it is hidden from navigation and no
+        page links to it."""
         tree, linked = self._view.every, list_targets(self._tx, self._space_id)
         for page in tree.documents():
             if page.computed or page.id in linked or not tree.is_hidden(page) or page is tree.home:
@@ -167,7 +169,7 @@ class _Gathering:
             yield self._found("unlinked-page", [page.id], [Evidence(page.id, page.title, message)])
 
     def _due_for_review(self) -> Iterator[Found]:
-        """Yield pages whose review is overdue."""
+        """Yield a finding for each page whose review is overdue."""
         tree, today = self._view.every, datetime.now(UTC).date()
         for page in tree.documents():
             freshness = freshness_of(page, tree.ancestors(page))
@@ -189,7 +191,7 @@ class _Gathering:
             )
 
     def _external(self) -> Iterator[Found]:
-        """Yield links to other sites that background checks found broken."""
+        """Yield a finding for each link to another site that background checks found broken."""
         failed = {row.url: row for row in outbound_store.list_failed(self._tx, self._space_id)}
         if not failed:
             return
@@ -208,7 +210,8 @@ class _Gathering:
                 url=url,
             )
 
-    # --- pages by themselves --------------------------------------------------------------------------------
+    # --- checks of single pages
+    # -----------------------------------------------------------------------------
 
     def _faults(self) -> Iterator[Found]:
         for page_id, checked in self._checks.items():
@@ -261,7 +264,7 @@ class _Gathering:
         for found in find_contradictions(pages):
             values = list(dict.fromkeys(place.statement.value for place in found.places))
             evidence = [Evidence(place.page, place.statement.text) for place in found.places]
-            # The list starts with one page for each value, because it is truncated.
+            # Evidence is truncated, so list one page for each value first.
             evidence.sort(key=lambda each: each.quote != found.places[-1].statement.text)
             yield self._found(
                 "contradiction",

@@ -9,7 +9,7 @@ from .store import AreaHealth, Health
 from .types import Found
 
 _WEIGHTS: dict[Severity, float] = {"low": 0.25, "medium": 0.6, "high": 1.0}
-"""Share of a page that a finding subtracts from the score."""
+"""Share of a page's score that a finding costs, by its severity."""
 _SHARES: dict[Area, float] = {
     "links": 0.25,
     "freshness": 0.2,

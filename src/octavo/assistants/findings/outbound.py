@@ -33,7 +33,7 @@ from . import outbound_store as store
 from .outbound_store import FailureKind, OutboundLinkRow
 
 MOST_LINKS = 5_000
-"""Maximum number of links of one space that are checked."""
+"""Maximum number of links of a space that are checked."""
 _ROUND = 200
 _EACH = 10
 """Maximum number of links of one host that are checked in one round."""
@@ -44,14 +44,15 @@ _LONGEST_PAUSE = 10.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _REFUSED = frozenset({401, 403, 405, 406, 407, 418, 429, 451, 503, 999})
-"""Status codes that servers return to programs for pages that people can read, or while they are busy."""
+"""Status codes with which servers reject bots or report that they are busy, although people may be able to read
+the page."""
 _AGENT = "Octavo"
 _ROBOTS = Limits(size=512 * 1024, seconds=10)
 _PAGE = Limits(seconds=15)
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
 _RETRIES = (_HOUR, 6 * _HOUR)
-"""Milliseconds until a link that failed is checked again; after the last retry, it doesn't work."""
+"""Milliseconds until a failed link is checked again. If the last retry fails too, the link is broken."""
 _RESERVED = (".example", ".test", ".invalid", ".localhost", ".local", ".internal", ".home.arpa")
 _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
@@ -76,7 +77,7 @@ _NOT_ALLOWED = LinkVisit(allowed=False)
 
 
 def list_urls(checks: Iterable[CheckedPage]) -> dict[str, str]:
-    """Return the host of each URL that can be checked, without reserved names and placeholders."""
+    """Return the checkable URLs of links, each with its host. Reserved names and placeholders are skipped."""
     found: dict[str, str] = {}
     for checked in checks:
         for url in checked.urls:
@@ -96,7 +97,7 @@ def _is_checkable(url: str, host: str) -> bool:
 
 
 def next_row(row: OutboundLinkRow, visit: LinkVisit, at: int) -> OutboundLinkRow:
-    """Return a link after a check at a time in milliseconds."""
+    """Return the new state of a link after a check. ``at``: the time of the check in milliseconds."""
     if not visit.allowed:
         return replace(row, status="canceled", failures=0, failure_kind=None, next_at=at + 30 * _DAY)
     if visit.worked is None:
@@ -156,7 +157,7 @@ def _is_reported(row: OutboundLinkRow) -> bool:
 def _is_online(
     context: Context, fetcher: Fetcher, visits: Mapping[str, LinkVisit], hosts: Sequence[str]
 ) -> bool:
-    """Return whether any host responded, or a host of an earlier check still does."""
+    """Return whether the network works: a host responded, or the host of an earlier check still does."""
     tried = [visit for visit in visits.values() if visit.worked is not None]
     if not tried or not all(visit.is_network for visit in tried):
         return True
@@ -168,8 +169,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of several hosts, one after the other for each host. URLs for which there was no time, or that
-    the host might have refused, are left out or unknown."""
+    """Request the URLs of several hosts, one after the other for each host. If there is no time for a URL, the
+    result leaves it out. If the host may have refused the request, the result is unknown."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -214,7 +215,8 @@ def _visit_host(
 
 
 def _read_robots(fetcher: Fetcher, origin: str) -> Any:
-    """Return the rules of a host for robots, or the result for all its links if they can't be read."""
+    """Return the robots.txt rules of a host. If they can't be read, return the result to use for all links of
+    the host."""
     try:
         answer = fetcher.fetch(f"{origin}/robots.txt", limits=_ROBOTS)
     except FetchError as error:
@@ -229,7 +231,7 @@ def _read_robots(fetcher: Fetcher, origin: str) -> Any:
 
 
 def _visit(fetcher: Fetcher, url: str) -> LinkVisit:
-    """Request a URL, without reading the body of the response."""
+    """Check a URL without reading the body of the response."""
     for _ in range(_MOST_REDIRECTS + 1):
         try:
             with fetcher.stream(url, limits=_PAGE) as answer:

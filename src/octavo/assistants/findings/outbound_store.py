@@ -1,4 +1,4 @@
-"""Links of spaces to other sites, with the state of their checks: rows in, frozen records out."""
+"""Read and write the links of spaces to other sites, and the results of their checks, in the database."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def list_due(tx: Transaction, limit: int, each: int) -> list[OutboundLinkRow]:
 
 
 def find_healthy(tx: Transaction, except_hosts: Sequence[str]) -> OutboundLinkRow | None:
-    """Return the link of another host that was found healthy last."""
+    """Return the link that was most recently found to work, on a host other than these."""
     row = tx.one(
         f"""SELECT {_LINK} FROM outbound_links l WHERE l.status = 'healthy' AND l.host NOT IN :hosts
             ORDER BY l.checked_at DESC LIMIT 1""",

@@ -36,9 +36,9 @@ from .types import Found
 from .unanswered import find_unanswered
 
 _PAGES = 50
-"""Pages that are checked between two writes."""
+"""Number of pages to check between two writes."""
 _FINDINGS = 200
-"""Findings that are written together."""
+"""Number of findings to write in one transaction."""
 JOB = "scanSite"
 
 
@@ -127,8 +127,8 @@ def scan_now(context: Context, site_id: str) -> list[SiteFault]:
     found: list[SiteFault] = []
     with context.db.read() as tx:
         for row in store.list_open(tx, site_id):
-            said = row.evidence[0] if row.evidence else None
-            text = f"{row.title}: {said.quote} {said.message}".strip() if said is not None else row.title
+            first = row.evidence[0] if row.evidence else None
+            text = f"{row.title}: {first.quote} {first.message}".strip() if first is not None else row.title
             found.append(SiteFault(row.kind, row.severity, _path_of(tx, site_id, row), text))
     return found
 
@@ -252,8 +252,8 @@ def _next_status(row: StoredFinding) -> FindingStatus:
 
 def _differs(row: StoredFinding, found: Found) -> bool:
     columns = store.columns_of(found)
-    said = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
-    return row.status != _next_status(row) or row.digest != said
+    stored = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
+    return row.status != _next_status(row) or row.digest != stored
 
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:

@@ -16,10 +16,11 @@ from .types import Evidence, Found
 
 _DAYS = 30
 _LEAST, _VISITORS = 5, 3
-"""Minimum number of searches, and of visitors who made them. A query of a single person may be personal."""
+"""Minimum number of searches for a query, and of visitors who searched for it. A query of a single person may
+be personal."""
 _MOST = 50
 _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
-"""Numbers of searches that are shown, so that a finding isn't updated by each search."""
+"""Thresholds for the number of searches that a finding shows, so that not every search updates the finding."""
 
 
 def find_empty_searches(tx: Transaction, site_id: str, space_ids: Sequence[str]) -> list[Found]:

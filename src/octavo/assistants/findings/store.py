@@ -1,4 +1,4 @@
-"""Findings and scans: rows in, frozen records out."""
+"""Read and write findings and scans in the database."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ OrderBy = Literal["updatedAt", "severity", "sources"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
-"""Maximum number of scans that are kept of a site."""
+"""Maximum number of scans to keep for a site."""
 _DONE_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds for which findings that are done are kept."""
+"""Milliseconds for which findings are kept after they are done."""
 
 
 class AreaHealth(Struct, frozen=True):
@@ -537,7 +537,7 @@ def read_findings(tx: Transaction, site_id: str) -> dict[str, StoredFinding]:
 
 
 def columns_of(found: Found) -> dict[str, str | None]:
-    """Return the content of a finding in its stored form."""
+    """Return the columns that store the content of a finding."""
     return {
         "title": found.title,
         "severity": found.severity,
@@ -609,7 +609,7 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
 
 
 def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
-    # The pages of a finding that another scan inserted first are already stored.
+    # Another scan may have inserted the finding first, together with its pages.
     tx.run_many(
         """INSERT INTO site_finding_pages (finding_id, page_id)
            SELECT f.id, :page FROM site_findings f WHERE f.id = :finding

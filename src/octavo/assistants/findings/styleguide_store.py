@@ -1,4 +1,4 @@
-"""Checks of spaces against style guides: rows in, frozen records out."""
+"""Read and write the checks of spaces against style guides in the database."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Sl
 
 
 def link_change(tx: Transaction, run_id: str, space_id: str, change_id: str) -> None:
-    """Record that a check created a change request, or found one of an earlier check."""
+    """Record the change request of a space that a check created, or kept from an earlier check."""
     tx.run(
         """INSERT INTO styleguide_run_changes (run_id, space_id, change_id) VALUES (:run, :space, :change)
            ON CONFLICT DO NOTHING""",

@@ -30,7 +30,7 @@ class StyleguideTemplates(Struct):
 
 
 class OrganizationStyleguide(Struct):
-    """Style guide. ``sites``: those that use it, and that the caller can see."""
+    """Style guide. ``sites``: the sites that use it and that the caller can see."""
 
     space: Space
     sites: list[Site]

@@ -47,7 +47,7 @@ _MOST_RULES = 500
 
 
 class PackagedRule(Struct, frozen=True):
-    """Rule of a package, as a page of a new style guide."""
+    """Rule of a package, which becomes a page of a new style guide."""
 
     title: str
     why: str
@@ -123,7 +123,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
 
 
 def _rule_on(document: Document) -> tuple[str, str | None]:
-    """Return the reason and the source of the rule on a page."""
+    """Return the reason and the source of the rule on a page. The source is None if the page is not a rule."""
     why = next((prose(block) for block in document.nodes if block.type == "paragraph"), "")
     for block in document.nodes:
         if block.type == "code" and block.data.get("syntax") in ("yaml", "yml"):

@@ -57,7 +57,7 @@ class UpdateSiteTopic(Struct, rename="camel"):
 
 
 class TopicsQuery(Struct):
-    """Query of topics, for the answers to count."""
+    """Query parameters for topics. They select the answers that statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

@@ -19,11 +19,11 @@ from octavo.organization.access.authorization import SiteAccess
 from . import store
 
 _ASKED = 3
-"""Number of questions in the summary of a topic."""
+"""Maximum number of questions shown for a topic."""
 
 
 class TopicState(Struct, frozen=True):
-    """Topic with its numbers. ``asked``: its most frequent questions."""
+    """Topic with its statistics. ``asked``: its most frequent questions."""
 
     row: TopicRow
     stats: QuestionStats

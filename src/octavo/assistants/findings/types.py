@@ -13,7 +13,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a fault: the words on a page, and the problem with them."""
+    """Evidence of a problem: the words on a page, and what is wrong with them."""
 
     page: str
     quote: str
@@ -31,7 +31,7 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class Found(Struct, frozen=True):
-    """Fault that a scan found. ``key``: the key, which is the same in each scan. ``url``: the external link that
+    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link that
     doesn't work. ``question``: the question of visitors that is its evidence."""
 
     key: str

@@ -23,9 +23,9 @@ from .types import Evidence, Found
 _RECENT_MS = 90 * 24 * 3600 * 1000
 """Milliseconds after which a question that isn't repeated stops being a finding."""
 _MOST = 200
-"""Maximum number of questions that a scan searches for: the most frequent ones."""
+"""Maximum number of questions that a scan searches for. The most frequent ones are used."""
 _OFTEN, _VERY_OFTEN = 3, 10
-"""Times that a question was asked from which its finding is of medium and of high severity."""
+"""Number of times that a question must be asked for its finding to have medium, or high, severity."""
 
 
 def find_unanswered(

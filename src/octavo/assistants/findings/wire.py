@@ -129,7 +129,8 @@ Source = Annotated[str, Meta(max_length=200)]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query of the counts of findings. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo extensions."""
+    """Query parameters for the numbers of findings. ``kind``, ``space``, ``page``, and ``changeRequest``:
+    Octavo extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -161,7 +162,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             question=self.question,
             from_questions="questions" in self.source,
             topic=self.topic,
-            # No finding is based on a connection.
+            # Findings never come from context connections, so a filter for these matches nothing.
             nothing=bool(self.source and "questions" not in self.source),
         )
 
@@ -244,7 +245,7 @@ def present_scan(to: Recipient, organization_id: str, row: ScanRow) -> SiteScan:
 
 
 class _Pages:
-    """Pages of the spaces that findings concern."""
+    """Pages that findings refer to, loaded once per space."""
 
     def __init__(self, tx: Transaction) -> None:
         self._tx = tx

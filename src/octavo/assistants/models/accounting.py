@@ -6,19 +6,20 @@ import msgspec
 from msgspec import Struct
 
 from octavo.errors import TooManyRequests
+from octavo.kit.clock import DAY
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY, count_more, key_of
+from octavo.kit.db.allowances import count_more, key_of
 
 from . import store
 from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Approximate number of characters per token. Used to reserve tokens for a call, and for providers that don't
-count."""
+"""Approximate number of characters per token, to reserve tokens for a call, and for providers that don't report
+usage."""
 
 
 class Account(Struct, frozen=True):
-    """Payer of calls. ``user_id``: the person who makes the call; None for a job."""
+    """The organization whose budget pays for calls. ``user_id``: the person who makes the call; None for a job."""
 
     context: Context
     organization_id: str

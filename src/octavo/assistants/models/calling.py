@@ -85,11 +85,11 @@ class Model(Struct, frozen=True):
             status, error = "failed", failure.message if isinstance(failure, ModelFailed) else str(failure)
             raise
         finally:
-            said = sum(map(len, pieces))
+            length = sum(map(len, pieces))
             if not usage.input_tokens and pieces:
                 usage.input_tokens = characters // CHARACTERS
             if not usage.output_tokens and pieces:
-                usage.output_tokens = said // CHARACTERS + 1
+                usage.output_tokens = length // CHARACTERS + 1
             duration = round((time.monotonic() - begun) * 1000)
             settings = self.context.settings
             cost = usage.input_tokens * settings.llm_input_price
@@ -130,5 +130,5 @@ def find_model(
     provider = ModelProvider.from_settings(settings, settings.llm_model)
     row = store.find_instructions(tx, organization_id)
     instructions = to_text(from_json(msgspec.json.decode(row.instructions))) if row else ""
-    said = "\n\n".join(filter(None, (instructions, of_site.strip())))
-    return Model(context, provider, organization_id, user_id, said)
+    combined = "\n\n".join(filter(None, (instructions, of_site.strip())))
+    return Model(context, provider, organization_id, user_id, combined)

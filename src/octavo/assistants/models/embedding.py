@@ -15,9 +15,8 @@ from typing import TypeAlias
 from msgspec import Struct
 
 from octavo.core.masking import mask_secrets
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.organization.orgs.store import get_organization
@@ -29,7 +28,7 @@ from .provider import ModelFailed, ModelProvider, TokenUsage
 BATCH = 64
 """Maximum number of texts per call."""
 _TEXT = 8000
-"""Number of characters of a text that are used."""
+"""Number of characters of a text that are sent; the rest is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""

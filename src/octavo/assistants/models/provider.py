@@ -133,7 +133,8 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Return an answer with status 200. Raises ModelFailed, including if reading the answer fails."""
+        """Send a request and yield the response, which has the status 200. Raises ModelFailed, also if reading
+        the response fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -143,16 +144,17 @@ class ModelProvider(Struct, frozen=True):
             with Fetcher(self.allowed, tells_trace=True).stream(url, "POST", headers, body, limits) as answer:
                 if answer.status != 200:
                     may_pass = answer.status in (408, 409, 429) or answer.status >= 500
-                    said = self._clean(_explain(b"".join(answer.chunks)))
-                    raise ModelFailed(f"status {answer.status}: {said}", may_pass=may_pass)
+                    explanation = self._clean(_explain(b"".join(answer.chunks)))
+                    raise ModelFailed(f"status {answer.status}: {explanation}", may_pass=may_pass)
                 yield answer
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the pieces of an event stream. The stream must end with a reason."""
+        """Yield the text of a stream of events piece by piece. Raises ModelFailed if the stream ends without a
+        finish reason."""
         ended = False
-        said = False
+        has_text = False
         for line in _split_lines(chunks):
             if not line.startswith(b"data:"):
                 continue
@@ -161,15 +163,15 @@ class ModelProvider(Struct, frozen=True):
                 break
             piece, reason = self._read(data, usage, "delta")
             if piece:
-                said = True
+                has_text = True
                 yield piece
             ended = ended or reason is not None
             _require_complete(reason)
-        if not ended or not said:
-            raise ModelFailed("the answer ended before it was complete", may_pass=not said)
+        if not ended or not has_text:
+            raise ModelFailed("the answer ended before it was complete", may_pass=not has_text)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
-        """Yield the answer of a provider that doesn't stream."""
+        """Yield the answer of a provider that doesn't support streams, as one piece."""
         piece, reason = self._read(body, usage, "message")
         _require_complete(reason)
         if not piece:
@@ -177,7 +179,7 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer or a piece, and the reason for its end, if it ends there."""
+        """Return the text of an answer, or of a piece of one, and the finish reason if it is the last piece."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
@@ -201,7 +203,8 @@ class ModelProvider(Struct, frozen=True):
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Return a JSON object that isn't an error, and update ``usage``."""
+        """Decode a response and update ``usage``. Raises ModelFailed for an error of the provider and for
+        invalid JSON."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

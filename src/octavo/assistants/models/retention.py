@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
 from . import store
@@ -20,12 +18,7 @@ _VECTOR_DAYS = 30
 def prune_calls(context: Context) -> None:
     """Delete calls past their retention period, in small transactions."""
     before = now() - context.settings.llm_log_days * DAY
-    while True:
-        deadlines.check()
-        with context.db.write() as tx:
-            if not store.prune_calls(tx, before):
-                return
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.prune_calls(tx, before))
 
 
 jobs.schedule("pruneModelCalls", 3600, "pruneModelCalls")
@@ -36,12 +29,7 @@ def prune_embeddings(context: Context) -> None:
     """Delete vectors that haven't been used for a long time or exceed the limit, in small transactions."""
     with context.db.read() as tx:
         until = max(now() - _VECTOR_DAYS * DAY, store.find_oldest_kept(tx, MAX_VECTORS))
-    while True:
-        deadlines.check()
-        with context.db.write() as tx:
-            if not store.prune_vectors(tx, until):
-                return
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.prune_vectors(tx, until))
 
 
 jobs.schedule("pruneEmbeddings", 3600, "pruneEmbeddings")

@@ -1,4 +1,4 @@
-"""Agent instructions, calls of models, and vectors: rows in, frozen records out."""
+"""Read and write agent instructions, the log of model calls, and vectors in the database."""
 
 from __future__ import annotations
 
@@ -131,8 +131,8 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """Return the time of last use (milliseconds) of the first vector after the ``most`` most recently used
-    ones; 0 if there are no more."""
+    """Return the last use, in milliseconds, of the most recently used vector beyond the limit ``most``; 0 if
+    there are no more than ``most``."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 

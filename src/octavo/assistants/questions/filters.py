@@ -1,4 +1,4 @@
-"""Conditions of lists of questions and answers: the filter of the caller, and what they can see."""
+"""SQL conditions for lists of questions and answers: the caller's filter, and what the caller can see."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from .types import ChannelType, Helpfulness, QuestionType, Relevance, Resolution
 
 
 class AnswerCondition(NamedTuple):
-    """SQL of a condition, which starts with ``AND`` or is empty."""
+    """SQL condition with its parameters. ``sql``: starts with ``AND``, or is empty."""
 
     sql: str = ""
     given: dict[str, Any] = {}
 
 
 class AnswerSight(Struct, frozen=True):
-    """Answers ``a`` that the caller can see."""
+    """Condition for the answers that the caller can see, for the table alias ``a``."""
 
     condition: AnswerCondition
 
     @staticmethod
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
-        """Return the answers that the caller can see: those from spaces of the site that they can see. If a space is
-        hidden from them, so are answers without sources, because their words could be about that space. Administrators
-        of the organization also see answers from spaces that are no longer part of the site."""
+        """Return the condition for answers from spaces of the site that the caller can see. If a space is
+        hidden from them, so are answers without sources, because their words could be about that space.
+        Administrators of the organization also see answers from spaces that are no longer part of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
@@ -43,7 +43,7 @@ class AnswerSight(Struct, frozen=True):
         return AnswerSight(AnswerCondition(sql, {"seen": json_list(seen)}))
 
     def and_also(self, other: AnswerCondition | None) -> AnswerCondition:
-        """Return the condition of visible answers that also satisfy another one."""
+        """Return the condition for visible answers that also satisfy ``other``."""
         if other is None:
             return self.condition
         return AnswerCondition(self.condition.sql + other.sql, {**self.condition.given, **other.given})
@@ -82,7 +82,7 @@ class AnswerFilter(Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
     def of_answers(self) -> AnswerCondition:
-        """Return the condition of answers ``a``."""
+        """Return the condition for answers, for the table alias ``a``."""
         parts: list[str] = []
         given: dict[str, Any] = {}
 
@@ -105,7 +105,7 @@ class AnswerFilter(Struct, frozen=True, kw_only=True):
         return AnswerCondition("".join(f" AND {part}" for part in parts), given)
 
     def of_questions(self) -> AnswerCondition:
-        """Return the condition of questions ``q``."""
+        """Return the condition for questions, for the table alias ``q``."""
         parts: list[str] = []
         given: dict[str, Any] = {}
         if self.type is not None:

@@ -14,10 +14,10 @@ from octavo.core.sentences import fold, stems
 from .types import QuestionType, Relevance, Resolution
 
 MAX_WORDS = 24
-"""Maximum number of significant words of a question that are compared; more are mostly background."""
+"""Maximum number of significant words of a question to compare. The rest of a long question is mostly background."""
 SAME = 0.8
 SAME_WITH_SOURCE = 0.5
-"""Minimum share of common words of two questions, and of two questions that the same page answers."""
+"""Minimum share of words that two questions have in common: in general, and if the same page answers both."""
 
 _SYNONYMS = (
     ("create", "add", "generate"),
@@ -32,7 +32,7 @@ _SYNONYMS = (
 _SAME_WORD = {stems(word)[0]: stems(words[0])[0] for words in _SYNONYMS for word in words if stems(word)}
 
 GENERAL_WORDS = frozenset(_SAME_WORD.values())
-"""Words for what people do with a subject, which are no subjects themselves."""
+"""Words for common actions, such as "create". They don't identify a subject."""
 
 _TROUBLE = re.compile(
     r"\b(?:errors?|fail(?:s|ed|ing|ure)?|broken|crash\w*|timeouts?|not work\w*|doesnt work|cant|cannot|wont|stuck|why"
@@ -61,8 +61,8 @@ def wording_of(question: str) -> str:
     """Return a key that is equal for questions with the same significant words. A question without any is
     identified by its text."""
     words = words_of(question)
-    said = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
-    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+    key = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
@@ -82,14 +82,14 @@ def classify(question: str) -> QuestionType:
     >>> classify("How do I export invoices?"), classify("Export fails with error 12"), classify("invoices")
     ('how-to', 'troubleshooting', 'unknown')
     """
-    said = " ".join(fold(word) for word in question.split())
+    folded = " ".join(fold(word) for word in question.split())
     patterns: tuple[tuple[QuestionType, re.Pattern[str]], ...] = (
         ("troubleshooting", _TROUBLE),
         ("how-to", _HOW),
         ("reference", _REFERENCE),
         ("exploring", _EXPLORING),
     )
-    return next((type for type, pattern in patterns if pattern.search(said)), "unknown")
+    return next((type for type, pattern in patterns if pattern.search(folded)), "unknown")
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
+from functools import partial
 
 from octavo.core.json_types import JsonObject
 from octavo.core.languages import find_language
@@ -40,7 +41,7 @@ _MAX_TEXT = 256
 """Maximum number of characters of a question that lists show."""
 _MAX_RAW = 2048
 _SHARING = 200
-"""Maximum number of questions with the same word that a new question is compared with."""
+"""Maximum number of earlier questions with the same word to compare a new question with."""
 _CANDIDATES = 20
 _CHUNK = 1000
 _UNKNOWN = "und"
@@ -95,7 +96,7 @@ def record_answer(
 
 
 def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
-    """Return the best source of each page, best first."""
+    """Return the best source for each page, best first."""
     found: dict[tuple[str, str], AnswerPage] = {}
     for source in sorted(sources, key=lambda one: -one.weight):
         found.setdefault((source.space_id, source.page_id), source)
@@ -103,7 +104,7 @@ def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
 
 
 def _find_question(tx: Transaction, site_id: str, text: str, sources: Sequence[AnswerPage]) -> str:
-    """Return the ID of the question that asks the same, or of a new one."""
+    """Return the ID of the question with the same meaning. Inserts a new one if there is none."""
     wording = wording_of(text)
     found = store.find_by_wording(tx, site_id, wording)
     if found is not None:
@@ -120,7 +121,7 @@ def _find_similar(tx: Transaction, site_id: str, text: str, page_id: str | None)
     words = words_of(text)
     shared: Counter[str] = Counter()
     for word in sorted(words):
-        # Similar questions share nearly all words, so also a rare one, which few others have.
+        # Similar questions share nearly all words, so they also share a rare word, which narrows the search.
         shared.update(store.list_candidates(tx, site_id, word, _SHARING))
     best = [question_id for question_id, _ in shared.most_common(_CANDIDATES)]
     if not best:
@@ -129,7 +130,7 @@ def _find_similar(tx: Transaction, site_id: str, text: str, page_id: str | None)
     likeness = {
         question_id: similarity(words, of_question.get(question_id, set()))
         for question_id in best
-        # Two questions about one word can be about anything.
+        # Sharing a single word proves nothing.
         if len(words & of_question.get(question_id, set())) > 1
     }
     pages = store.read_best_pages(tx, best) if page_id is not None else {}
@@ -155,19 +156,12 @@ def forget_questions(context: Context) -> None:
     """Delete answers older than the retention setting of events, and those of sites with too many, in chunks."""
     days = timedelta(days=context.settings.insight_days)
     before = now() - int(days.total_seconds() * 1000)
-    while True:
-        with context.db.write() as tx:
-            if store.delete_old(tx, before, _CHUNK) < _CHUNK:
-                break
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.delete_old(tx, before, _CHUNK))
     with context.db.read() as tx:
         sites = store.list_sites_with_answers(tx, MAX_ANSWERS)
     for site_id in sites:
-        while True:
-            with context.db.write() as tx:
-                if store.delete_excess(tx, site_id, MAX_ANSWERS, _CHUNK) < _CHUNK:
-                    break
-                jobs.advance(tx)
+        excess = partial(store.delete_excess, site_id=site_id, most=MAX_ANSWERS, limit=_CHUNK)
+        jobs.run_parts(context.db, excess)
 
 
 jobs.schedule("forgetSiteQuestions", 3600, "forgetSiteQuestions")

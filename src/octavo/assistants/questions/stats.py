@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct, field
 
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.organization.access.authorization import SiteAccess
 
@@ -14,7 +14,6 @@ from .filters import AnswerFilter, AnswerSight
 from .types import ChannelType, QuestionType, Relevance, Resolution
 
 WEEKS = 13
-_WEEK_MS = 7 * 24 * 3600 * 1000
 
 
 class QuestionStats(Struct):
@@ -78,7 +77,7 @@ def _measure(
     )
     for group, type, count in types:
         stats.setdefault(group, QuestionStats()).questions[type] = count
-    pulse = now() - WEEKS * _WEEK_MS
+    pulse = now() - WEEKS * WEEK
     columns = "a.answered, a.relevance, a.rating, a.channel_type, a.channel_id"
     week = "CASE WHEN a.created_at > :pulse THEN (a.created_at - :pulse - 1) / :week ELSE -1 END"
     rows = tx.all(
@@ -86,7 +85,7 @@ def _measure(
               SELECT {by} AS grouped, {columns}, {week} AS week {source}) g
             GROUP BY g.grouped, {columns.replace("a.", "g.")}, g.week""",
         pulse=pulse,
-        week=_WEEK_MS,
+        week=WEEK,
         **parameters,
     )
     for group, *values, count in rows:
@@ -109,5 +108,5 @@ def _add(stats: QuestionStats, values: Row, count: int) -> None:
         if value is not None:
             counts[value] = counts.get(value, 0) + count
     if week >= 0:
-        # Answers of other servers can be a moment in the future.
+        # The clock of another server can be slightly ahead, so answers may be in the future.
         stats.weeks[min(week, WEEKS - 1)] += count

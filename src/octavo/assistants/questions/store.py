@@ -1,4 +1,4 @@
-"""Questions and answers: rows in, frozen records out."""
+"""Read and write questions and answers in the database."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class SiteAnswerRow(Struct, frozen=True):
 
 _QUESTION = ", ".join(f"q.{name}" for name in QuestionRow.__struct_fields__)
 _OF_QUESTION = {"question_type": "q.type", "topic_id": "q.topic_id"}
-"""Fields of answers that belong to their question."""
+"""Filters of answers whose columns belong to the question."""
 _ANSWER = ", ".join(_OF_QUESTION.get(name, f"a.{name}") for name in SiteAnswerRow.__struct_fields__)
 _decode_blocks = msgspec.json.Decoder(list[JsonObject]).decode
 
@@ -203,7 +203,7 @@ def list_sources(
     joined = f"""FROM site_question_sources s JOIN site_question_answers a ON a.id = s.answer_id
                  WHERE a.site_id = :site{found.sql}"""
     given: dict[str, object] = {"site": site.site_id, **found.given}
-    # The pages of one question are few.
+    # A question has few pages, so read all of them and return a slice.
     rows = tx.all(
         f"""SELECT s.space_id, s.page_id, max(s.revision_id), max(s.title), sum(s.weight) / count(*)
             {joined} GROUP BY s.space_id, s.page_id ORDER BY s.page_id, s.space_id""",
@@ -215,7 +215,7 @@ def list_sources(
 
 
 class UnansweredQuestion(Struct, frozen=True):
-    """Question that was asked without an answer. ``unanswered``: how many times."""
+    """Unanswered question. ``unanswered``: the number of times it was asked without an answer."""
 
     id: str
     text: str
@@ -296,14 +296,15 @@ def read_best_pages(tx: Transaction, question_ids: Sequence[str]) -> dict[str, s
 def insert_question(
     tx: Transaction, question_id: str, site_id: str, text: str, type: QuestionType, words: Iterable[str]
 ) -> None:
-    tx.run(
-        """INSERT INTO site_questions (id, site_id, text, type, created_at, asked_at)
-           VALUES (:id, :site, :text, :type, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "site_questions",
         id=question_id,
-        site=site_id,
+        site_id=site_id,
         text=text,
         type=type,
-        at=now(),
+        created_at=moment,
+        asked_at=moment,
     )
     tx.run_many(
         "INSERT INTO site_question_words (site_id, word, question_id) VALUES (:site, :word, :question)",

@@ -21,10 +21,10 @@ _LEAST = 3
 _MOST = 30
 """Maximum number of topics of a site."""
 _COMMON, _MANY = 0.4, 20
-"""Share of the questions from which a word is too common to be a topic, such as the name of the product, in a site with
-at least this many questions."""
+"""Words that occur in more than this share of the questions are too common to be topics, such as the product
+name. The second number is the minimum number of questions for this rule."""
 _SAMPLE = 50
-"""Questions that are read to find the usual form of a word."""
+"""Number of questions to read to find the most common form of a word."""
 _CHUNK = 500
 
 
@@ -136,14 +136,15 @@ def _put_topics(tx: Transaction, site_id: str, frequent: Mapping[str, int]) -> d
     for word in frequent:
         if word not in known:
             known[word] = new_id()
-            tx.run(
-                """INSERT INTO site_topics (id, site_id, word, label, created_at, updated_at)
-                   VALUES (:id, :site, :word, :label, :at, :at)""",
+            moment = now()
+            tx.insert(
+                "site_topics",
                 id=known[word],
-                site=site_id,
+                site_id=site_id,
                 word=word,
                 label=_label_of(tx, site_id, word),
-                at=now(),
+                created_at=moment,
+                updated_at=moment,
             )
     return {word: known[word] for word in frequent}
 

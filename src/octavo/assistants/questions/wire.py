@@ -184,7 +184,7 @@ class SiteQuestionAnswerSource(Struct, kw_only=True):
 
 
 class QuestionQuery(Struct, rename="camel", kw_only=True):
-    """Query of the answers to count for a question."""
+    """Query parameters that select which answers a question's statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

@@ -20,7 +20,8 @@ _LONGEST_LIST = 10_000
 
 
 class SourceApi:
-    """API at ``base`` of a service with this ``name``. ``headers``: the headers that authenticate."""
+    """Client for the API of a service. ``base``: the root URL. ``name``: the name of the service in messages.
+    ``headers``: the headers for authentication."""
 
     def __init__(self, name: str, base: str, fetcher: Fetcher, headers: Mapping[str, str]) -> None:
         self._name, self._base, self._fetcher = name, base.rstrip("/"), fetcher

@@ -60,7 +60,7 @@ def _addresses(message: EmailMessage) -> list[str]:
 
 
 def _record_of(message: EmailMessage, data: bytes) -> SourceRecord:
-    """Return a message as a record, regardless of the errors in it."""
+    """Return a record for a message. Malformed messages are accepted."""
     id = str(message.get("message-id") or "").strip("<> ") or hashlib.sha256(data).hexdigest()
     try:
         created_at = milliseconds(parsedate_to_datetime(str(message.get("date"))))

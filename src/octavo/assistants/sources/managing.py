@@ -63,7 +63,8 @@ def update_source(
     if usage is not UNSET:
         values["usage"] = store.encode_usage(usage)
     if setup is not UNSET:
-        # People who can't read a secret must not have it sent to their own server.
+        # If the server changes, secrets must be entered again, so that no one can send a secret they can't
+        # read to their own server.
         is_same = all(setup.get(name) == before.setup.get(name) for name in _ADDRESSES)
         previous = store.open_secrets(sealer, before) if is_same else {}
         shown, secrets = _split(before.connector, setup, previous)
@@ -72,7 +73,7 @@ def update_source(
     if filter is not UNSET:
         values["filter"] = filter or None
     if before.connector in PULLED and (setup is not UNSET or filter is not UNSET):
-        # Records that were read before may not belong to the source any longer.
+        # Records that were read with other settings may no longer belong to the source.
         store.delete_records(tx, before.id)
         values |= {"cursor": None, "run": None, "status": "pending", "synced_at": None}
         request_sync(tx, before, site.organization_id)
@@ -87,7 +88,8 @@ def update_source(
 def _split(
     connector: str, setup: Mapping[str, str], previous: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the settings that are shown, and the secrets. Replace hidden secrets by the previous ones."""
+    """Return the visible settings and the secrets. A secret that is sent in its hidden form keeps its previous
+    value."""
     _, names = list_fields(connector)
     secrets = {name: value for name, value in setup.items() if name in names}
     for name, value in secrets.items():

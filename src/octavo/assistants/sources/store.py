@@ -1,4 +1,4 @@
-"""Connections to sources, and their records: rows in, frozen records out."""
+"""Read and write connections to sources, and their records, in the database."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class SourceUsage(Struct, frozen=True, rename="camel"):
 
 
 class ConnectionRow(Struct, frozen=True):
-    """Connection of a site to a source. ``setup``: its settings without secrets. ``cursor``: where the next sync
-    continues. ``run``: the ID of the current or latest sync."""
+    """Connection of a site to a source. ``setup``: its settings without secrets. ``cursor``: the position where
+    the next sync continues. ``run``: the ID of the current or latest sync."""
 
     id: str
     site_id: str
@@ -113,7 +113,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
 
 
 def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
-    """Return the connections of all sites with a connector."""
+    """Return the connections with a connector on all sites."""
     rows = tx.all(
         f"SELECT {_CONNECTION} FROM context_connections c WHERE c.connector = :connector ORDER BY c.id",
         connector=connector,
@@ -122,7 +122,7 @@ def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
 
 
 def find_pushed(tx: Transaction, site_id: str, connector: str) -> ConnectionRow | None:
-    """Return the first connection of a site with this connector."""
+    """Return the oldest connection of a site with a connector."""
     row = tx.one(
         f"""SELECT {_CONNECTION} FROM context_connections c WHERE c.site_id = :site AND c.connector = :connector
             ORDER BY c.id LIMIT 1""",
@@ -160,17 +160,17 @@ def insert_connection(
     if count >= MAX_CONNECTIONS:
         raise Conflict(f"A site can have at most {MAX_CONNECTIONS} connections. Delete one first.")
     connection_id = ids.new_id()
-    tx.run(
-        """INSERT INTO context_connections (id, site_id, connector, setup, secrets, filter, usage, status, created_at)
-           VALUES (:id, :site, :connector, :setup, :secrets, :filter, :usage, 'pending', :at)""",
+    tx.insert(
+        "context_connections",
         id=connection_id,
-        site=site_id,
+        site_id=site_id,
         connector=connector,
         setup=encode_setup(setup),
         secrets=seal_secrets(sealer, connection_id, secrets),
         filter=filter,
         usage=encode_usage(usage),
-        at=now(),
+        status="pending",
+        created_at=now(),
     )
     return get_connection(tx, site_id, connection_id)
 
@@ -345,7 +345,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of the records that a sync didn't find, and return their number."""
+    """Delete a batch of the records that a sync didn't find. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

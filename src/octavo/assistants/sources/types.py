@@ -16,7 +16,7 @@ MAX_RECORDS = 100_000
 """Maximum number of records of a site."""
 MAX_BODY = 100_000
 HIDDEN = "••••••••"
-"""Form of secrets in responses."""
+"""Placeholder for secrets in responses."""
 _TITLE, _DESCRIPTION, _URL = 256, 512, 2048
 
 
@@ -30,8 +30,8 @@ class SourceFailure(Exception):
 
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
-    """Record of a source. ``id``: the ID there. ``body``: Markdown or plain text. ``created_at``: milliseconds;
-    None if unknown."""
+    """Record of a source. ``id``: the record's ID in the source. ``body``: Markdown or plain text.
+    ``created_at``: milliseconds; None if unknown."""
 
     id: str
     type: RecordType
@@ -66,15 +66,15 @@ def _storable(text: str) -> str:
 
 
 class SourceBatch(Struct, frozen=True):
-    """Part of a sync. ``cursor``: where the sync continues after it, which is stored with its records."""
+    """Part of a sync. ``cursor``: the position after this batch, stored together with its records."""
 
     records: Sequence[SourceRecord]
     cursor: str
 
 
 class SourceSetup(Struct, frozen=True):
-    """Settings of a connection, with its secrets. ``cursor``: where the sync continues; empty for the start.
-    ``tick``: the function to call during a long batch."""
+    """Settings of a connection, with its secrets. ``cursor``: the position to continue from; empty for a full
+    sync. ``tick``: a function to call regularly during a long batch."""
 
     values: Mapping[str, str]
     cursor: str = ""
@@ -84,8 +84,8 @@ class SourceSetup(Struct, frozen=True):
 class Connector(Protocol):
     """Kind of source. Its functions raise SourceFailure.
 
-    ``fields`` are the names of its settings, and ``secrets`` those that are stored encrypted. ``complete``: whether a
-    sync reads all records, so that the others no longer exist.
+    ``fields`` are the names of its settings, and ``secrets`` those that are stored encrypted. ``complete``:
+    whether every sync reads all records, so that missing records can be deleted.
     """
 
     name: str

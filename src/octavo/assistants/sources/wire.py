@@ -186,7 +186,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the use of records. Raises BadRequest for a use that this server doesn't have."""
+    """Return the settings for how records are used. Raises BadRequest for an unsupported use."""
     if given.search:
         raise BadRequest("usageSettings.search: records aren't part of the search on this server")
     if given.sync is True:

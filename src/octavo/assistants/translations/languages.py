@@ -1,4 +1,4 @@
-"""Languages: their names for a model, and a check whether a text is in one, by its letters and most common words."""
+"""Names of languages for a model, and a check of the language of a text by its letters and most common words."""
 
 from __future__ import annotations
 
@@ -66,13 +66,14 @@ _LETTERS = {
     "he": "\u0590-\u05ff",
     "th": "\u0e00-\u0e7f",
 }
-"""Letters of languages with non-Latin scripts."""
+"""Characters of languages with non-Latin scripts, as regular expressions."""
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""Minimum share of a text's letters that are in its language's script: product names are in others."""
+"""Minimum share of a text's letters that must be in the script of its language. Product names are often in
+another script."""
 _FEW = 12
-"""Texts with at most this many letters aren't checked: a heading may be a name."""
+"""Maximum number of letters of texts that aren't checked, because a short heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())
@@ -106,6 +107,6 @@ def seems_other(text: str, language: str) -> bool:
     if base not in _WORDS:
         return find_language(text) in _WORDS
     words = Counter(fold(word) for word in _WORD.findall(text))
-    said = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
-    best = max(said.values())
-    return best >= 3 and best >= 0.2 * words.total() and best > 2 * said[base]
+    matches = {name: sum(words[word] for word in common) for name, common in _WORDS.items()}
+    best = max(matches.values())
+    return best >= 3 and best >= 0.2 * words.total() and best > 2 * matches[base]

@@ -35,7 +35,9 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
                 texts = [list_texts(get_body(tx, digest)) for digest in (part.source_body, part.body, now)]
             learned |= changed_by_people(*texts)
         outdated = part.written.outdated
-        learned = {text: said for text, said in learned.items() if outdated.get(text) != said}
+        learned = {
+            text: translated for text, translated in learned.items() if outdated.get(text) != translated
+        }
         if learned:
             with context.db.write() as tx:
                 store.store_memory(tx, row, learned, "person", {})

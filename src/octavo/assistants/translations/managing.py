@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from octavo.assistants.models.instructing import read_instructions
 from octavo.content.revisions.states import main_state
-from octavo.errors import BadRequest, NotFound
+from octavo.errors import BadRequest, NotFound, require_found
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work.jobs import enqueue
 from octavo.organization.access.auditing import audit
@@ -40,9 +40,7 @@ def get_translation(
     """Return a translation and the caller's access to its space. The access determines the allowed actions.
     Raises NotFound, Forbidden."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
-    found = store.find_translation(tx, org.organization_id, translation_id)
-    if found is None:
-        raise NotFound(missing)
+    found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:
         return found, space_access(tx, org.actor, needs, found.space_id)
     except NotFound:

@@ -19,7 +19,7 @@ _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Similar text. ``score``: the result of ``similarity``."""
+    """Text in the memory that is similar to another text. ``score``: the result of ``similarity``."""
 
     source: str
     target: str
@@ -29,8 +29,8 @@ class SimilarText(Struct, frozen=True):
 
 
 def find_matches(tx: Transaction, org: OrgAccess, row: TranslationRow, text: str) -> list[SimilarText]:
-    """Return the most similar texts of the memory for a translation's languages, from spaces that the caller can
-    see; most similar first, and among equals those that people wrote."""
+    """Return the most similar texts in the memory for the languages of a translation, from spaces that the
+    caller can see. The most similar come first; if two are equally similar, the human translation does."""
     found = []
     for entry in store.list_similar(tx, org, row.source_language, row.language, signs(text), _CANDIDATES):
         score = similarity(text, entry.source)

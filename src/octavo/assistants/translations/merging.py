@@ -44,7 +44,7 @@ class RunResult(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """Changes that a revision of the space must write, and the parts to store."""
+    """Result of a merge: the changes to commit to the space, and the parts to store."""
 
     changes: Changes
     bodies: list[str]
@@ -69,10 +69,11 @@ def merge_result(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
         {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
     )
-    # A deleted part is either a page or an item, and may already be missing in the space.
+    # The ID of a deleted part doesn't tell whether it is a page or an item, and the space may no longer have
+    # it.
     page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
     item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
-    # None for an id means that it doesn't exist; without an entry it would be unchanged.
+    # None marks a deleted part. Parts without an entry count as unchanged.
     ours = Versions({id: pages.get(id) for id in page_ids}, {id: items.get(id) for id in item_ids})
     theirs = Versions(
         {id: made.pages.get(id) for id in page_ids}, {id: made.items.get(id) for id in item_ids}
@@ -89,15 +90,15 @@ def merge_result(
         if old is not None:
             problems += [
                 _kept_problem(_name(part.part_id, after), text)
-                for text, said in outdated.items()
-                if old.written.outdated.get(text) == said
+                for text, translated in outdated.items()
+                if old.written.outdated.get(text) == translated
             ]
         parts.append(replace(part, written=replace(part.written, outdated=outdated)))
     return Merging(merged.changes, merged.bodies, merged.keys, parts, problems)
 
 
 def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Return pages as the last run made them."""
+    """Return the pages with these IDs as the last run wrote them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -132,8 +133,7 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations of former source texts, by the new source text. These translations are
-    kept."""
+    """Return people's translations whose source text has changed, by the new source text. They are kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -149,14 +149,14 @@ def _outdated(
     if page is not None:
         found |= changed_fields(part, page)
     return {
-        text: said
-        for text, said in found.items()
-        if text not in known or old.written.outdated.get(text) == said
+        text: translated
+        for text, translated in found.items()
+        if text not in known or old.written.outdated.get(text) == translated
     }
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name of a page or item in problems."""
+    """Return the name with which problems refer to a page or item."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -166,23 +166,23 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 
 def _kept_problem(name: str, text: str) -> Problem:
-    said = (
+    message = (
         f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
         f"text was kept"
     )
-    return Problem(name, 0, "kept_by_people", said)
+    return Problem(name, 0, "kept_by_people", message)
 
 
 def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
-    """Return the problem for a place that people and the source both changed."""
+    """Return the problem that reports a conflict between the edits of people and those of the source."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
-        said = (
+        message = (
             "deleted from the source but kept, because people edited it"
             if conflict.theirs is None
             else "deleted by people but restored, because the source has changed"
         )
-        return Problem(name, 0, "kept_by_people", said)
+        return Problem(name, 0, "kept_by_people", message)
     if conflict.theirs is None:
         return Problem(
             name,
@@ -191,6 +191,6 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept, because people edited it",
         )
     if conflict.kept == "theirs":
-        said = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
-        return Problem(name, 0, "kept_by_people", said)
+        message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"
+        return Problem(name, 0, "kept_by_people", message)
     return _kept_problem(name, str(conflict.theirs))

@@ -48,7 +48,7 @@ from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
 
 SECONDS = 4 * 3600.0
-_TELL_EVERY = 0.5
+_PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
@@ -56,7 +56,7 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source: pages, and items (reusable content are translated, others copied)."""
+    """Content of the source. ``items``: reusable content is translated, other items are copied."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -105,7 +105,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
-        # This run's merge and the next run need them, regardless of the outcome of this run.
+        # Both the merge and the next run need these texts, even if this run fails.
         put_bodies(tx, made.bodies)
     merging: Merging
 
@@ -124,7 +124,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         )
         if not ended:
             raise RunCanceled
-        # Check access at the time of the revision: translating takes a while.
+        # Translating takes a while, so check the access again just before the revision is written.
         space_access(tx, actor, Can.VIEW, row.source_id)
         space_access(tx, actor, Can.EDIT, row.space_id)
         store.put_parts(tx, row.id, merging.parts, made.gone)
@@ -158,7 +158,7 @@ def _read_source(tx: Transaction, space_id: str) -> _Source:
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
-    """Return a hash of everything in a page or item except times, and of the style instructions to models."""
+    """Return a hash of a page or item, without its times, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
@@ -193,11 +193,11 @@ def _translate(
         or before.missing
         or before.written.outdated
     ]
-    told = 0.0
+    updated_at = 0.0
     for number, part in enumerate(waiting):
         renew()
-        if time.monotonic() - told > _TELL_EVERY:
-            told = time.monotonic()
+        if time.monotonic() - updated_at > _PROGRESS_EVERY:
+            updated_at = time.monotonic()
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
                     raise RunCanceled
@@ -248,7 +248,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """Return the texts of a page outside its body, by field."""
+    """Return the translatable fields of a page, such as its title, by name."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}
@@ -274,8 +274,8 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the texts of a document, each with a check whether a translation fits. Checking changes the document,
-    so parse it again before writing."""
+    """Return the texts of a document, each with a function that checks whether a translation fits. Checking
+    changes the document, so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 

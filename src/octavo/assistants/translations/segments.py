@@ -39,7 +39,7 @@ _CLOSED = frozenset(
 )
 """Blocks whose text isn't translatable, or isn't in the document."""
 _FIELDS = {"tabs-item": "title", "image": "alt", "content-ref": "label"}
-"""Blocks with a text in their data."""
+"""Blocks that have translatable text in a field of their data."""
 
 Nodes = list[Any]
 
@@ -146,8 +146,8 @@ def _serialize(nodes: Nodes, parts: list[object]) -> str:
                     continue
                 parts.append(leaf)
                 number = len(parts)
-                said = f"<{number}>{_escape(leaf.text)}</{number}>"
-                out.append(said if _has_text(leaf) else f"<{number}/>")
+                tagged = f"<{number}>{_escape(leaf.text)}</{number}>"
+                out.append(tagged if _has_text(leaf) else f"<{number}/>")
             continue
         parts.append(node)
         number = len(parts)
@@ -204,8 +204,8 @@ def _wrap_nodes(part: Any, inside: Nodes) -> object:
         return Inline(part.type, part.data, _merge_texts(inside), part.fragments, part.key)
     if any(not isinstance(node, Text) or len(node.leaves) > 1 or node.leaves[0].marks for node in inside):
         return None
-    said = "".join(leaf.text for node in inside for leaf in node.leaves)
-    return Text([Leaf(said, part.marks)]) if said.strip() else None
+    text = "".join(leaf.text for node in inside for leaf in node.leaves)
+    return Text([Leaf(text, part.marks)]) if text.strip() else None
 
 
 def _add_text(nodes: Nodes, text: str) -> None:
@@ -214,7 +214,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merge_texts(nodes: Nodes) -> Nodes:
-    """Merge adjacent text nodes, as a reader creates them."""
+    """Merge adjacent text nodes, as in a document that was read from Markdown."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

@@ -20,7 +20,7 @@ def _words(text: str) -> list[str]:
 
 
 def signs(text: str) -> list[int]:
-    """Return the signs of a text; none for one without a word."""
+    """Return the signs of a text; an empty list if it has no words."""
     words = set(_words(text))
     if not words:
         return []
@@ -31,8 +31,9 @@ def signs(text: str) -> list[int]:
 
 
 def similarity(text: str, other: str) -> float:
-    """Return 1 for the same words in the same order, 0 for none in common.
+    """Return the similarity of two texts: 1 for the same words in the same order, 0 for no common words.
 
     >>> similarity("Export a page", "Export <1>a page</1> now")
-    0.86"""
+    0.86
+    """
     return round(SequenceMatcher(None, _words(text), _words(other), autojunk=False).ratio(), 2)

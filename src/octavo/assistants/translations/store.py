@@ -1,4 +1,4 @@
-"""Translations, the memory of texts, and the glossary: rows in, frozen records out."""
+"""Read and write translations, the translation memory, and the glossary in the database."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class TranslationPartRow(Struct, frozen=True):
 
 
 class MemoryRow(Struct, frozen=True):
-    """Text of the memory. ``manner``: the hash of style instructions; see the table."""
+    """Entry of the translation memory. ``manner``: the hash of style instructions; see the table."""
 
     source: str
     target: str
@@ -118,22 +118,22 @@ def insert_translation(
     formality: str = "default",
 ) -> TranslationRow:
     translation_id = ids.new_id()
-    tx.run(
-        """INSERT INTO translations (id, organization_id, source_id, space_id, source_language, language, instructions,
-                                     formality, status, run_by, revision, created_at, updated_at)
-           VALUES (:id, :org, :source, :space, :source_language, :language, :instructions, :formality, 'pending', :by,
-                   :revision, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "translations",
         id=translation_id,
-        org=organization_id,
-        source=source_id,
-        space=space_id,
+        organization_id=organization_id,
+        source_id=source_id,
+        space_id=space_id,
         source_language=source_language,
         language=language,
         instructions=instructions,
         formality=formality,
-        by=run_by,
+        status="pending",
+        run_by=run_by,
         revision=revision,
-        at=now(),
+        created_at=moment,
+        updated_at=moment,
     )
     return get_translation(tx, translation_id)
 
@@ -220,8 +220,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """End the translations from and to a space that is deleted or transferred. Translated texts stay, but the space
-    gives no one access to them."""
+    """End the translations from and to a space that is deleted or transferred. The memory keeps their texts,
+    but no one can see them because of access to this space."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -249,7 +249,7 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Start a run, which waits for its job; a run already in progress ends without any effect."""
+    """Create a pending run, whose job starts later. It replaces a run in progress, which ends without any effect."""
     run = ids.new_id()
     tx.run(
         """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
@@ -263,7 +263,7 @@ def start_run(tx: Transaction, translation_id: str, by: str) -> str:
 
 
 def begin_run(tx: Transaction, translation_id: str, run: str) -> TranslationRow | None:
-    """Begin the work of a run. Returns None if it ended or doesn't exist."""
+    """Mark a run as running. Returns None if it ended, was replaced, or doesn't exist."""
     begun = tx.run(
         "UPDATE translations SET status = 'running', updated_at = :at WHERE id = :id AND run = :run",
         id=translation_id,
@@ -517,13 +517,14 @@ def count_entries(tx: Transaction, organization_id: str) -> int:
 
 
 def insert_entry(tx: Transaction, organization_id: str, translations: Mapping[object, str]) -> None:
-    tx.run(
-        """INSERT INTO glossary_entries (id, organization_id, translations, created_at, updated_at)
-           VALUES (:id, :org, :translations, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "glossary_entries",
         id=ids.new_id(),
-        org=organization_id,
+        organization_id=organization_id,
         translations=msgspec.json.encode(translations).decode(),
-        at=now(),
+        created_at=moment,
+        updated_at=moment,
     )
 
 

@@ -43,7 +43,7 @@ declare(
 
 
 def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raise PreconditionFailed for a space with translations: they would be left behind and end silently."""
+    """Raise PreconditionFailed for a space with translations, which would otherwise end silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(

@@ -27,7 +27,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request, fewer than a page, because models make fewer mistakes then."""
+"""Number of texts per request. It is small because models make fewer mistakes then."""
 _TERMS = 60
 _MISSING = "the model's answer contains no translation of this text"
 _REFUSED = "the translation and the text have different tags or placeholders"
@@ -41,15 +41,14 @@ Accepts = Callable[[str], bool]
 
 
 class TextToTranslate(Struct, frozen=True):
-    """Text to translate. ``accepts``: the function that returns whether a translation fits at the text's
-    place."""
+    """Text to translate. ``accepts``: a function that checks whether a translation can replace the text."""
 
     text: str
     accepts: Accepts
 
 
 class Translator(Struct):
-    """Translator for one run. ``failed``: the reason why the model is no longer called."""
+    """Translator for one run. ``failed``: the reason why the model is no longer called, if it failed."""
 
     context: Context
     translation: TranslationRow
@@ -87,7 +86,8 @@ class Translator(Struct):
                     with self.context.db.write() as tx:
                         store.store_memory(tx, row, made, "machine", manners)
         for text, each in rest.items():
-            # The wrong style is better than the wrong language.
+            # If there is nothing better, use a translation in the wrong style: it beats an untranslated
+            # text.
             if text not in found and text in known and each.accepts(known[text].target):
                 found[text] = known[text].target
         return found, {
@@ -109,7 +109,7 @@ class Translator(Struct):
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """Return the glossary's words in a text."""
+        """Return the glossary entries whose word occurs in a text."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -123,7 +123,8 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. ``reasons``: receives why the others were rejected."""
+        """Return the valid translations of a batch. ``reasons`` receives the reasons why other translations
+        were rejected."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -134,11 +135,11 @@ class Translator(Struct):
             "additionalProperties": False,
         }
         try:
-            said = self.model.complete("translate", self._messages(names), schema=schema)
+            written = self.model.complete("translate", self._messages(names), schema=schema)
         except OctavoError as error:
             self.failed = error.message
             return {}
-        answer = _read(said)
+        answer = _read(written)
         found = {}
         for name, each in names.items():
             translated = answer.get(name)
@@ -158,21 +159,21 @@ class Translator(Struct):
         row = self.translation
         texts = {name: each.text for name, each in names.items()}
         terms = self._terms("\n".join(texts.values()))[:_TERMS]
-        told = [
+        instructed = [
             f"Translate texts of documentation from {LANGUAGES[row.source_language]} into {LANGUAGES[row.language]}.",
             "You get a JSON object of texts and answer with a JSON object that has the same keys, and nothing else.",
             "Tags like <1>…</1> and <2/> stand for markup: each stays exactly once, around what it was around, <2/>"
             " where it belongs in the sentence. &lt; &gt; &amp; and placeholders such as {name} stay as they are.",
         ]
         if row.formality in _ADDRESS:
-            told.append(_ADDRESS[row.formality])
+            instructed.append(_ADDRESS[row.formality])
         if terms:
-            told.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
+            instructed.append("Use these words: " + "; ".join(f"{word} = {other}" for word, other in terms))
         instructions = to_text(from_json(msgspec.json.decode(row.instructions)))
         if instructions:
-            told.append(f"The organization asks for this translation:\n{instructions}")
+            instructed.append(f"The organization asks for this translation:\n{instructions}")
         return [
-            ModelMessage("system", "\n".join(told)),
+            ModelMessage("system", "\n".join(instructed)),
             ModelMessage("user", as_data(msgspec.json.encode(texts).decode())),
         ]
 
@@ -190,11 +191,11 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
         yield batch
 
 
-def _read(said: str) -> JsonObject:
-    """Return the JSON object in an answer; empty if there is none."""
-    begin, end = said.find("{"), said.rfind("}")
+def _read(written: str) -> JsonObject:
+    """Return the JSON object in a model's answer; an empty one if there is none."""
+    begin, end = written.find("{"), written.rfind("}")
     try:
-        found = msgspec.json.decode(said[begin : end + 1])
+        found = msgspec.json.decode(written[begin : end + 1])
     except (msgspec.DecodeError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}

@@ -43,7 +43,7 @@ class Result(Struct):
 
 
 class Stats(Struct, rename="camel", kw_only=True):
-    """Statistics of a run. Durations in milliseconds."""
+    """Statistics of a run. Durations are in milliseconds."""
 
     runs: int
     total_words: int
@@ -179,7 +179,7 @@ def change_of(operation: InsertEntry | UpdateEntry | DeleteEntry) -> EntryChange
 
 
 class GlossaryQuery(PageQuery):
-    """Query of the glossary. ``orderBy``: the language to sort by."""
+    """Query parameters of the glossary. ``orderBy``: the language to sort by."""
 
     order_by: Language | None = None
 

@@ -1,4 +1,4 @@
-"""Proof that the caller can see a change request of a space."""
+"""Authorization to see a change request of a space."""
 
 from __future__ import annotations
 

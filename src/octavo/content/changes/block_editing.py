@@ -202,7 +202,7 @@ class _BlockEdit:
 
 
 class _ErrorPrefix:
-    """Context manager that prefixes edit errors with the entry of the change that caused them."""
+    """Context manager that adds the position of the change in the batch to the errors of an edit."""
 
     def __init__(self, entry: str) -> None:
         self.entry = entry

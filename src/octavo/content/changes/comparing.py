@@ -56,7 +56,7 @@ class StateTree(Tree):
 
 
 class Sides(Struct, frozen=True):
-    """Two sides and their common base."""
+    """Versions to merge: those of a change request, those of main, and their common base."""
 
     base: Versions
     change: Versions
@@ -227,8 +227,8 @@ def _written(
     sides: tuple[Versions, Versions],
     document: OfText | None = None,
 ) -> MergedContent:
-    """Return the differences from ``known``, the state to overwrite. ``below``: the state that contains
-    everything else."""
+    """Return the content to write: the differences between a merge result and ``known``, the current content of
+    the branch. ``below``: the state that contains all other content."""
     unknown = [id for id in found.pages if id not in known.pages]
     pages = {**find_pages(tx, below, unknown), **known.pages}
     changes = Changes(

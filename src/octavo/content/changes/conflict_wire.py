@@ -32,8 +32,8 @@ class Settlement(Struct):
 
 
 class ConflictsQuery(PageQuery):
-    """Query of conflicts. ``status``: ``settled`` returns the conflicts that can be reopened, and ``all``
-    returns both open and settled conflicts in order."""
+    """Query parameters of conflicts. ``status``: ``settled`` returns the conflicts that can be reopened, and
+    ``all`` returns both open and settled conflicts in order."""
 
     status: Literal["open", "settled", "all"] = "open"
 

@@ -201,8 +201,8 @@ class _Copier:
             alone = Document(nodes=[document.nodes[at]], gaps=["", ""])
             if any(name not in self.filled for name in _names(alone)):
                 del document.nodes[at], document.gaps[at]
-        said = rewritten(document, lambda reference: self._settled(reference, path or ""))
-        return self.draft.put_text(front + heading + said)
+        written = rewritten(document, lambda reference: self._settled(reference, path or ""))
+        return self.draft.put_text(front + heading + written)
 
     def _settled(self, reference: Reference, path: str) -> JsonObject | None:
         name = _slot(reference)

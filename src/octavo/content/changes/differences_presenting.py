@@ -123,7 +123,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Presenter of changes. ``entries``: the entries to present."""
+    """Convert differences between two states to their form in the API. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states
@@ -197,8 +197,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"file_{change.kind}", file=file)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in _FILE_ATTRIBUTES.items()
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in _FILE_ATTRIBUTES.items()
             if (field := change.fields.get(name)) is not None
         }
         if "content" in change.fields:
@@ -233,8 +233,8 @@ class _Presenter:
         if change.kind != "edited":
             return SemanticChange(type=f"reusable_content_{change.kind}", reusable_content=content)
         attributes = {
-            told: _pair(field.before, field.after)
-            for name, told in (("name", "title"), ("content", "document"))
+            wire_name: _pair(field.before, field.after)
+            for name, wire_name in (("name", "title"), ("content", "document"))
             if (field := change.fields.get(name)) is not None
         }
         return SemanticChange(type="reusable_content_edited", reusable_content=content, attributes=attributes)

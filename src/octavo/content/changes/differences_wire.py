@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """Query of changes. ``since``: the revision of the change request to compare with, such as the last
-    reviewed one; changes merged from main since then are included. ``only``: the id of the page or item whose
-    changes to return. ``page``: `next.page` of the previous response."""
+    """Query parameters of changes. ``since``: the revision of the change request to compare with, such as the
+    last reviewed one; changes merged from main since then are included. ``only``: the id of the page or item
+    whose changes to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -117,14 +117,14 @@ class TextChanges(Struct):
 
 
 class TextChangesQuery(Struct):
-    """Query of changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
-    next to their Markdown."""
+    """Query parameters of changed blocks. ``document``: whether to also return the changed blocks as nodes with
+    keys, next to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """Query of the changes of a page. ``since``: the earlier revision to compare with."""
+    """Query parameters of the changes of a page. ``since``: the earlier revision to compare with."""
 
     since: str | None = None
 

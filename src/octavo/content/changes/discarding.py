@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.errors import Conflict
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.work import jobs
 
@@ -29,7 +29,7 @@ def discard(context: Context, change_id: str) -> None:
 @jobs.job("discardEmptyDrafts", bound=None)
 def discard_empty_drafts(context: Context) -> None:
     """Delete drafts that have been empty for a week."""
-    before = now() - DAYS * 86_400_000
+    before = now() - DAYS * DAY
     while True:
         with context.db.write() as tx:
             found = store.list_empty_drafts(tx, before, _AT_ONCE)

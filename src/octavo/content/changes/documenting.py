@@ -82,11 +82,12 @@ class BatchDocuments:
         self._given[owner_id] = given
 
     def touch(self, owner_id: str) -> None:
-        """Record that the batch changes a source, unless the batch also creates it."""
+        """Record that the batch changes a source. This has no effect if the batch also creates the source."""
         self._given.setdefault(owner_id, None)
 
     def copy_from(self, owner_id: str, document: Document) -> None:
-        """Let the blocks of a text that was copied from a document of another state keep their keys."""
+        """Let the blocks of a copied text keep their keys. ``document``: the document of another state that the
+        text was copied from."""
         self._copied_from[owner_id] = document
 
     def resolve_names(self) -> list[KeptKeys]:
@@ -94,7 +95,7 @@ class BatchDocuments:
         keys that blocks keep."""
         named = self._page_refs.keys()
         for owner_id in [*self._unresolved, *(id for id, refs in self._open_refs.items() if refs & named)]:
-            self._settle_links(owner_id)
+            self._write_links_as_paths(owner_id)
         return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
     def with_text(self, page: Page, source: str) -> Page:
@@ -138,8 +139,8 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document with references in the form used in files, and the blocks it was edited from,
-        by key."""
+        """Return the document, with references in the form used in files, and the blocks of the previous
+        version, by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -206,9 +207,9 @@ class BatchDocuments:
                 )
         return {"kind": "url", "url": url} if url else None
 
-    def _settle_links(self, owner_id: str) -> None:
-        """Convert names used in this batch, and ids, to paths, because files in a space link to each other by
-        path."""
+    def _write_links_as_paths(self, owner_id: str) -> None:
+        """Replace names used in this batch, and ids, in links by paths, because files in a space link to each
+        other by path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()
@@ -278,7 +279,7 @@ class BatchDocuments:
         return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
 
     def _kept_here(self, owner_id: str, body: str) -> dict[str, str] | None:
-        """Return the keys to keep for a source that this batch created; None for an older one."""
+        """Return the keys to keep for a source that this batch created; None for a source that existed before."""
         owner = self.draft.find_put(owner_id)
         made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
         if owner_id not in self._given or made != body:

@@ -23,7 +23,8 @@ from .saving import emit_change_event, lock_unchanged, require_editable, retry_o
 from .store import encode_conflicts
 
 _FREE_TRIES = 2
-"""Attempts to merge before people who are editing have to wait for the merge."""
+"""Number of merge attempts that don't block people who are editing. All later attempts reject new text until
+they end."""
 
 
 class MergeOutcome(NamedTuple):

@@ -74,9 +74,9 @@ def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
     """Reject new unsaved text inside the block: clients are asked to wait, and keep their text in the
     meantime."""
     branch_id = _branch_of(context, change_id)
-    with ExitStack() as held:
+    with ExitStack() as stack:
         for pending in _pending:
-            held.enter_context(pending.hold(context, branch_id))
+            stack.enter_context(pending.hold(context, branch_id))
         yield
 
 

@@ -98,9 +98,9 @@ def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Revie
     """Submit a review of the current content. The creator of the change request cannot review it, and
     neither can people who edited it since it was last approved by someone else."""
     with call.db.read() as tx:
-        said = reviewing.read_review_body(call, tx, change, body.comment)
+        comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:
-        review = reviewing.submit(call, tx, change, body.status, said)
+        review = reviewing.submit(call, tx, change, body.status, comment)
         row = store.get_change(tx, change.change_id)
         comments = reviewing.review_comments(call, tx, row, [review], None)
         return present_reviews(call, tx, row, [review], comments)[0]
@@ -123,8 +123,8 @@ _SEEN = "/spaces/{spaceId}/change-requests/{changeRequestId}/seen"
 
 @operation("listSeenInChangeRequest", "GET", _SEEN, needs=Can.VIEW, errors=(404,))
 def list_seen(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[SeenMark]:
-    """List everything that the caller has marked as viewed in a change request. A mark expires when the
-    content changes again."""
+    """List everything that the caller has marked as viewed in a change request. A mark expires when the content changes
+    again."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = seeing.list_marks(tx, row, change.user_id, query.limit, query.page)

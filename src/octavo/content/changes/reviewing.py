@@ -117,16 +117,16 @@ def read_review_body(
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 
-def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, said: object) -> ReviewRow:
-    """Submit a review of the current content. ``said``: the result of ``read_review_body``. Raises Forbidden
+def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, comment: object) -> ReviewRow:
+    """Submit a review of the current content. ``comment``: the result of ``read_review_body``. Raises Forbidden
     for authors of the reviewed content."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if (reason := _review_obstacle(tx, change, access.user_id)) is not None:
         raise Forbidden(reason[0].upper() + reason[1:])
     review = store.insert_review(tx, change, access.author, status)
-    if said is not None:
-        _comments[0].post(to, tx, change, review.id, said)
+    if comment is not None:
+        _comments[0].post(to, tx, change, review.id, comment)
     emit_change_event(
         tx, "change_request_review_submitted", access, change.id, review=review.id, status=status
     )

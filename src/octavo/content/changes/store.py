@@ -1,4 +1,4 @@
-"""Change requests, contributors, reviewers, and reviews: rows in, frozen records out."""
+"""Read and write change requests, contributors, reviewers, and reviews in the database."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
-    """Return change requests in the order of their ids; deleted ones are left out."""
+    """Return change requests in the order of these ids. Deleted change requests are omitted."""
     rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
     found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
     return [found[id] for id in change_ids if id in found]
@@ -147,8 +147,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
-    """Conditions for listing change requests. ``site``: the site in whose spaces they are. ``order_by``: the time by
-    which lists are sorted, newest first."""
+    """Conditions for listing change requests. ``site``: a site; only change requests of its spaces are listed.
+    ``order_by``: the time by which lists are sorted, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -280,20 +280,20 @@ def insert_change(
     """Insert a draft on a new branch. Its number is the count of all change requests ever created in the space."""
     change_id, moment = ids.new_id(), now()
     number = count_new_draft(tx, branch.space_id)
-    tx.run(
-        """INSERT INTO change_requests (id, space_id, number, branch_id, status, subject, created_by, agent, created_at,
-                                        updated_at, revision_initial, issues_cluster)
-           VALUES (:id, :space, :number, :branch, 'draft', :subject, :by, :agent, :at, :at, :initial, :cluster)""",
+    tx.insert(
+        "change_requests",
         id=change_id,
-        space=branch.space_id,
+        space_id=branch.space_id,
         number=number,
-        branch=branch.layers[0].branch_id,
+        branch_id=branch.layers[0].branch_id,
+        status="draft",
         subject=subject,
-        by=by.user_id,
+        created_by=by.user_id,
         agent=by.agent,
-        at=moment,
-        initial=initial_revision,
-        cluster=issues_cluster,
+        created_at=moment,
+        updated_at=moment,
+        revision_initial=initial_revision,
+        issues_cluster=issues_cluster,
     )
     return get_change(tx, change_id)
 
@@ -319,7 +319,7 @@ _IS_EMPTY = """c.status = 'draft' AND c.edits = 0 AND c.comments = 0 AND c.descr
                AND NOT EXISTS (SELECT 1 FROM change_reviews k WHERE k.change_id = c.id)
                AND NOT EXISTS (SELECT 1 FROM page_versions v WHERE v.branch_id = c.branch_id)
                AND NOT EXISTS (SELECT 1 FROM item_versions v WHERE v.branch_id = c.branch_id)"""
-"""Condition for a draft ``c`` in which no one has done anything."""
+"""SQL condition for drafts ``c`` in which no one has done anything."""
 
 
 def is_empty_draft(tx: Transaction, change_id: str) -> bool:
@@ -329,7 +329,7 @@ def is_empty_draft(tx: Transaction, change_id: str) -> bool:
 
 
 def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
-    """Return the ids of empty drafts that were last updated before a moment."""
+    """Return the ids of empty drafts that were last updated before a time."""
     rows = tx.all(
         f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
         before=before,
@@ -514,7 +514,8 @@ _AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_version
               JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
               JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
               WHERE v.branch_id = :main AND v.page_id {pages}"""
-"""Authors of the versions of pages: the author of the revision, or the editors of the change request that it merged."""
+"""SQL for the authors of the versions of pages: the author of the revision, or the editors of the change
+request that it merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:

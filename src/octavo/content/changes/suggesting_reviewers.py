@@ -17,7 +17,7 @@ from .store import ChangeRow
 Reason = Literal["required", "created", "edited", "reviewed"]
 _MOST = 8
 _PAGES = 200
-"""Edited pages whose authors are considered."""
+"""Maximum number of edited pages whose authors are considered."""
 
 
 class ReviewerSuggestion(Struct, frozen=True):

@@ -106,9 +106,11 @@ def _store(context: Context, given: FileInput, data: bytes) -> Upload:
 def _type_of(given: FileInput, head: bytes) -> str:
     """Return the content type detected from the content; otherwise the declared one, unless it is an image
     type."""
-    told = detect_type(head[:64], given.name)
+    detected = detect_type(head[:64], given.name)
     own = given.content_type
-    return own if told == "application/octet-stream" and own and not own.startswith("image/") else told
+    return (
+        own if detected == "application/octet-stream" and own and not own.startswith("image/") else detected
+    )
 
 
 def _inline(given: FileInput, place: str) -> bytes:

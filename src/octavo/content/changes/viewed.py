@@ -47,7 +47,8 @@ def make_mark(
 
 
 def _changed(tx: Transaction, change: ChangeRow) -> dict[str, int]:
-    """Return the ids of everything that a change request changes, with the branch sequence of the last change."""
+    """Return the id of everything that a change request changes, with the sequence of the branch at the last
+    change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     changed = {id: sequence for id, (_, sequence) in found.items()}
     for name, target in ((VARIABLES, "variable"), (TAGS, "source")):

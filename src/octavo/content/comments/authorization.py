@@ -1,4 +1,4 @@
-"""Proof that the caller can take part in the discussion of a space or of a change request."""
+"""Authorization to take part in the discussion of a space or of a change request."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Discussion(InSpace, frozen=True):
 
     @property
     def path(self) -> str:
-        """Path of its comments in the API, below /v1."""
+        """Return the path of the discussion's comments in the API, below /v1."""
         change = f"/change-requests/{self.change_id}" if self.change_id else ""
         return f"/spaces/{self.space_id}{change}/comments"
 

@@ -176,7 +176,7 @@ def document_json(source: str) -> JsonObject:
 def _html_to_text(parent: Any) -> None:
     if not any(_is_html(child) for child in parent.nodes):
         return
-    said: list[Any] = []
+    children: list[Any] = []
     waiting = list(reversed(parent.nodes))
     while waiting:
         child = waiting.pop()
@@ -186,11 +186,11 @@ def _html_to_text(parent: Any) -> None:
                 continue
             text = Text([Leaf(source)])
             child = text if isinstance(child, Inline) else Block("paragraph", {}, [text])
-        if said and isinstance(child, Text) and isinstance(said[-1], Text):
-            said[-1] = Text([*said[-1].leaves, *child.leaves])
+        if children and isinstance(child, Text) and isinstance(children[-1], Text):
+            children[-1] = Text([*children[-1].leaves, *child.leaves])
         else:
-            said.append(child)
-    parent.nodes = said
+            children.append(child)
+    parent.nodes = children
 
 
 def _is_html(node: object) -> bool:

@@ -95,10 +95,10 @@ def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, obj
 
 
 def post_review(
-    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, said: ReviewBody
+    tx: Transaction, discussion: Discussion, change: ChangeRow, review_id: str, body: ReviewBody
 ) -> None:
     """Post the body of a review as a comment on its change request."""
-    _post(tx, discussion, said.body, Anchor(change.revision), said.mentions, review_id)
+    _post(tx, discussion, body.body, Anchor(change.revision), body.mentions, review_id)
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:

@@ -1,4 +1,4 @@
-"""Present comments in the API, many at a time."""
+"""Convert comments to their form in the API, in batches."""
 
 from __future__ import annotations
 

@@ -18,10 +18,10 @@ def _read(to: Recipient, tx: Transaction, change: ChangeRow, body: Mapping[str, 
     return read_review(tx, discussion_of(tx, to.actor, change), body)
 
 
-def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, said: ReviewBody) -> None:
-    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, said)
+def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, body: ReviewBody) -> None:
+    post_review(tx, discussion_of(tx, to.actor, change), change, review_id, body)
 
 
 def keep_review_comments() -> None:
-    """Register comments as the place where change requests store and load the bodies of reviews."""
+    """Register the functions of this package, so that change requests store the bodies of reviews as comments."""
     register_review_comments(ReviewComments(_read, _post, present_review_comments))

@@ -1,4 +1,4 @@
-"""Comments, replies, and reactions: rows in, frozen records out. A reply is a comment with a parent."""
+"""Read and write comments, replies, and reactions in the database. A reply is a comment with a parent."""
 
 from __future__ import annotations
 
@@ -360,12 +360,12 @@ _SUGGESTION = ", ".join(SuggestionRow.__struct_fields__)
 
 def insert_suggestion(tx: Transaction, comment_id: str, made: SuggestedEdit) -> None:
     """Insert an open suggestion."""
-    tx.run(
-        """INSERT INTO comment_suggestions (comment_id, was, becomes, status)
-           VALUES (:comment, :was, :becomes, 'open')""",
-        comment=comment_id,
+    tx.insert(
+        "comment_suggestions",
+        comment_id=comment_id,
         was=msgspec.json.encode(made.was).decode(),
         becomes=msgspec.json.encode(made.becomes).decode(),
+        status="open",
     )
 
 

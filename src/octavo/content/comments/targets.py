@@ -19,7 +19,7 @@ from octavo.content.revisions.page_versions import find_page, find_pages
 from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Block, Fragment, walk
 from octavo.core.pages import Page
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -82,9 +82,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
     if page_id is None:
         record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)
-    page = find_page(tx, state, page_id)
-    if page is None:
-        raise NotFound(f"page: page {page_id!r} doesn't exist.")
+    page = require_found(find_page(tx, state, page_id), f"page: page {page_id!r} doesn't exist.")
     if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)

@@ -1,4 +1,4 @@
-"""Proof that the caller can follow a space or one of its change requests."""
+"""Authorization to follow a space or one of its change requests."""
 
 from __future__ import annotations
 

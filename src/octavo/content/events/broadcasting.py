@@ -25,7 +25,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """Topic for new revisions of main only."""
+    """Return the topic for new revisions of main only."""
     return "main", space_id
 
 
@@ -91,14 +91,14 @@ class EventMessages:
         if event.type == NOTIFIED:
             yield from _notify(tx, event, topics)
             return
-        told = MESSAGE_KINDS.get(event.type)
-        if told is None or event.space_id is None or event.organization_id is None:
+        message_kind = MESSAGE_KINDS.get(event.type)
+        if message_kind is None or event.space_id is None or event.organization_id is None:
             return
         change_id: str | None = event.payload.get("change_request")
         wanted = [of_space(event.space_id)]
         if change_id is not None:
             wanted.append(of_change(change_id))
-        elif told.kind == "revision":
+        elif message_kind.kind == "revision":
             wanted.append(of_main(event.space_id))
         common = {
             "timestamp": iso(event.created_at),
@@ -106,13 +106,13 @@ class EventMessages:
             "space_id": event.space_id,
             "change_request_id": change_id or UNSET,
         }
-        fields = {new: event.payload[old] for old, new in told.fields.items() if old in event.payload}
+        fields = {new: event.payload[old] for old, new in message_kind.fields.items() if old in event.payload}
         if not topics.isdisjoint(wanted):
             user = _person(tx, event.payload.get("by"))
             yield HubMessage(
                 tuple(wanted),
-                told.kind,
-                told.model(action=told.action, user=user, **common, **fields),
+                message_kind.kind,
+                message_kind.model(action=message_kind.action, user=user, **common, **fields),
             )
 
     def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:

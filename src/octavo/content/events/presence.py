@@ -38,7 +38,7 @@ def is_client_id(text: str) -> bool:
 
 
 class _PendingReports:
-    """Reports that this process has received but not yet written. None: the client left."""
+    """Reports that this process has received but not yet written. A value of None means that the client left."""
 
     def __init__(self) -> None:
         self.lock = Lock()

@@ -1,4 +1,4 @@
-"""Presence: rows in, frozen records out."""
+"""Read and write presence in the database."""
 
 from __future__ import annotations
 

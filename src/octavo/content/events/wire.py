@@ -110,16 +110,17 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query of a stream. ``after``: the id of the last known event; the header ``Last-Event-ID`` takes
-    precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters of a stream. ``after``: the id of the last known event; the header ``Last-Event-ID``
+    takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
 
 
 class OwnEventsQuery(EventsQuery):
-    """Query of the caller's own stream. ``space``: the spaces whose events are all included. ``live``: a page
-    that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for main."""
+    """Query parameters of the caller's own stream. ``space``: the spaces whose events are all included.
+    ``live``: a page that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}``
+    for main."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
     live: (

@@ -164,8 +164,8 @@ def make_variants(context: Context, space_id: str, most: int = _BATCH) -> None:
 
 
 def _find_made(tx: Transaction, content: str) -> tuple[ScaledImage | None] | None:
-    """Return a file for which another space already has the result, possibly without variants; None if no
-    space has one."""
+    """Return the variants that another space already has for a file, in a tuple. The tuple contains None if the
+    file can't have variants. Return None if no other space has the file."""
     space_id = store.find_space_with_variants(tx, content)
     return (store.find_scaled_images(tx, space_id, [content]).get(content),) if space_id is not None else None
 

@@ -73,7 +73,7 @@ def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] |
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Return the image in a mode whose colors can be blended."""
+    """Return the image in a mode in which colors can be blended, as scaling requires."""
     image.load()
     if image.mode in ("RGB", "RGBA", "L", "CMYK"):
         return image.convert("RGBA") if "transparency" in image.info else image

@@ -119,8 +119,8 @@ class _Turn:
         self._checked: set[tuple[Any, str]] = set()
 
     def enter(self, access: LiveAccess) -> LiveBranch:
-        """Return the locked branch, if the caller can still edit it. Raises the errors of the same
-        request."""
+        """Return the locked branch after checking that the caller can still edit it. Raises the errors of
+        ``require_writable``."""
         branch = self.lock(access.space_id, access.change_id)
         checked = (access.actor, branch.id)
         if checked not in self._checked:

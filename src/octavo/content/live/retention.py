@@ -22,7 +22,7 @@ def prune_live_pages(context: Context) -> None:
         store.remove_ended_carets(tx)
         store.remove_finished(tx, before)
     while True:
-        # Steps can be deleted once a stored document contains them.
+        # Steps can only be deleted once a stored document contains them, so update outdated documents first.
         with context.db.read() as tx:
             keys = store.list_outdated_snapshots(tx, before, _PAGES_AT_ONCE)
         for key in keys:

@@ -143,7 +143,8 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
         authors = _authors(tx, key, branch, row)
         save = _prepare(context, tx, key, branch, row, page, authors) if authors else None
     if save is None:
-        # Only keys changed, and everyone who wrote has been forgotten: the next steps are saved with them.
+        # Only keys of blocks have changed, and no author is known. They are saved together with the next
+        # steps.
         with context.db.write() as tx:
             store.postpone_save(tx, key)
         return None
@@ -191,8 +192,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the first of the consecutive live saves that the next save continues, regardless of their
-    authors."""
+    """Return the previous revision and the start of the consecutive live saves that the next save continues,
+    regardless of their authors. None if it starts a new series of saves."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None
@@ -229,7 +230,7 @@ def _edited(
             return differences, edit(resolver, tx, branch.state, changes, started=started), refused
         except OctavoError as error:
             if isinstance(error, BlockNotFound) and known is not None:
-                # The saved source reads back differently: compare with the page as it reads.
+                # The saved source reads differently than expected, so compare with the page as it reads now.
                 saved = known = None
                 continue
             block = _block_of(error, differences)
@@ -242,8 +243,8 @@ def _edited(
 
 
 def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
-    # Deleted blocks become empty before the insertions: a block that moved out of one keeps its key, and until
-    # then, the key would refer to its old place.
+    # Deleted blocks become empty before the insertions. If another block moved out of one of them, it keeps
+    # its key, which would otherwise still refer to its old place.
     return UpdateBlocks(
         page=page_id,
         set=[
@@ -378,7 +379,8 @@ def save_due(context: Context) -> None:
 
 
 def _contained(key: PageKey, work: Callable[[], object]) -> bool:
-    """Return whether the work on one page succeeded; a failure does not affect other pages."""
+    """Run ``work`` for one page and return whether it succeeded. Errors are logged, so that they don't affect
+    other pages."""
     try:
         work()
     except OctavoError as error:

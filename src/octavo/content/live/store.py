@@ -377,8 +377,9 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited
-    before a time. A page stays while its epoch could begin again at the latest revision."""
+    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited before
+    a time. A page of main stays if its epoch starts at the latest revision, because the same epoch could start
+    again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')

@@ -37,7 +37,7 @@ class SetAsideInput(Struct):
 
 
 class StepsQuery(Struct):
-    """Query of steps. ``epoch`` and ``after``: the last known version."""
+    """Query parameters of steps. ``epoch`` and ``after``: the last known version."""
 
     epoch: Name
     after: Number

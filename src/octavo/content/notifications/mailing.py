@@ -87,11 +87,11 @@ def mail_digest(context: Context, user: str) -> None:
         shown = rows[:_DIGEST_LIMIT]
         address = _address(tx, user) if context.settings.smtp_url else None
         found = presenting.load_subjects(tx, shown)
-        said = [_text(context, tx, found, row) for row in shown]
+        entries = [_text(context, tx, found, row) for row in shown]
     if rows and address is not None:
         if more := len(rows) - len(shown):
-            said.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
-        _send(context, user, None, address, "Your daily notifications", "\n\n".join(said))
+            entries.append(f"And {more} more: {AppAddresses(context.settings.url).inbox}")
+        _send(context, user, None, address, "Your daily notifications", "\n\n".join(entries))
     with context.db.write() as tx:
         store.clear_digest(tx, waiting)
         jobs.finish(tx)

@@ -4,11 +4,12 @@ event row, however many people are watching."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from msgspec.structs import replace
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
@@ -18,13 +19,12 @@ from octavo.organization.access.authorization import role_of_person
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
 from .store import NotificationContent
-from .types import NOTIFIED, Reason
+from .types import NOTIFIED, Reason, State
 
 BATCH = 200
 """Number of people notified in one transaction."""
-KEEP = {"done": 30, "read": 90, "unread": 365}
+KEEP: dict[State, int] = {"done": 30, "read": 90, "unread": 365}
 """Number of days for which notifications are kept, by state."""
-_DAY = 86_400_000
 
 
 @consumer("notifications")
@@ -43,26 +43,28 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
     """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
     ``after``: the last user id of the previous batch."""
-    told = Event(**event)
+    occurred = Event(**event)
     with context.db.read() as tx:
-        concern = read_concern(tx, told)
+        concern = read_concern(tx, occurred)
         if concern is None:
             return
-        people = _next_people(tx, told, concern, after or "")
-        reasons = _reasons(tx, told, concern, people)
+        people = _next_people(tx, occurred, concern, after or "")
+        reasons = _reasons(tx, occurred, concern, people)
     with context.db.write() as tx:
         notify(
             context,
             tx,
-            told.organization_id or "",
-            told.space_id or "",
+            occurred.organization_id or "",
+            occurred.space_id or "",
             concern.note,
             reasons,
-            of=told.type,
-            **told.payload,
+            of=occurred.type,
+            **occurred.payload,
         )
         if len(people) == BATCH:
-            jobs.enqueue(tx, "notifyPeople", organization=told.organization_id, event=event, after=people[-1])
+            jobs.enqueue(
+                tx, "notifyPeople", organization=occurred.organization_id, event=event, after=people[-1]
+            )
         jobs.finish(tx)
 
 
@@ -119,33 +121,25 @@ def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str])
     }
 
 
-def _is_muted(said: list[store.WatchRow]) -> bool:
+def _is_muted(watches: list[store.WatchRow]) -> bool:
     """Return whether a person muted the event. Settings for pages take precedence over those for the space.
     If any affected page is watched, the event is not muted."""
-    of_pages = [row.level for row in said if row.page_id]
-    levels = of_pages or [row.level for row in said]
+    of_pages = [row.level for row in watches if row.page_id]
+    levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels
 
 
 @jobs.job("forgetNotifications", bound=None)
 def forget_notifications(context: Context, comment: str) -> None:
     """Delete the notifications about a deleted thread."""
-    while True:
-        with context.db.write() as tx:
-            if store.forget_about(tx, f"comment:{comment}") == 0:
-                return
-            jobs.advance(tx)
+    jobs.run_parts(context.db, lambda tx: store.forget_about(tx, f"comment:{comment}"))
 
 
 @jobs.job("pruneNotifications", bound=None, seconds=600)
 def prune_notifications(context: Context) -> None:
     """Delete notifications whose retention period has passed."""
     for state, days in KEEP.items():
-        while True:
-            with context.db.write() as tx:
-                if store.prune(tx, state, now() - days * _DAY) == 0:  # type: ignore[arg-type]
-                    break
-                jobs.advance(tx)
+        jobs.run_parts(context.db, partial(store.prune, state=state, before=now() - days * DAY))
 
 
 jobs.schedule("pruneNotifications", 86_400, "pruneNotifications")

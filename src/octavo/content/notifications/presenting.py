@@ -1,4 +1,4 @@
-"""Present notifications, many at a time, in the API and in emails."""
+"""Convert notifications to their form in the API and in emails, in batches."""
 
 from __future__ import annotations
 
@@ -89,8 +89,8 @@ def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
         if page is not None:
             above = list_ancestors(tx, state, page)
             pages[page.id] = page, "/".join(one.slug for one in [*above, page])
-    said = [id for row in rows for id in (row.reply_id or row.comment_id,) if id]
-    words = tx.all(f"SELECT id, body FROM comments WHERE id {tx.among('ids')}", ids=json_list(said))
+    comment_ids = [id for row in rows for id in (row.reply_id or row.comment_id,) if id]
+    words = tx.all(f"SELECT id, body FROM comments WHERE id {tx.among('ids')}", ids=json_list(comment_ids))
     return Subjects(
         {id: (title, organization) for id, title, organization in spaces},
         changes,
@@ -126,10 +126,10 @@ def present(to: Recipient, tx: Transaction, rows: Sequence[NotificationRow]) -> 
     for row in rows:
         change = found.changes.get(row.change_id or "")
         page = found.pages.get(row.page_id or "")
-        said = row.reply_id or row.comment_id
+        comment_id = row.reply_id or row.comment_id
         comment = (
-            NotifiedComment(row.comment_id, found.words.get(said, ""), row.reply_id or UNSET)
-            if row.comment_id and said
+            NotifiedComment(row.comment_id, found.words.get(comment_id, ""), row.reply_id or UNSET)
+            if row.comment_id and comment_id
             else UNSET
         )
         shown.append(
@@ -182,16 +182,16 @@ _STATUS = {
 def sentence(tx: Transaction, found: Subjects, row: NotificationRow) -> str:
     """Return one line for an email: the person, their action, and its subject."""
     person = list_users_by_id(tx, [row.actor_id]).get(row.actor_id) if row.actor_id else None
-    said = _SENTENCES.get(row.reason, "")
+    pattern = _SENTENCES.get(row.reason, "")
     if row.reason == "reviewed":
-        said = _REVIEWED.get(row.status or "", "{who} reviewed")
+        pattern = _REVIEWED.get(row.status or "", "{who} reviewed")
     elif row.reason == "statusChanged":
-        said = _STATUS.get(row.status or "", "{who} changed the status of")
+        pattern = _STATUS.get(row.status or "", "{who} changed the status of")
     change, page = found.changes.get(row.change_id or ""), found.pages.get(row.page_id or "")
     where = found.spaces[row.space_id][0]
     if change is not None:
         where = f"#{change.number} {change.subject}".strip() + f" ({where})"
     elif page is not None:
         where = f"{page[0].title} ({where})"
-    line = f"{said.format(who=person.display_name if person else 'Someone')}: {where}"
+    line = f"{pattern.format(who=person.display_name if person else 'Someone')}: {where}"
     return " ".join(line.split())

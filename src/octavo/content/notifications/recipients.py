@@ -68,7 +68,7 @@ def read_concern(tx: Transaction, event: Event) -> Concern | None:
     if change_id and change is None:
         return None
     try:
-        told = _about(tx, event)
+        subject = _about(tx, event)
     except NotFound:
         return None
     direct: dict[str, Reason] = {}
@@ -76,20 +76,20 @@ def read_concern(tx: Transaction, event: Event) -> Concern | None:
         if user_id != payload.get("by"):
             direct.setdefault(user_id, reason)
     note = NotificationContent(
-        about=told.about,
-        reason=told.watched or "commented",
+        about=subject.about,
+        reason=subject.watched or "commented",
         at=event.created_at,
         status=payload.get("status") or payload.get("suggestion"),
         actor_id=payload.get("by"),
-        change_id=told.merged_from or (change.id if change else None),
-        page_id=payload.get("page") or (told.pages[0] if len(told.pages) == 1 else None),
+        change_id=subject.merged_from or (change.id if change else None),
+        page_id=payload.get("page") or (subject.pages[0] if len(subject.pages) == 1 else None),
         comment_id=payload.get("comment"),
         reply_id=payload.get("reply"),
         review_id=payload.get("review"),
         revision=payload.get("revision"),
         problem=payload.get("problem"),
     )
-    return Concern(note, direct, told.pages, told.watched)
+    return Concern(note, direct, subject.pages, subject.watched)
 
 
 def _about(tx: Transaction, event: Event) -> _About:
@@ -139,11 +139,11 @@ def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator
         for (user_id,) in tx.all("SELECT posted_by FROM comments WHERE id = :id", id=payload["comment"]):
             yield "reviewed", user_id
     if event.type == "comment_reply_created":
-        said = tx.all(
+        replies = tx.all(
             "SELECT DISTINCT posted_by FROM comments WHERE id = :thread OR parent_id = :thread",
             thread=payload["comment"],
         )
-        for (user_id,) in said:
+        for (user_id,) in replies:
             yield "replied", user_id
     reason = _CONTRIBUTOR_REASONS.get(event.type)
     if reason is not None and change is not None:

@@ -1,4 +1,4 @@
-"""Notifications with their counts, watches, and settings: rows in, frozen records out."""
+"""Read and write notifications with their counts, watches, and settings in the database."""
 
 from __future__ import annotations
 
@@ -282,7 +282,7 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """Watch of a space or page. ``page_id``: the id of the page; empty for the space."""
+    """Setting of a person to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
 
     user_id: str
     space_id: str
@@ -396,8 +396,8 @@ def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Re
         f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",
         users=json_list(wanted),
     )
-    said = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
-    return {user_id: {**DEFAULTS, **said.get(user_id, {})} for user_id in wanted}
+    chosen = {user_id: msgspec.json.decode(channels, type=_CHANNELS) for user_id, channels in rows}
+    return {user_id: {**DEFAULTS, **chosen.get(user_id, {})} for user_id in wanted}
 
 
 def set_channels(tx: Transaction, user_id: str, channels: dict[Reason, Channel]) -> None:

@@ -128,7 +128,7 @@ class UpdateNotificationSettings(Struct):
 
 
 class Watch(Struct):
-    """Watch of a space or page. ``page``: the id of the page; omitted for the space as a whole."""
+    """Setting to watch or mute a space or page. ``page``: the id of the page; omitted for the space as a whole."""
 
     space: str
     level: Level

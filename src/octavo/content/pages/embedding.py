@@ -140,8 +140,8 @@ def _ask(fetcher: Fetcher, url: str) -> Embed:
     site = head.first("og:site_name", "application-name")
     oembed = _resolve_href(answer.url, head.oembed) if title is None and head.oembed else None
     if oembed is not None:
-        told = _ask_oembed(fetcher, oembed)
-        title, site = told.title[:_MAX_TEXT] or None, site or told.provider_name[:_MAX_TEXT] or None
+        response = _ask_oembed(fetcher, oembed)
+        title, site = response.title[:_MAX_TEXT] or None, site or response.provider_name[:_MAX_TEXT] or None
     icon = _resolve_href(answer.url, head.icon) if head.icon else None
     shown = icon if icon and icon.startswith(("https://", "http://")) else UNSET
     return LinkEmbed(title or head.first("title") or url[:_MAX_TEXT], site or _site(answer.url), shown)

@@ -124,7 +124,7 @@ _pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
-    """Embed JSON that is already encoded."""
+    """Wrap a page tree that is already encoded as JSON, so that the response contains it unchanged."""
     return cast(list[RevisionPage], Raw(tree))
 
 

@@ -358,7 +358,8 @@ def _asker(space: SpaceAccess) -> Requester:
 
 
 def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
-    """Return the result of ``compute``. If it depends on external sources, fetch them first."""
+    """Return the result of ``compute``. If it needs external data that has not been fetched yet, fetch the data
+    and try again."""
     try:
         with call.db.read() as tx:
             return compute(tx)

@@ -29,7 +29,7 @@ from octavo.core.links import app_hosts, relative_href
 from octavo.core.page_tree import PageTree
 from octavo.core.pages import Page
 from octavo.core.tags import keep_tagged
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, slice_items
@@ -58,7 +58,7 @@ from .wire import (
 
 _documents: OwnCache[bytes] = OwnCache("documents for renderers", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that renderers depend on", 2)
-"""Other spaces in which the links of a page were looked up."""
+"""Cache of the other spaces in which the links of a page were looked up."""
 _files: OwnCache[frozenset[str]] = OwnCache("files for renderers", 2)
 _ID = re.compile(rb"[A-Za-z0-9]{20}")
 _FORMS = ContentQuery(metadata=False)
@@ -101,7 +101,7 @@ class VisitorReader:
         return Pages(self._below(None, keep_tagged(every, tag) if tag is not None else every))
 
     def _below(self, parent: str | None, pages: Iterable[Page]) -> list[RevisionPage]:
-        """Return the pages among ``pages`` under a page, as a tree."""
+        """Return the descendants of a page among ``pages``, as a tree."""
         # Bottom-up, to avoid recursion in deep trees.
         presented: dict[str | None, list[RevisionPage]] = {}
         inside = {parent}
@@ -144,10 +144,7 @@ class VisitorReader:
         return self._whole(page, query)
 
     def _page(self, page_id: str) -> Page:
-        page = self._tree.page(page_id)
-        if page is None:
-            raise NotFound(f"This content has no page {page_id!r}.")
-        return page
+        return require_found(self._tree.page(page_id), f"This content has no page {page_id!r}.")
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """Return a page with its path, its document in the requested format, and, if requested, its subpages."""
@@ -226,10 +223,10 @@ class VisitorReader:
         shown: set[str] = set()
         for page in self._tree:
             # Every reference to a file contains its ID, anywhere in the document.
-            told = msgspec.json.encode(self._present(page, []))
+            encoded = msgspec.json.encode(self._present(page, []))
             if page.kind == "document":
-                told += self._document(page)
-            shown |= every.intersection(found.decode() for found in _ID.findall(told))
+                encoded += self._document(page)
+            shown |= every.intersection(found.decode() for found in _ID.findall(encoded))
         return frozenset(shown)
 
     def _present_files(self, items: Sequence[Item]) -> list[File]:

@@ -34,22 +34,22 @@ Format = Literal["document", "markdown"]
 
 
 class ContentQuery(Struct, rename="camel"):
-    """Query of content. ``metadata``: whether to include Git metadata. ``computed``: whether to evaluate
-    computed sources."""
+    """Query parameters of content. ``metadata``: whether to include Git metadata. ``computed``: whether to
+    evaluate computed sources."""
 
     metadata: bool = True
     computed: bool = True
 
 
 class RevisionQuery(ContentQuery):
-    """Query of a revision. ``pages``: whether to include the page tree."""
+    """Query parameters of a revision. ``pages``: whether to include the page tree."""
 
     pages: bool = True
 
 
 class PagesQuery(ContentQuery):
-    """Query of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included; an
-    Octavo extension."""
+    """Query parameters of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
+    included; an Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
@@ -60,7 +60,8 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    """Query of a page. ``format``: the format of its content. ``pages``: whether to include its subpages."""
+    """Query parameters of a page. ``format``: the format of its content. ``pages``: whether to include its
+    subpages."""
 
     format: Format = "document"
     pages: bool = True
@@ -68,13 +69,15 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is just as fast."""
+    """Query parameters of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
+    just as fast."""
 
     cached_metadata: bool = False
 
 
 class ChildPagesQuery(PageQuery):
-    """Query of a level. ``at``: the index to start at, relative to the start of the level or to ``page``."""
+    """Query parameters of one level of the page tree. ``at``: the index to start at, relative to the start of
+    the level or to ``page``."""
 
     parent: str | None = None
     at: Annotated[int, Meta(ge=0, le=2**31)] = 0
@@ -82,8 +85,8 @@ class ChildPagesQuery(PageQuery):
 
 
 class WayQuery(Struct):
-    """Query of a location. ``to``: the ID of a page. ``path``: the path of a page. By default, the first
-    document."""
+    """Query parameters for the location of a page in the page tree. ``to``: the ID of a page. ``path``: the
+    path of a page. By default, the first document."""
 
     to: str | None = None
     path: str | None = None
@@ -96,14 +99,15 @@ class WayQuery(Struct):
 
 
 class WaysQuery(Struct):
-    """Query of locations. ``pages``: the page IDs."""
+    """Query parameters for the locations of several pages in the page tree. ``pages``: the page IDs."""
 
     pages: Annotated[list[str], Meta(min_length=1, max_length=100)]
     computed: bool = True
 
 
 class ReusableContentQuery(ContentQuery):
-    """Query of reusable content. ``format``: ``markdown`` includes its stored text, without front matter."""
+    """Query parameters of reusable content. ``format``: ``markdown`` includes its stored text, without front
+    matter."""
 
     format: Format = "document"
 
@@ -113,7 +117,7 @@ class DocumentQuery(Struct, rename="camel"):
 
 
 class SchemaQuery(Struct):
-    """Query of a document. ``schema``: the version of the node types, of which there is only one."""
+    """Query parameters of a document. ``schema``: the version of the node types, of which there is only one."""
 
     schema: Literal["current", "next"] = "current"
 
@@ -186,13 +190,13 @@ class _Fields:
 
     def present(self, page: Page) -> JsonObject:
         """Return the values of a page by field name, except structs."""
-        told = {name: getattr(page, name) for name in self._flags}
+        values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
-            told[name] = present_page_tags(getattr(page, name))
+            values[name] = present_page_tags(getattr(page, name))
         for name in self._plain:
             if value := getattr(page, name):
-                told[name] = value
-        return told
+                values[name] = value
+        return values
 
 
 _FIELDS = {kind: _Fields(kind) for kind in get_args(PageKind)}
@@ -409,8 +413,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query of a change request's links. ``brokenContext``: limits the list to broken links, either those
-    that the change request broke or those that were already broken."""
+    """Query parameters of a change request's links. ``brokenContext``: limits the list to broken links, either
+    those that the change request broke or those that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -599,7 +603,7 @@ def present_page(
     oids: Mapping[str, str] = {},
 ) -> RevisionPage:
     """Return a page whose subpages are already presented."""
-    told: JsonObject = {
+    fields: JsonObject = {
         "id": page.id,
         "title": page.title,
         "created_at": iso(page.created_at),
@@ -607,19 +611,19 @@ def present_page(
         **_FIELDS[page.kind].present(page),
     }
     if page.kind == "computed":
-        return ComputedPage(computed=page.computed or {}, **told)
-    told["link_title"] = page.link_title or UNSET
+        return ComputedPage(computed=page.computed or {}, **fields)
+    fields["link_title"] = page.link_title or UNSET
     if page.kind == "group":
-        return GroupPage(slug=page.slug, path=path, pages=pages, **told)
+        return GroupPage(slug=page.slug, path=path, pages=pages, **fields)
     if page.kind == "link":
         target = page.target or {"kind": "url", "url": ""}
         if target.get("kind") == "url":
             # Files of a repository or archive can contain anything, and renderers put it into links unchanged.
             target = {"kind": "url", "url": safe_url(target.get("url")) or ""}
         href = target.get("url", UNSET) if target.get("kind") == "url" else UNSET
-        return LinkPage(target=target, href=href, **told)
+        return LinkPage(target=target, href=href, **fields)
     if page.cover is not None:
-        told["cover"] = present_cover(page, page.cover, resolve_cover)
+        fields["cover"] = present_cover(page, page.cover, resolve_cover)
     return DocumentPage(
         slug=page.slug,
         path=path,
@@ -631,7 +635,7 @@ def present_page(
         computed=page.computed or UNSET,
         # The page ID makes the IDs of computed content unique to this page.
         computed_seed=page.id if page.computed else UNSET,
-        **told,
+        **fields,
     )
 
 

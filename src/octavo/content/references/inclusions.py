@@ -9,7 +9,7 @@ _LEAST = 8_000
 
 
 class Inclusions:
-    """Budget of one page."""
+    """Budget for the content that one page includes."""
 
     def __init__(self) -> None:
         self._left = MAX_INCLUDED

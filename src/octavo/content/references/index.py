@@ -105,11 +105,11 @@ def _key(meaning: ResolvedReference, relation: str, ref: Any) -> str:
 def _rows_of(tx: Transaction, resolver: Resolver, space_id: str, thing: Page | Item) -> Iterator[Row]:
     if isinstance(thing, Page):
         owner, body = page_owner(thing), thing.body
-        beside = list(refs_of(thing))
+        fields = list(refs_of(thing))
     else:
-        owner, body, beside = Owner(thing.id, "reusable-content", thing.path), thing.content, []
+        owner, body, fields = Owner(thing.id, "reusable-content", thing.path), thing.content, []
     place = 0
-    for ref, type in beside:
+    for ref, type in fields:
         yield _row(resolver, space_id, owner, place, None, type, ref)
         place += 1
     if body is None:
@@ -141,7 +141,7 @@ def _resolve_again(resolver: Resolver, row: Row) -> Row | None:
 
 
 class _Stale:
-    """Lookup questions whose answers may have changed."""
+    """Lookup questions whose answers a change may affect."""
 
     def __init__(self) -> None:
         self.exact: set[str] = set()
@@ -291,9 +291,9 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
     moved = list_changed(tx, head.layers[0], after=below.sequence)
     pages, items = set(moved.pages), set(moved.items)
     for layer in over:
-        held = list_branch_content(tx, layer)
-        pages |= held.pages
-        items |= held.items
+        touched = list_branch_content(tx, layer)
+        pages |= touched.pages
+        items |= touched.items
     found_pages, found_items = find_pages(tx, there, pages), find_items(tx, there, items)
     return Changes({id: found_pages.get(id) for id in pages}, {id: found_items.get(id) for id in items})
 
@@ -307,8 +307,8 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows and the pages changed by concurrent revisions don't refer to each
-    other. If no page moved, only anchors can differ."""
+    """Return whether the prepared rows are still valid after concurrent revisions: neither refers to pages that
+    the other changed. If no page moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -370,7 +370,7 @@ def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], 
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
-        # About as many queries as deleted references.
+        # This takes about as many queries as there are deleted references.
         places = tx.all(
             f"SELECT place FROM content_references WHERE {of_owner} ORDER BY place LIMIT :most",
             most=max(1, most // 2),
@@ -399,7 +399,7 @@ def _require_unchanged(tx: Transaction, delta: Delta) -> None:
 
 
 def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> None:
-    """Delete and insert rows of the current versions."""
+    """Replace the rows ``old`` by the rows ``new``, in the current versions of their owners."""
     owners: dict[str, list[str]] = {}
     for row in (*old, *new):
         owners.setdefault(row.space_id, []).append(row.owner_id)

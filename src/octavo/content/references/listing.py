@@ -354,7 +354,7 @@ def _usages(rows: Iterable[tuple[object, ...]]) -> list[ReferenceTarget]:
 
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
-    """Return the usage for the rows of one target, in order."""
+    """Return the target and the places of one usage. ``places``: the rows that refer to the target, in order."""
     key, status, relation, kind, space, target, anchor, written, *_ = places[0]
     known = None if key.startswith("hidden ") else target
     spots = tuple(Spot(*row[8:]) for row in places)

@@ -108,7 +108,7 @@ def documents_for(tx: Transaction, view: SpaceView, visitor: SiteVisitor, url: s
 
 
 def _is_made_of(page: Page, wanted: Mapping[str, object]) -> bool:
-    """Return whether a page is computed from this target."""
+    """Return whether a page is computed from the target ``wanted``."""
     given = (page.computed or {}).get("dependencies")
     dependencies = given.values() if isinstance(given, dict) else ()
     return any(isinstance(one, dict) and one.get("ref") == wanted for one in dependencies)

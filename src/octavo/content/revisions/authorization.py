@@ -1,9 +1,9 @@
-"""Proof that a caller can read a state of a space's content: main, a revision, or a change request."""
+"""Authorization to read a state of a space's content: main, a revision, or a change request."""
 
 from __future__ import annotations
 
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Call, Visitor, enters
 from octavo.organization.access.authorization import (
@@ -16,7 +16,7 @@ from octavo.organization.access.roles import Can
 
 from .states import State, main_state, revision_state, shown_state
 
-OLD_REVISIONS = 3_600_000
+OLD_REVISIONS = HOUR
 """Time in milliseconds for which visitors of a site can read a revision after it was replaced."""
 
 

@@ -35,7 +35,7 @@ from .page_versions import find_pages, list_pages
 from .staging import list_unclaimed_branches, remove_unclaimed, write_before_revision
 from .states import State, lock_branch, main_state
 from .store import BranchMoved, Changes, Staged
-from .versions import DAY, claim_version, current_version, end_versions, switch_version
+from .versions import ABANDONED_AFTER, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3
 """Version of the derived rows. Increase it with every change that derives different rows from the same
@@ -360,7 +360,7 @@ def enqueue_outdated(db: Database) -> bool:
 def note_derivation(tx: Transaction) -> None:
     """Record that this version of Octavo has built, or enqueued, all derived data."""
     tx.run("DELETE FROM derivation")
-    tx.run("INSERT INTO derivation (version) VALUES (:version)", version=DERIVATION)
+    tx.insert("derivation", version=DERIVATION)
 
 
 def list_outdated(tx: Transaction) -> set[str]:
@@ -430,7 +430,7 @@ def remove_replaced(context: Context, space_id: str) -> None:
     """Finish the work that large revisions of a space left, and remove obsolete rows: replaced derived data
     and rows left by killed processes."""
     with context.db.write() as tx:
-        end_versions(tx, space_id, begun_before=now() - DAY)
+        end_versions(tx, space_id, begun_before=now() - ABANDONED_AFTER)
     with context.db.read() as tx:
         branches = list_unclaimed_branches(tx, space_id)
     for branch_id in branches:

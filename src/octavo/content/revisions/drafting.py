@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from octavo.core.free_names import free_name
 from octavo.core.pages import Page
 from octavo.core.space_config import CONFIG_PATH, read_config
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit.db.database import Transaction
 
 from .bodies import body_hash, get_body
@@ -60,10 +60,9 @@ class Draft:
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
         """Return a page. ``what``: the name of the field for the error. Raises NotFound."""
-        page = self.find_page(page_id)
-        if page is None:
-            raise NotFound(f"{what}: page {page_id!r} doesn't exist in this content.")
-        return page
+        return require_found(
+            self.find_page(page_id), f"{what}: page {page_id!r} doesn't exist in this content."
+        )
 
     def page_before(self, page_id: str) -> Page | None:
         """Return the page as it was before the draft."""
@@ -130,10 +129,9 @@ class Draft:
 
     def get_item(self, item_id: str, kind: str) -> Item:
         """Return an item. Raises NotFound."""
-        item = self.find_item(item_id, kind)
-        if item is None:
-            raise NotFound(f"This content has no {kind.replace('-', ' ')} {item_id!r}.")
-        return item
+        return require_found(
+            self.find_item(item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+        )
 
     def item_before(self, item_id: str) -> Item | None:
         """Return the item as it was before the draft."""
@@ -221,7 +219,7 @@ class Draft:
 
     @property
     def changes(self) -> Changes:
-        """Return the changes that differ from the state."""
+        """Return the changes, without entries that are the same in the state."""
         return Changes(
             {id: page for id, page in self._pages.items() if not same_version(page, self.page_before(id))},
             {id: item for id, item in self._items.items() if not same_version(item, self.item_before(id))},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.files import Blob, FileGrant
 from octavo.organization.spaces.garbage import is_released, retain
@@ -12,7 +12,6 @@ from octavo.organization.spaces.garbage import is_released, retain
 from .item_versions import Item
 
 PURPOSE = "content"
-_DAY = 86_400_000
 _GOOD_FOR_DAYS = 2
 
 
@@ -27,7 +26,7 @@ def download_url(context: Context, item: Item) -> str:
 
 
 def signed_url(context: Context, grant: FileGrant) -> str:
-    expires = (now() // _DAY + _GOOD_FOR_DAYS) * _DAY
+    expires = (now() // DAY + _GOOD_FOR_DAYS) * DAY
     link: str = context.files.link(PURPOSE, grant, expires)
     return link if "://" in link else f"{context.settings.sites_url.rstrip('/')}/~{link.lstrip('/')}"
 

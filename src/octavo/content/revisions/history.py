@@ -95,8 +95,8 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""Sequences of the revisions of main in which a page changed; of consecutive saves, the last. The cost
-depends on the history of the page, not on that of the space."""
+"""SQL for the sequences of the revisions of main in which a page changed. Of consecutive saves, only the last
+counts. The cost depends on the history of the page, not on that of the space."""
 
 
 def list_revisions_of_page(
@@ -116,7 +116,7 @@ _REVISION = """r.id, r.branch_id, r.sequence, r.base_sequence, r.parents, r.type
                r.git, r.merged_from, r.conflicts, r.agent, r.saves_since"""
 _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch_id AND n.sequence = r.sequence + 1
                 AND n.saves_since IS NOT NULL)"""
-"""Condition for the last of consecutive saves, which follow each other without a gap."""
+"""SQL condition for the last of consecutive saves, which follow each other without a gap."""
 
 
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:

@@ -12,21 +12,22 @@ def insert_main(tx: Transaction, beginning: NewSpace) -> None:
     """Insert the branch and its first revision. They have the sequence 0 and stay inactive until
     ``activate_copy``."""
     sequence = 1 if beginning.counts else 0
-    tx.run(
-        "INSERT INTO branches (id, space_id, sequence, revision) VALUES (:id, :space, :sequence, :revision)",
+    tx.insert(
+        "branches",
         id=beginning.branch_id,
+        space_id=beginning.space_id,
         sequence=sequence,
-        space=beginning.space_id,
         revision=beginning.revision_id,
     )
-    tx.run(
-        """INSERT INTO revisions (id, branch_id, sequence, parents, type, author, created_at)
-           VALUES (:id, :branch, :sequence, '[]', 'edits', :author, :at)""",
+    tx.insert(
+        "revisions",
         id=beginning.revision_id,
-        branch=beginning.branch_id,
+        branch_id=beginning.branch_id,
         sequence=sequence,
+        parents="[]",
+        type="edits",
         author=beginning.author,
-        at=now(),
+        created_at=now(),
     )
 
 

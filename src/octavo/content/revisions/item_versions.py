@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
@@ -77,10 +77,9 @@ def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[s
 
 
 def get_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item:
-    item = find_item(tx, state, item_id, kind)
-    if item is None:
-        raise NotFound(f"This content has no {kind.replace('-', ' ')} {item_id!r}.")
-    return item
+    return require_found(
+        find_item(tx, state, item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+    )
 
 
 _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :top AND u.item_id = p.item_id

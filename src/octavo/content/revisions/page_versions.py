@@ -11,7 +11,7 @@ from msgspec import defstruct
 from octavo.core.json_types import JsonObject
 from octavo.core.page_fields import FIELDS, Cover, LayoutOptions
 from octavo.core.pages import Page
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit.db.database import Row, Transaction, json_list
 
 from .states import FOREVER, VALID, State, count_rows, find_rows
@@ -92,10 +92,7 @@ def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[s
 
 
 def get_page(tx: Transaction, state: State, page_id: str) -> Page:
-    page = find_page(tx, state, page_id)
-    if page is None:
-        raise NotFound(f"This content has no page {page_id!r}.")
-    return page
+    return require_found(find_page(tx, state, page_id), f"This content has no page {page_id!r}.")
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:

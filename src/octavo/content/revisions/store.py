@@ -26,23 +26,24 @@ def open_branch(tx: Transaction, main: State, author: str | None) -> State:
     """Open a branch on top of main at this state, without changes."""
     branch_id, revision_id = ids.new_id(), ids.new_id()
     below = main.layers[0]
-    tx.run(
-        """INSERT INTO branches (id, space_id, base_branch, sequence, revision)
-           VALUES (:id, :space, :base, 1, :revision)""",
+    tx.insert(
+        "branches",
         id=branch_id,
-        space=main.space_id,
-        base=below.branch_id,
+        space_id=main.space_id,
+        base_branch=below.branch_id,
+        sequence=1,
         revision=revision_id,
     )
-    tx.run(
-        """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at)
-           VALUES (:id, :branch, 1, :base, :parents, 'edits', :author, :at)""",
+    tx.insert(
+        "revisions",
         id=revision_id,
-        branch=branch_id,
-        base=below.sequence,
+        branch_id=branch_id,
+        sequence=1,
+        base_sequence=below.sequence,
         parents=msgspec.json.encode([main.revision_id]).decode(),
+        type="edits",
         author=author,
-        at=now(),
+        created_at=now(),
     )
     return State(main.space_id, revision_id, (Layer(branch_id, 1), below))
 
@@ -190,22 +191,19 @@ def commit(
     # Rows that someone else wrote below this sequence would become active with it.
     if not moved or (staged and _has_rows_between(tx, branch, head, sequence)):
         raise BranchMoved
-    tx.run(
-        """INSERT INTO revisions (id, branch_id, sequence, base_sequence, parents, type, author, created_at, message,
-                                  git, merged_from, conflicts, agent, saves_since)
-           VALUES (:id, :branch, :seq, :base_seq, :parents, :type, :author, :at, :message, :git, :merged, :conflicts,
-                   :agent, :saves_since)""",
+    tx.insert(
+        "revisions",
         id=revision_id,
-        branch=branch,
-        seq=sequence,
-        base_seq=over.sequence if over else None,
+        branch_id=branch,
+        sequence=sequence,
+        base_sequence=over.sequence if over else None,
         parents=msgspec.json.encode([state.revision_id, *parents]).decode(),
         type=type,
         author=author,
-        at=moment,
+        created_at=moment,
         message=message,
         git=msgspec.json.encode(git).decode() if git else None,
-        merged=merged_from,
+        merged_from=merged_from,
         conflicts=conflicts,
         agent=agent,
         saves_since=continues[1]

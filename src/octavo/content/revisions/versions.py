@@ -13,19 +13,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable
 
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 
 from .states import lock_branch
 from .store import BranchMoved, Staged
 
+ABANDONED_AFTER = DAY
+"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that crashed."""
 _BATCH = 500
 _GAP = 2**32
 """Number of sequences between the head of a branch and a staged revision: more than anyone can create in the
 meantime."""
-DAY = 24 * 3600 * 1000
-"""Age in milliseconds after which an unclaimed version is assumed to belong to a process that crashed."""
 
 
 def current_version(space: str, owner: str) -> str:
@@ -56,8 +56,8 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
     """
     if not lock_branch(tx, branch_id):
         raise BranchMoved
-    # Beyond all existing rows, including those of crashed processes, which must not become active with this
-    # revision.
+    # The sequence must be higher than those of all existing rows, including rows of crashed processes, which
+    # must not become active with this revision.
     highest = tx.value(
         """SELECT max(used.sequence) FROM (
              SELECT sequence FROM branches WHERE id = :branch
@@ -67,16 +67,15 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
         branch=branch_id,
     )
     staged = Staged(secrets.randbits(62) + 1, branch_id, highest + _GAP, *replaced)
-    tx.run(
-        """INSERT INTO staged_versions (version, space_id, branch_id, sequence, began_at)
-           VALUES (:version, :space, :branch, :sequence, :now)""",
+    tx.insert(
+        "staged_versions",
         version=staged.version,
-        space=space_id,
-        branch=branch_id,
+        space_id=space_id,
+        branch_id=branch_id,
         sequence=staged.sequence,
-        now=now(),
+        began_at=now(),
     )
-    _enqueue_removal(tx, space_id, run_at=now() + DAY)
+    _enqueue_removal(tx, space_id, run_at=now() + ABANDONED_AFTER)
     return staged
 
 
@@ -128,7 +127,7 @@ def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None
     if ended:
         _enqueue_removal(tx, space_id)
     if tx.one("SELECT 1 FROM staged_versions WHERE space_id = :space LIMIT 1", space=space_id):
-        _enqueue_removal(tx, space_id, run_at=now() + DAY)
+        _enqueue_removal(tx, space_id, run_at=now() + ABANDONED_AFTER)
 
 
 def switch_version(tx: Transaction, space_id: str, owners: str, version: int) -> None:

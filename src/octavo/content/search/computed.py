@@ -205,7 +205,7 @@ def _index_derived(
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
 
-    held: set[str] = set()
+    unchanged_ids: set[str] = set()
     for found in batches(texts, BATCH):
         deadlines.check()
         with context.db.write() as tx:
@@ -223,7 +223,7 @@ def _index_derived(
                     ],
                     computed=computed,
                 )
-        held |= mine
+        unchanged_ids |= mine
     if same:
         with context.db.write() as tx:
             if not lock_branch(tx, branch_id):
@@ -231,8 +231,8 @@ def _index_derived(
             mine = unchanged(tx, list(same))
             versions = current_versions(tx, space_id, list(mine))
             store.update_source_hashes(tx, space_id, {id: same[id] for id in mine}, versions)
-        held |= mine
-    return len(held) == len(batch)
+        unchanged_ids |= mine
+    return len(unchanged_ids) == len(batch)
 
 
 class _MainReader:

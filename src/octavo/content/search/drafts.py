@@ -23,7 +23,7 @@ shown."""
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
-"""Number of leading characters that all forms of a word share."""
+"""Number of leading characters that all forms of a word are assumed to share."""
 
 
 class SearchedDraft(Struct, frozen=True):
@@ -85,8 +85,8 @@ def _match_page(
     matched: list[DraftSection] = []
     title_words = words(titles)
     for section in cut_page(page, read_source(tx, page.body)):
-        said = (title_words, words(section.heading), words(section.body))
-        stems = [[*map(stem, row)] for row in said]
+        parts = (title_words, words(section.heading), words(section.body))
+        stems = [[*map(stem, row)] for row in parts]
         worth = [
             max(
                 (weight for weight, row in zip(_WEIGHTS, stems, strict=True) if _says(row, term)), default=0.0

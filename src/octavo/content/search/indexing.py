@@ -201,10 +201,10 @@ def _merge_sections(parts: list[Section]) -> list[Section]:
     found = []
     for start in range(0, len(parts), together):
         some = parts[start : start + together]
-        said = [some[0].text, *(line for part in some[1:] for line in (part.title, part.text))]
+        lines = [some[0].text, *(line for part in some[1:] for line in (part.title, part.text))]
         conditions = tuple(dict.fromkeys(one for part in some for one in part.conditions))
         names = tuple(dict.fromkeys(name for part in some for name in part.names))
-        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, said)), conditions, names))
+        found.append(Section(some[0].id, some[0].title, "\n".join(filter(None, lines)), conditions, names))
     return found
 
 

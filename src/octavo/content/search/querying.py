@@ -59,8 +59,8 @@ _AT_ONCE = 16
 MAX_COUNT = 1000
 """Results up to this number are counted exactly; beyond it, only those that were read are counted."""
 _MOST = 30
-"""If there are more matches than a window holds: the number of sections to read that contain most of the
-query, and the number of sections whose titles and headings contain any of it."""
+"""Number of sections to read that contain most of the query, and of sections whose titles and headings contain
+any of it, if there are more matches than a window holds."""
 _ENOUGH = 10
 _READ = 50
 """Number of best sections whose text is checked for the exact query. If there are more matches than a window
@@ -87,12 +87,14 @@ _MANY_PAGES = 1000
 _BUDGET = 2000
 """Maximum total number of pages that contain the words of partial matches; the rarest words come first."""
 _FREQUENT_SHARE = 0.05
-"""Share of pages that should contain frequent words together for sections to be read in order instead of looked up."""
+"""Minimum expected share of pages that contain all frequent words of a query for sections to be read in order
+instead of looked up in the index."""
 _SUGGESTED = 12
 _COMPLETED = 20
 """Number of completions that are looked up for a prefix with many completions."""
 
-# Scores of the ways of matching: the match of the words counts as much as the engine's order.
+# Scores for matching all words, all words after correcting some, and any of the words. Together they can
+# outweigh the order of the engine.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -181,8 +183,8 @@ def read_query(text: str) -> Query:
     # A function word after it also completes the last word.
     if terms and terms[-1] is found[-1] and not text.endswith((" ", '"')):
         terms[-1] = msgspec.structs.replace(terms[-1], prefix=True)
-    said = " ".join(text.replace('"', " ").split()).casefold()
-    return Query(tuple(terms), ignored, said, tuple(phrases))
+    folded = " ".join(text.replace('"', " ").split()).casefold()
+    return Query(tuple(terms), ignored, folded, tuple(phrases))
 
 
 def _read_chunk(chunk: str) -> list[Term]:
@@ -210,8 +212,8 @@ def _read_chunk(chunk: str) -> list[Term]:
 
 
 class _Vocabulary:
-    """Number of pages in the spaces that contain each word; the empty word represents all pages. Each word is queried
-    only once."""
+    """Words of the searched spaces, with the number of pages that contain each; the empty word represents all
+    pages. Each word is queried only once."""
 
     def __init__(self, tx: Transaction, scope: Scope, words: Sequence[str]) -> None:
         self._tx, self.scope = tx, scope
@@ -402,7 +404,7 @@ class _Windows:
         if self.is_last or self._spaces is not None:
             return [window]
         if self._by_score:
-            # The engine's scores already put most of these first.
+            # The scores of the engine already put most matching titles and headings first.
             heads = self._heads(self._scope, _READ)
             return [list({row.id: row for row in chain(window, heads)}.values())]
         return [self._heads(self._scope, self._limit if self.every else _MOST), window]
@@ -428,8 +430,8 @@ class _Windows:
         return list(filter(self._sees, found.rows))
 
     def _is_frequent_together(self) -> bool:
-        """Return whether many sections are expected to match all terms, or any of them. Nothing is known
-        about phrases."""
+        """Return whether many sections are expected to match all terms, or any of them. Phrases are ignored,
+        because their frequency is unknown."""
         pages, every = self.vocabulary.pages, max(1, self.vocabulary.every)
         known = [
             min(1.0, sum(pages(words[0]) for words in term.every() if len(words) == 1) / every)
@@ -711,7 +713,7 @@ class _Gathered:
         return _likeness(self._meant, self._wanted, self._query.ignored, text)
 
     def _read(self, rows: list[tuple[float, SectionMatch]]) -> list[tuple[float, SectionMatch]]:
-        """Add to the scores of rows that contain the query exactly as typed."""
+        """Increase the scores of rows that contain the query exactly as typed."""
         if len(rows) < 2:
             return rows
         bodies = self.bodies
@@ -790,9 +792,9 @@ def _likeness(
     return float((covered / len(meant)) ** 3 * named)
 
 
-def _part_named(token: str, said: frozenset[str], matched: set[str]) -> float:
+def _part_named(token: str, forms: frozenset[str], matched: set[str]) -> float:
     """Return the share of a token that the query contains; a compound token can match in part."""
-    if said.isdisjoint(matched):
+    if forms.isdisjoint(matched):
         return 0.0
     parts = parts_of(token)
     if not parts or fold(token) in matched:

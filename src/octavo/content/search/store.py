@@ -47,7 +47,8 @@ _BEGINNING_OF_MANY = f"""WITH RECURSIVE b(word) AS (
     (SELECT count(*) FROM (SELECT 1 FROM search_words
       WHERE organization_key = :key AND word = b.word LIMIT {_SPACES_BEGUN}) AS w)
     FROM b WHERE b.word IS NOT NULL LIMIT :most"""
-"""Steps from word to word, regardless of the number of spaces that have each word."""
+"""Query that jumps from one distinct word to the next. Its cost doesn't depend on the number of spaces that
+have each word."""
 _LISTED = 64
 """Number of spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
@@ -121,9 +122,9 @@ class SectionMatch(Struct, frozen=True):
 
 
 def _found_section(row: Sequence[Any]) -> SectionMatch:
-    id, space_id, page_id, anchor, heads, titles, score, said = row
+    id, space_id, page_id, anchor, heads, titles, score, stored = row
     heading, *names = heads.split("\n")
-    conditions = msgspec.json.decode(said, type=tuple[str, ...]) if said else ()
+    conditions = msgspec.json.decode(stored, type=tuple[str, ...]) if stored else ()
     return SectionMatch(id, space_id, page_id, anchor, heading, titles, score, conditions, tuple(names))
 
 
@@ -218,7 +219,7 @@ _INSERT = {
                      INSERT INTO search_index (section_id, words)
                        SELECT id, CAST(:lexemes AS tsvector) FROM made""",
 }
-"""On SQLite, a trigger indexes the row."""
+"""Statements that insert a section, by engine. On SQLite, a trigger indexes the row."""
 
 
 _IS_PAGE_VERSION = "space_id = :space AND page_id = :page AND version = :version"
@@ -736,8 +737,8 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Return sections after ``after``, ordered by id. ``every``: whether sections must match all terms or any
-    of them. Scores consider only terms that are not frequent.
+    """Return sections after ``after``, ordered by id. ``every``: whether sections must match all terms instead
+    of any of them. Scores consider only terms that are not frequent.
 
     ``heads``: whether to match only titles and headings.
     """
@@ -852,7 +853,7 @@ def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
     """Return sections of a space after ``after``, without scores, for terms so frequent that the index is not
-    used. ``every``: whether sections must match all terms or any of them."""
+    used. ``every``: whether sections must match all terms instead of any of them."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)

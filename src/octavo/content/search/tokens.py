@@ -23,7 +23,7 @@ _CJK = (
 
 
 def _marks() -> str:
-    """Return combining characters and characters that only control line breaks."""
+    """Return combining characters, and characters that only control line breaks, for a regular expression."""
     found = [code for code in range(0x300, 0x10000) if unicodedata.category(chr(code))[0] == "M"]
     return "\u00ad\u200c\u200d\u2060\U000e0100-\U000e01ef" + "".join(map(chr, found))
 
@@ -170,8 +170,8 @@ class WantedWords(dict[str, frozenset[str]]):
     def __missing__(self, token: str) -> frozenset[str]:
         # Stemming never changes the first letter, so most tokens need not be stemmed.
         passed = _is_plain(token) and token[0].lower() not in self._first
-        self[token] = said = frozenset() if passed else _words_and_stems(token)
-        return said
+        self[token] = forms = frozenset() if passed else _words_and_stems(token)
+        return forms
 
     def may_be_in(self, text: str) -> bool:
         """Return whether a text can contain any of the words, without splitting it; return True if that is hard to
@@ -233,8 +233,8 @@ def _is_plain(token: str) -> bool:
 
 @lru_cache(maxsize=20_000)
 def _words_and_stems(token: str) -> frozenset[str]:
-    said = words(token)
-    return frozenset([*said, *map(stem, said)])
+    found = words(token)
+    return frozenset([*found, *map(stem, found)])
 
 
 @lru_cache(maxsize=20_000)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, TooManyRequests, format_size
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_thread
@@ -34,7 +34,7 @@ from .types import Kind
 
 PURPOSE = "upload"
 PATH = "/uploads"
-GOOD_FOR = 3600_000
+GOOD_FOR = HOUR
 """Time in milliseconds during which a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
 """Time in milliseconds during which an uploaded file can be used."""
@@ -102,16 +102,16 @@ def open_upload(
 def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
     """Raise TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
     those of one day."""
-    held = store.measure_uploads(tx, upload.user_id)
-    if held.waiting >= MAX_WAITING:
+    usage = store.measure_uploads(tx, upload.user_id)
+    if usage.waiting >= MAX_WAITING:
         raise TooManyRequests(
             f"You have {MAX_WAITING} unused upload URLs. Use them, or wait until they expire."
         )
-    if held.files >= share.files:
+    if usage.files >= share.files:
         raise TooManyRequests(
             f"file: you can upload at most {share.files} files per day. Try again tomorrow."
         )
-    if held.size + upload.size > share.size:
+    if usage.size + upload.size > share.size:
         raise TooManyRequests(
             f"file.size: you can upload at most {format_size(share.size)} per day. Try again tomorrow."
         )

@@ -1,4 +1,4 @@
-"""Uploads: rows in, frozen records out."""
+"""Read and write uploads in the database."""
 
 from __future__ import annotations
 
@@ -119,12 +119,7 @@ def add_part(tx: Transaction, upload_id: str, start: int, end: int, hash: str) -
         now=now(),
     )
     if is_next:
-        tx.run(
-            "INSERT INTO upload_parts (upload_id, start, hash) VALUES (:id, :start, :hash)",
-            id=upload_id,
-            start=start,
-            hash=hash,
-        )
+        tx.insert("upload_parts", upload_id=upload_id, start=start, hash=hash)
     return bool(is_next)
 
 

@@ -11,7 +11,7 @@ from octavo.core.json_types import JsonObject
 from .faults import TextFix
 
 _CONTEXT = 40
-"""Characters before and after a text that identify it."""
+"""Number of characters before and after a text that are stored to find the text again."""
 
 
 def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
@@ -47,7 +47,8 @@ def replace_text(document: Document, fix: TextFix) -> bool:
 
 
 def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
-    """Yield the places of a text: how many characters around it are as expected, its leaf, and its start there."""
+    """Yield each occurrence of a text: the number of characters around it that match the expected ones, the
+    index of its leaf, and its offset there."""
     for number, leaf in enumerate(node.leaves):
         if any(mark.type in ("code", "keyboard") for mark in leaf.marks):
             continue

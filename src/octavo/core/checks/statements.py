@@ -41,7 +41,7 @@ class StatementPlace(Struct, frozen=True):
 
 
 class Contradiction(Struct, frozen=True):
-    """Places with the same pattern and two values, first the more common one."""
+    """Statements with the same pattern but two different values. The more common value comes first."""
 
     pattern: str
     places: tuple[StatementPlace, ...]

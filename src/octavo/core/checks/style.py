@@ -28,7 +28,7 @@ _SEVERITIES: dict[Level, Literal["low", "medium", "high"]] = {
     "error": "medium",
 }
 _PATTERN_MEMORY = 1024 * 1024
-"""Bytes that a compiled pattern can use, which limits large repetitions."""
+"""Maximum memory in bytes of a compiled pattern, which limits large repetitions."""
 _LONGEST = 2_000
 _MOST_WORDS = 2_000
 """Maximum number of tokens or substitutions of one rule."""
@@ -70,7 +70,8 @@ class _Given(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}
 
 
 class StyleRule:
-    """Rule that was read from ``source``. ``name``: its title; ``why``: the reason, for people who break it."""
+    """Rule read from the YAML text ``source``. ``name``: its title. ``why``: the reason, for people who break
+    the rule."""
 
     def __init__(self, name: str, source: str, why: str = "") -> None:
         self.name, self.source, self.why = name, source, why
@@ -222,7 +223,7 @@ def _message(message: str, words: Sequence[str]) -> str:
 
 
 def _quote(text: str, start: int, end: int) -> str:
-    """Return the words around a match, of one sentence."""
+    """Return the part of a sentence around a match."""
     left = max(text.rfind(mark, 0, start) for mark in (". ", "! ", "? ", "\n"))
     ends = [at for mark in (". ", "! ", "? ", "\n") if (at := text.find(mark, end)) >= 0]
     return shorten(text[left + 1 : (min(ends) + 1) if ends else len(text)].strip(), QUOTE)

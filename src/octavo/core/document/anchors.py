@@ -52,7 +52,8 @@ def slug(title: str) -> str:
 
 
 class Standing(Struct, frozen=True, gc=False):
-    """Context of a node: its conditions, and whether it is in reusable content that the page includes."""
+    """Context of a node in a document: its conditions, and whether it is in reusable content that the page
+    includes."""
 
     conditions: Conditions = ()
     included: bool = False
@@ -165,7 +166,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """Return the id of an HTML element that has no node; links can use it as their name."""
+    """Return the id of an HTML element for which there is no node type. Links can use this id."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -270,17 +271,17 @@ def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted
     found = Anchors(there).find(wanted)
     if not found:
         return None
-    beside, start = there[found]
-    top = beside[start]
+    siblings, start = there[found]
+    top = siblings[start]
     end = start + 1
     if top.type.startswith("heading-"):
-        while end < len(beside) and not _ends(beside[end], top):
+        while end < len(siblings) and not _ends(siblings[end], top):
             end += 1
-    return Document(beside[start:end])
+    return Document(siblings[start:end])
 
 
 def _ends(node: Block, heading: Block) -> bool:
-    """Return whether a block is a heading of the same or a higher level."""
+    """Return whether a block is a heading of the same or a higher level than ``heading``."""
     return node.type.startswith("heading-") and _level(node) <= _level(heading)
 
 

@@ -77,14 +77,14 @@ def index_blocks(document: Document) -> Index:
 
 def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
     nodes = keyed_in([block])
-    said = tuple(digests.of(node) for node in nodes)
+    contents = tuple(digests.of(node) for node in nodes)
     names = tuple(digests.name_of(node) for node in nodes)
     return BlockEntry(
         block.type,
         gap,
         len(block.source or ""),
-        said,
-        said if names == said else names,
+        contents,
+        contents if names == contents else names,
         tuple(node.key or "" for node in nodes),
         len(references(Document([block]))),
     )
@@ -140,7 +140,7 @@ def _count_same(some: Sequence[BlockEntry], others: Sequence[BlockEntry]) -> int
 
 
 def _definitions(gaps: Iterable[str]) -> str:
-    return "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+    return "\n\n".join(text for gap in gaps if (text := gap.strip(_BLANK)))
 
 
 def _indexes_containing(
@@ -154,7 +154,7 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the keys kept for nodes with these names to ``kept``; None for all names."""
+    """Add the keys that nodes keep to ``kept``, and return it. ``among``: the names of the nodes; None for all."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -293,7 +293,7 @@ class BlockEdits:
         return self._order.index(slot)
 
     def _read_place(self, key: str) -> int | None:
-        """Return the index of the block that has a key, or contains its node, as it was read."""
+        """Return the index, in the original text, of the block that has a key or contains the node with that key."""
         self._looks += 1
         if self._places is None and self._looks > _LOOKS:
             self._places = {known: n for n, entry in enumerate(self._index.entries) for known in entry.keys}
@@ -691,7 +691,7 @@ class BlockEdits:
         slot.node.source = None
 
     def _check(self, found: _Found) -> None:
-        """Check the requirements of the block that contains these blocks."""
+        """Check that the blocks around edited blocks are still valid. Raises EditError."""
         for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
@@ -727,10 +727,10 @@ class BlockEdits:
         if not news:
             return
         digests = Digests(Document(olds), Document(news))
-        said = {digests.of(node) for node in news}
+        wanted = {digests.of(node) for node in news}
         copied = (
             self._text[self._ends[at] - self._index.entries[at].size : self._ends[at]]
-            for at in _indexes_containing(said, self._index.entries)
+            for at in _indexes_containing(wanted, self._index.entries)
         )
         self._beside = [block for source in islice(copied, _BESIDE_MAX) for block in read(source).nodes]
         sources: dict[str, list[Block]] = {}
@@ -759,7 +759,8 @@ class BlockEdits:
         )
 
     def _finish_local(self, news: Document) -> EditedBlocks:
-        """Write and reread the changed blocks and one on either side."""
+        """Write and reread only the changed blocks and one block on either side of them, and return the result
+        of the edits. Raises NotLocal."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
         found: list[Block] = []
@@ -801,8 +802,8 @@ class BlockEdits:
             name for entry in (*self._old_entries(), *self._new_entries(entries)) for name in entry.names
         }
         kept = _kept_since(self._index, entries, changed)
-        said = {node.key: node for node in keyed_in(fresh) if node.key}
-        return EditedBlocks(text, Index(entries, self._index.definitions, kept), said)
+        by_key = {node.key: node for node in keyed_in(fresh) if node.key}
+        return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
         """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and

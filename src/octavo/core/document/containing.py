@@ -96,7 +96,7 @@ def _without(document: Document, failing: set[int]) -> Document:
 
 
 def _failing(count: int, load: Callable[[], Document], work: Callable[[Document], object]) -> set[int]:
-    """Return the indexes of the blocks for which it fails, found by bisection."""
+    """Return the indexes of the blocks for which ``work`` fails, found by bisection."""
     failing: set[int] = set()
     parts = [(0, count)]
     tries = 0

@@ -156,21 +156,21 @@ def node_types() -> JsonObject:
 def _row(kind: schema.NodeType) -> JsonObject:
     fields = {}
     for name, field in kind.data.items():
-        told: JsonObject = {"kind": field.kind}
+        described: JsonObject = {"kind": field.kind}
         if field.required:
-            told["required"] = True
+            described["required"] = True
         if field.choices:
-            told["choices"] = list(field.choices)
+            described["choices"] = list(field.choices)
         if field.meta:
-            told["meta"] = True
-        fields[name] = told
+            described["meta"] = True
+        fields[name] = described
     return {"data": fields, "children": kind.children, "fragments": kind.fragments, "public": kind.public}
 
 
 def document_schemas() -> dict[str, _Schema]:
     """Return the components of the description, by name. They require exactly what ``from_json`` requires."""
     made = _components()
-    said = {
+    descriptions = {
         "Document": "A document as a tree of nodes.",
         "DocumentBlock": "A block that can appear anywhere in a document; `type` is its type.",
         "DocumentInline": "A node within a line of text; `type` is its type.",
@@ -185,11 +185,11 @@ def document_schemas() -> dict[str, _Schema]:
     for what, table in (("Block", schema.BLOCKS), ("Inline", schema.INLINES)):
         for kind in table.values():
             own = "" if kind.public else ", an extension of Octavo"
-            said[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
+            descriptions[f"Document{what}{_name(kind)}"] = f"A node of the type `{kind.type}`{own}."
             _describe_properties(made[f"Document{what}{_name(kind)}"], kind.type)
     for name, component in made.items():
         _describe_properties(component, name)
-        component["description"] = said[name]
+        component["description"] = descriptions[name]
     return made
 
 
@@ -346,5 +346,5 @@ def _array(items: _Schema) -> _Schema:
 
 
 def _name(kind: schema.NodeType) -> str:
-    """Return ``ListOrdered`` for ``list-ordered``."""
+    """Return the name of a node type in the API description, such as ``ListOrdered`` for ``list-ordered``."""
     return "".join(word.capitalize() for word in kind.type.split("-"))

@@ -27,8 +27,8 @@ _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-m
 
 
 class _Count(NamedTuple):
-    """Guards in a block. ``unread``: whether there is a misunderstood guard. ``open``: the number of guards
-    that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
+    """Guards in a block. ``unread``: whether there is a guard that can't be read. ``open``: the number of
+    guards that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
 
     unread: bool = False
     open: int = 0
@@ -87,7 +87,8 @@ def find_unread(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
-    """Hide blocks of one list as required. Return the number of guards that did not end in it."""
+    """Hide the blocks of one list that unreadable guards were meant to guard. Return the number of guards that
+    did not end in the list."""
     out: list[Any] = []
     pending = 0
     hidden: Block | None = None
@@ -190,16 +191,16 @@ def _closers(node: Node) -> int:
 
 def _texts(block: Block) -> Iterator[str]:
     """Yield the texts of a block itself except code, and its other strings, such as a title."""
-    said = []
+    parts = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:
         node = stack.pop()
         if isinstance(node, Text):
-            said.append("".join(leaf.text if not _is_code(leaf.marks) else " " for leaf in node.leaves))
+            parts.append("".join(leaf.text if not _is_code(leaf.marks) else " " for leaf in node.leaves))
         elif isinstance(node, Inline) and node.type not in _SHOWN_AS_TEXT:
             stack.extend(reversed(node.nodes))
-            said.extend(_strings(node.data))
-    yield "".join(said)
+            parts.extend(_strings(node.data))
+    yield "".join(parts)
     yield from _strings(block.data)
 
 

@@ -85,7 +85,7 @@ _PROMPT_URL_MAX = 6000
 
 
 class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
-    """Renderer of documents."""
+    """Renderer of whole documents. It adds text, media, and containers to the renderers that it extends."""
 
     def paragraph(self, block: Block) -> Pieces:
         align = ALIGNED.get(text_of(block.data, "align") or "")
@@ -504,7 +504,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return element("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """Render an HTML element without a meaning here: its id is kept if links point to it."""
+        """Render an HTML element that has no meaning in documents: only its id is kept, because links may point
+        to it."""
         id = text_of(node.data, "id")
         return element("span", [], id=id) if id else []
 

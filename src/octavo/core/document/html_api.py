@@ -117,9 +117,9 @@ class ApiRenderer(Renderer):
     def openapi_values(self, block: Block) -> Pieces:
         """Render the possible values of a field: the first few, and the others collapsed."""
         default = block.data.get("default")
-        said = [" ", *element("small", [self.labels.api_default.lower()])]
+        note = [" ", *element("small", [self.labels.api_default.lower()])]
         chips = [
-            element("li", element("code", [text, *(said if text == default else [])]))
+            element("li", element("code", [text, *(note if text == default else [])]))
             for text in self._texts(block.data.get("values"))
         ]
         few = len(chips) if len(chips) <= _FEW_VALUES + 1 else _FEW_VALUES
@@ -143,8 +143,8 @@ class ApiRenderer(Renderer):
         if of:
             words += element("small", only_paragraph(of))
         code = text_of(block.data, "status") or ""
-        said = shown_words(block.fragments[0])
-        id = self._mark_part(block, f"{code} {said}".strip())
+        label = shown_words(block.fragments[0])
+        id = self._mark_part(block, f"{code} {label}".strip())
         status = self._status(code)
         if not body:
             return element("div", [*status, *words], class_="openapi-answer", id=id)
@@ -185,12 +185,12 @@ class ApiRenderer(Renderer):
             only = [Text([Leaf(path)])]
             is_bare = len(link) == 1 and isinstance(link[0], Inline) and link[0].nodes == only
             made += element("li", row, id=id, class_="bare" if is_bare else None)
-        said = (
+        prefix = (
             element("p", ["… = ", *element("code", self._path(above))], class_="openapi-above")
             if above
             else []
         )
-        return [*said, *element("ul", made, class_="openapi-rows")]
+        return [*prefix, *element("ul", made, class_="openapi-rows")]
 
     def openapi_columns(self, block: Block) -> Pieces:
         """Render the description of an operation, with requests and responses next to it."""

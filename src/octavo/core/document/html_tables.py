@@ -90,12 +90,12 @@ class TableRenderer(Renderer):
                 if (y, x) in covered:
                     continue
                 value = values.get(name)
-                said = cells.get(value) if isinstance(value, str) else None
+                cell = cells.get(value) if isinstance(value, str) else None
                 out += element(
                     "td",
                     self._cell(column, value, cells),
                     class_=self._cell_class(column),
-                    dir=self._dir(said) if said is not None else None,
+                    dir=self._dir(cell) if cell is not None else None,
                     **spans(y, x),
                 )
             out.append(close_tag("tr"))
@@ -182,10 +182,10 @@ class TableRenderer(Renderer):
     def _cell_files(self, value: object, picture: bool) -> list[Piece]:
         out: list[Piece] = []
         for one in value if isinstance(value, list) else [value]:
-            told = one if isinstance(one, dict) else {"kind": "url", "url": one}
-            ref = ref_of(told) or told
+            file = one if isinstance(one, dict) else {"kind": "url", "url": one}
+            ref = ref_of(file) or file
             if picture:
-                shown = {"ref": ref, "alt": told.get("alt")}
+                shown = {"ref": ref, "alt": file.get("alt")}
                 out += self._picture(shown, lazy=True, class_="cell-image", line=_ROW)
             else:
                 asset = self._asset(ref)
@@ -255,7 +255,7 @@ class TableRenderer(Renderer):
         return element("div", out, class_=class_names("cards", size, wide and "wide"), role="list")
 
     def _cover(self, values: Data, light: str | None, dark: str | None) -> list[Piece]:
-        def told(name: str | None) -> Data | None:
+        def find_cover(name: str | None) -> Data | None:
             value = values.get(name) if name else None
             if isinstance(value, list):
                 value = value[0] if value else None
@@ -265,7 +265,7 @@ class TableRenderer(Renderer):
                 return None
             return value if "ref" in value else {"ref": value}
 
-        first, second = told(light), told(dark)
+        first, second = find_cover(light), find_cover(dark)
         if first is None:
             return []
         fit = one_of(first.get("objectFit"), ("contain", "fill"))

@@ -390,15 +390,15 @@ def plain_inlines(text: str) -> Inlines:
 
 def plain(nodes: Sequence[Text | Inline]) -> str:
     """Return the text of the nodes, without their marks."""
-    said: list[str] = []
+    texts: list[str] = []
     stack: list[Any] = list(reversed(nodes))
     while stack:
         node = stack.pop()
         if isinstance(node, Text):
-            said.extend(leaf.text for leaf in node.leaves)
+            texts.extend(leaf.text for leaf in node.leaves)
         else:
             stack.extend(reversed(node.nodes))
-    return "".join(said)
+    return "".join(texts)
 
 
 def _plain(build: _Builder, text: str) -> None:

@@ -26,7 +26,8 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""``_`` has no meaning between two letters, which is where emphasis usually is in CJK text."""
+"""Delimiters of marks next to letters. ``_`` has no meaning between two letters, which is where emphasis
+usually is in CJK text."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -344,8 +345,8 @@ def _html_inline(node: Inline, notes: WritingContext) -> str:
     if node.type == "inline-math":
         return html.escape(f"$${node.data['formula']}$$", quote=False)
     if node.type == "expression":
-        said = html_text(str(node.data["expression"]))
-        return f'<code class="expression">{said}</code>'
+        text = html_text(str(node.data["expression"]))
+        return f'<code class="expression">{text}</code>'
     if node.type == "button":
         bare = Inline("button", node.data | {"label": ""})
         tag = InlineMarkdown(notes, strict=True, table=False).inline(bare)

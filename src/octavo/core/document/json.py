@@ -260,10 +260,10 @@ class _Reader:
         if not isinstance(data, dict) or not isinstance(action, dict):
             return value
         path += ".data.action"
-        said = {"action": self.text(action.get("action"), f"{path}.action")}
+        fields = {"action": self.text(action.get("action"), f"{path}.action")}
         if action.get("query"):
-            said["query"] = self.text(action["query"], f"{path}.query")
-        return {**value, "data": {**data, "query": None, **said}}
+            fields["query"] = self.text(action["query"], f"{path}.query")
+        return {**value, "data": {**data, "query": None, **fields}}
 
     def fragments(self, value: Data, path: str, depth: int) -> list[Fragment]:
         found = []

@@ -133,13 +133,13 @@ class Digests:
         for child in node.nodes:
             if isinstance(child, Text):
                 for leaf in child.leaves:
-                    said = (
+                    own = (
                         f"{leaf.text}\0[{', '.join(map(_marked, leaf.marks))}]"
                         if leaf.marks
                         else leaf.text + "\0[]"
                     )
-                    parts.append(said)
-                    names.append(said)
+                    parts.append(own)
+                    names.append(own)
             else:
                 digest, name = self._hash(child)
                 parts.append(digest)

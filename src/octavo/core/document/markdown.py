@@ -87,7 +87,7 @@ _MEDIA = re.compile(
 )
 """A video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""HTML that blank lines and tags do not end."""
+"""Beginnings of HTML that blank lines and tags do not end."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -523,7 +523,7 @@ _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, defini
 
 
 def _chain(rules: dict[str, tuple[Any, ...]]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Return one rule for all of these that tries only those matching the first character of the line."""
+    """Return a rule that tries only the given rules for the first character of a line."""
 
     def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         start = state.bMarks[line] + state.tShift[line]

@@ -449,11 +449,11 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
     if not says and (drawing := _drawing(image.data)):
         return [drawing]
     if caption is not None:
-        said = _blocks(caption.kids, footnote)
-        if said is None or len(said) > 1 or any(block.type != "paragraph" for block in said):
+        captioned = _blocks(caption.kids, footnote)
+        if captioned is None or len(captioned) > 1 or any(block.type != "paragraph" for block in captioned):
             return _wrapper(el, footnote)
-        if said:
-            image.fragments = [Fragment("caption", list(said), "caption")]
+        if captioned:
+            image.fragments = [Fragment("caption", list(captioned), "caption")]
     images = Block("images", {}, [image])
     _images_data(images, el.attrs)
     return [images]
@@ -750,7 +750,7 @@ def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | N
 
 
 def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Keep widths in percent, which a grid does not support, as attributes of the table."""
+    """Return a table that keeps column widths in percent as attributes, because a grid does not support them."""
     widths = {}
     for n, cell in enumerate(_find(_find(el, "tr")[0], "td", "th"), 1):
         if cell.attrs.get("width", "").endswith("%"):
@@ -845,25 +845,25 @@ def _value(
         if inner is None:
             inner = [Block("paragraph", {}, list(inline_html(cell.kids, footnote)))]
         return text_cell(cells, column["id"], number, list(inner) or [Block("paragraph")])
-    said = plain(inline_html(cell.kids, None)).strip()
+    text = plain(inline_html(cell.kids, None)).strip()
     if kind == "checkbox":
-        return said.lower() in _TRUE
+        return text.lower() in _TRUE
     if kind in ("number", "rating"):
-        return _number(said)
+        return _number(text)
     if kind == "select":
         picked = [
             kid.attrs["data-option"]
             for kid in cell.kids
             if isinstance(kid, Element) and "data-option" in kid.attrs
         ]
-        return picked or ([part.strip() for part in said.split(",")] if said else [])
+        return picked or ([part.strip() for part in text.split(",")] if text else [])
     links = _links(cell)
     if kind in ("files", "users"):
         return [link.attrs["href"] for link in links] or (
-            [part.strip() for part in said.split(",")] if said else []
+            [part.strip() for part in text.split(",")] if text else []
         )
     if not links:
-        return url_ref(said) if said else None
+        return url_ref(text) if text else None
     ref, extra = url_ref(links[0].attrs["href"]), {}
     if kind == "image":
         if fit := links[0].attrs.get("data-object-fit"):
@@ -873,10 +873,10 @@ def _value(
     return {"ref": ref, **extra} if extra else ref
 
 
-def _number(said: str) -> int | float | None:
-    if not re.fullmatch(r"-?\d{1,30}(\.\d{1,30})?", said):
+def _number(text: str) -> int | float | None:
+    if not re.fullmatch(r"-?\d{1,30}(\.\d{1,30})?", text):
         return None
-    return float(said) if "." in said else int(said)
+    return float(text) if "." in text else int(text)
 
 
 def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block]) -> str:

@@ -31,8 +31,8 @@ def restore_keys(document: Document, places: Mapping[str, str], kept: Collection
 def _placed(document: Document) -> Iterator[tuple[str, Block | Fragment]]:
     counts: Counter[str] = Counter()
     for block in document.nodes:
-        said = (block.source or "").strip().encode("utf-8", "surrogatepass")
-        digest = blake2b(said, digest_size=8).hexdigest()
+        source = (block.source or "").strip().encode("utf-8", "surrogatepass")
+        digest = blake2b(source, digest_size=8).hexdigest()
         place = f"{digest}:{counts[digest]}"
         counts[digest] += 1
         waiting: list[tuple[str, Block | Fragment]] = [(place, block)]

@@ -90,8 +90,8 @@ def front_of(source: str) -> str:
 
 def _holds_keys(front: re.Match[str]) -> bool:
     written = front["yaml"]
-    said = next((line for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
-    if _KEY.match(said) or not written.strip() or len(written) > MAX_FRONT_MATTER or has_guard_key(front[0]):
+    first = next((line for line in written.splitlines() if line.strip() and not line.startswith("#")), "")
+    if _KEY.match(first) or not written.strip() or len(written) > MAX_FRONT_MATTER or has_guard_key(front[0]):
         return True
     try:
         values = read_yaml(written.replace("\r\n", "\n").replace("\r", "\n")).value
@@ -383,18 +383,18 @@ def _cover_keys(cover: Cover) -> JsonObject:
 
 def _layout_value(layout: LayoutOptions) -> JsonObject:
     plain = LayoutOptions()
-    told: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
+    shown: JsonObject = {} if layout.width == plain.width else {"width": layout.width}
     for key, name in _LAYOUT.items():
         if getattr(layout, name) != getattr(plain, name):
-            told[key] = {"visible": getattr(layout, name)}
+            shown[key] = {"visible": getattr(layout, name)}
     cover: JsonObject = {} if layout.cover == plain.cover else {"visible": layout.cover}
     if layout.cover_size != plain.cover_size:
         cover["size"] = layout.cover_size
     if layout.cover_mask != plain.cover_mask:
         cover["mask"] = layout.cover_mask
     if cover:
-        told["cover"] = cover
-    return told
+        shown["cover"] = cover
+    return shown
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:

@@ -18,7 +18,7 @@ COLORS = {
 
 
 _SIGNS_OF_EMOJI = {"So", "Sk", "Sm", "Mn", "Me", "Cf"}
-"""Unicode general categories of which emoji consist, except for ``_OTHER_SIGNS``."""
+"""Unicode general categories of the characters in emoji, except for ``_OTHER_SIGNS``."""
 _OTHER_SIGNS = "#*0123456789ℹ〰‼⁉"
 
 

@@ -30,8 +30,8 @@ from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""A footnote is read again at every reference. These limit the characters of footnotes on a page: a minimum,
-plus a multiple of each of the page's characters. References beyond that are empty."""
+"""Limits of the total number of characters of footnotes: a minimum, plus a multiple of the length of the page.
+A footnote is read again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end something within a paragraph."""
 _MAX_PARTS = 6

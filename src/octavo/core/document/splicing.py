@@ -77,8 +77,8 @@ class Splicing:
         self, was: Block, block: Block, digests: Digests, known: Mapping[str, str], kept: Mapping[int, str]
     ) -> Iterator[str]:
         source = was.source or ""
-        said = {digests.of(node) for node in _blocks_in(block)}
-        both = {digest: text for digest, text in known.items() if digest in said}
+        digests_inside = {digests.of(node) for node in _blocks_in(block)}
+        both = {digest: text for digest, text in known.items() if digest in digests_inside}
         ways = [{**kept, **_kept(was, digests, both)}, {}] if kept else [{}]
         for is_strict in (False, True):
             for way in ways:
@@ -130,7 +130,7 @@ class Splicing:
 
 
 def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, str]:
-    """Return the nodes inside a block with known sources, by ``id``."""
+    """Return the known sources of the nodes inside a block, by ``id``."""
     return {id(node): known[digests.of(node)] for node in _blocks_in(top) if digests.of(node) in known}
 
 
@@ -138,9 +138,9 @@ def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
     """Return whether all blocks inside a block are in the same places, even if the content of some
     changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
-    said = {digests.of(node) for node in olds}
+    old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
-        digests.of(old) == digests.of(new) or digests.of(new) not in said
+        digests.of(old) == digests.of(new) or digests.of(new) not in old_digests
         for old, new in zip(olds, news, strict=True)
     )
 
@@ -158,7 +158,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of whitespace, and punctuation marks of a text, and their offsets; one more for its end."""
+    """Words, runs of whitespace, and punctuation marks of a text, with their offsets and the offset of its end."""
 
     said: list[str]
     starts: list[int]
@@ -168,13 +168,13 @@ class _Tokens(Struct):
 
 
 def _tokens(text: str) -> _Tokens:
-    said = _TOKEN.findall(text)
+    found = _TOKEN.findall(text)
     starts, at = [], 0
-    for token in said:
+    for token in found:
         starts.append(at)
         at += len(token)
     starts.append(at)
-    return _Tokens(said, starts)
+    return _Tokens(found, starts)
 
 
 def _likeness(token: str) -> str:

@@ -51,7 +51,7 @@ def to_text(document: Document) -> str:
 
 
 class _Part:
-    """A section while it is read. ``under``: the conditions of its heading."""
+    """Section that is still being read. ``under``: the conditions of its heading."""
 
     def __init__(self, anchor: str | None, title: str, under: Conditions) -> None:
         self.anchor, self.title, self.under = anchor, title, under

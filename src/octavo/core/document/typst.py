@@ -670,10 +670,10 @@ class _Printer:
     def _cell_files(self, value: object, picture: bool) -> list[Piece]:
         out: list[Piece] = []
         for one in value if isinstance(value, list) else [value]:
-            told: Data = one if isinstance(one, dict) else {"kind": "url", "url": one}
-            ref: Data = told["ref"] if isinstance(told.get("ref"), dict) else told
+            file: Data = one if isinstance(one, dict) else {"kind": "url", "url": one}
+            ref: Data = file["ref"] if isinstance(file.get("ref"), dict) else file
             if picture:
-                out += self._picture({"ref": ref, "alt": told.get("alt")})
+                out += self._picture({"ref": ref, "alt": file.get("alt")})
             else:
                 found = self.printing.file(ref)
                 name = (found.name if found else "") or (text_of(ref, "url") or "").rsplit("/", 1)[-1]
@@ -707,12 +707,12 @@ class _Printer:
             if not lines and target.title:
                 lines = _with("row", [target.title])
             picture = values.get(cover) if cover else None
-            told = picture[0] if isinstance(picture, list) and picture else picture
-            told = {"kind": "url", "url": told} if isinstance(told, str) else told
+            cover_file = picture[0] if isinstance(picture, list) and picture else picture
+            cover_file = {"kind": "url", "url": cover_file} if isinstance(cover_file, str) else cover_file
             image: list[Piece] = []
-            if isinstance(told, dict):
-                ref = told["ref"] if isinstance(told.get("ref"), dict) else told
-                image = self._picture({"ref": ref, "alt": told.get("alt")})
+            if isinstance(cover_file, dict):
+                ref = cover_file["ref"] if isinstance(cover_file.get("ref"), dict) else cover_file
+                image = self._picture({"ref": ref, "alt": cover_file.get("alt")})
             # Links can't be nested: the whole card is a link if its lines contain none.
             holds_link = any(
                 isinstance(n, Inline) and n.type in ("link", "mention", "button")

@@ -76,7 +76,7 @@ class Notes:
         self.taken.update(self.known.keys() - self.moved)
 
     def _defines(self, name: str, body: str) -> bool:
-        """Return whether a footnote with this text has this name."""
+        """Return whether the footnote ``name`` already has this text."""
         return name in self.known and write_blocks(read_blocks(self.known[name]), Notes()) == body
 
     def label(self, fragment: Fragment) -> str:
@@ -178,11 +178,11 @@ def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -
     """Return the gap between two blocks with a changed definition of a footnote. ``change``: the function
     from its current text to the new one, or None to keep it."""
     note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
-    said = change(note.content) if note is not None else None
-    if note is None or said is None or note.map is None:
+    changed = change(note.content) if note is not None else None
+    if note is None or changed is None or note.map is None:
         return gap
     lines, (start, end) = _LINES.findall(gap), note.map
-    olds, news = note.content.split("\n"), said.split("\n")
+    olds, news = note.content.split("\n"), changed.split("\n")
     if len(olds) == end - start == len(news) and all(
         old in line for old, line in zip(olds, lines[start:end], strict=True)
     ):
@@ -192,7 +192,7 @@ def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -
     else:
         rest = lines[end - 1][len(lines[end - 1].rstrip("\r\n")) :]
         ending = rest or "\n"
-        lines[start:end] = [f"[^{label}]: " + re.sub(r"\n(?=[^\n])", ending + "    ", said) + rest]
+        lines[start:end] = [f"[^{label}]: " + re.sub(r"\n(?=[^\n])", ending + "    ", changed) + rest]
     return "".join(lines)
 
 
@@ -378,10 +378,8 @@ def _images(block: Block, notes: Notes) -> str:
 
 def _figure(image: Block, notes: Notes) -> str:
     caption = image.fragments[0].nodes[0].nodes if image.fragments and image.fragments[0].nodes else []
-    said = f"<p>{write_html(caption, notes)}</p>" if caption else ""
-    return (
-        f"<figure>{picture(image.data, image_attributes(image.data))}<figcaption>{said}</figcaption></figure>"
-    )
+    captioned = f"<p>{write_html(caption, notes)}</p>" if caption else ""
+    return f"<figure>{picture(image.data, image_attributes(image.data))}<figcaption>{captioned}</figcaption></figure>"
 
 
 def _drawing(block: Block, notes: Notes) -> str:
@@ -419,10 +417,10 @@ def _expandable(block: Block, notes: Notes) -> str:
     attrs = write_attributes(block.data.get("attributes") or {}) + (" open" if block.data.get("open") else "")
     parts = {fragment.fragment: fragment for fragment in block.fragments}
     title, body = parts.get("expandable-title"), parts.get("expandable-body")
-    said = write_inlines(title.nodes[0].nodes, notes) if title and title.nodes else ""
-    said = said.replace("\\\n", "<br>").replace("\n", " ")
+    summary = write_inlines(title.nodes[0].nodes, notes) if title and title.nodes else ""
+    summary = summary.replace("\\\n", "<br>").replace("\n", " ")
     inner = write_blocks(body.nodes, notes) if body else ""
-    return f"<details{attrs}>\n\n<summary>{said}</summary>\n\n{inner}\n\n</details>"
+    return f"<details{attrs}>\n\n<summary>{summary}</summary>\n\n{inner}\n\n</details>"
 
 
 def _openapi(tag: str, **names: str) -> Callable[[Block, Notes], str]:

@@ -52,7 +52,7 @@ def write_parts(
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
     if was and definitions is None:
-        definitions = "\n\n".join(said for gap in gaps if (said := gap.strip(_BLANK)))
+        definitions = "\n\n".join(definition for gap in gaps if (definition := gap.strip(_BLANK)))
     here = {block.key for block in nodes if block.source is not None}
     olds = {key: old for key, old in (was or {}).items() if key not in here}
     splicing = Splicing(olds, gone, definitions or "")
@@ -184,7 +184,8 @@ def _read_as_two(before: str, gap: str, after: str) -> bool:
 def _still_read_as_two(
     pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()
 ) -> bool:
-    """Return whether two blocks are still read as two of these kinds, with ``between`` between them."""
+    """Return whether two blocks are still read as two blocks of the same types, with blocks of the types
+    ``between`` between them."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]
 

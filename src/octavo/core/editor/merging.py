@@ -112,11 +112,11 @@ class _Merge:
     def _merged(self, key: str) -> list[Node]:
         node, old, new = self.nodes.get(key), self.old.get(key), self.new.get(key)
         if new is None:
-            # Deleted elsewhere, unless someone is editing it here.
+            # The block was deleted elsewhere. Keep it only if someone is editing it here.
             is_kept = node is not None and (old is None or self._is_edited(key, node, old))
             return [node] if node is not None and is_kept else []
         if node is None:
-            # Deleted here, unless someone changed it elsewhere.
+            # The block was deleted here. Insert it again only if someone changed it elsewhere.
             return [] if old is not None and same(old, new) else [self._read(new)]
         if old is None:
             return [node] if _is_saved_as(node, new) else [node, self._copy(new)]
@@ -133,7 +133,8 @@ class _Merge:
         return read_top_block(block, self.uids)
 
     def _both(self, node: Node, old: JsonObject, new: JsonObject) -> list[Node]:
-        """Return a block that both sides changed."""
+        """Merge a block that both sides changed. Return the merged block, or both versions if they can't be
+        merged."""
         before, edited = self._read(old), self._read(new)
         others = _replacement(before, node)
         theirs = _replacement(before, edited)

@@ -1,5 +1,5 @@
 """Remove spaces around the words of a paragraph or heading. Markdown can only write them as entities, and
-people type them without a purpose."""
+people usually type them by accident."""
 
 from __future__ import annotations
 

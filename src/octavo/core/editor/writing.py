@@ -13,7 +13,7 @@ from octavo.core.json_types import JsonObject
 from .schema import BLOCK_NAMES, INLINE_NAMES, MARK_RANK, SPANS
 
 _UNPLACED = 100
-"""Position of marks without one: after those that have one."""
+"""Position of marks that have no stored position: after all marks that have one."""
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:

@@ -59,8 +59,8 @@ class _Register(Struct):
     client_name: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
-def json_answer(told: object, status: int = 200) -> Answer:
-    return Answer(status, msgspec.json.encode(told), _JSON, NO_STORE)
+def json_answer(content: object, status: int = 200) -> Answer:
+    return Answer(status, msgspec.json.encode(content), _JSON, NO_STORE)
 
 
 def error_answer(code: str, message: str, status: int = 400) -> Answer:
@@ -69,20 +69,20 @@ def error_answer(code: str, message: str, status: int = 400) -> Answer:
 
 def describe_resource(resource: str, server: str, name: str, scopes: list[str] | None = None) -> Answer:
     """Return the metadata of a protected resource (RFC 9728). ``server``: the issuer of its tokens."""
-    told = {
+    metadata = {
         "resource": resource,
         "authorization_servers": [server],
         **({"scopes_supported": scopes} if scopes is not None else {}),
         "bearer_methods_supported": ["header"],
         "resource_name": name,
     }
-    return Answer(200, msgspec.json.encode(told), _JSON, _KEPT)
+    return Answer(200, msgspec.json.encode(metadata), _JSON, _KEPT)
 
 
 def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] | None = None) -> Answer:
     """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL at which people give
     consent. ``start``: the common prefix of the URLs of the other endpoints."""
-    told = {
+    metadata = {
         "issuer": issuer,
         "authorization_endpoint": authorize,
         "token_endpoint": f"{start}/token",
@@ -97,7 +97,7 @@ def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] |
         "authorization_response_iss_parameter_supported": True,
         "client_id_metadata_document_supported": True,
     }
-    return Answer(200, msgspec.json.encode(told), _JSON, _KEPT)
+    return Answer(200, msgspec.json.encode(metadata), _JSON, _KEPT)
 
 
 def fields_of(text: bytes) -> dict[str, str]:
@@ -114,10 +114,10 @@ def fields_of(text: bytes) -> dict[str, str]:
     return fields
 
 
-def answer_at(redirect: str, issuer: str, state: str | None, **told: str) -> str:
+def answer_at(redirect: str, issuer: str, state: str | None, **parameters: str) -> str:
     """Return the URL with which a browser delivers a response to the app (RFC 9207)."""
-    said = {**told, "iss": issuer, **({"state": state} if state is not None else {})}
-    return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(said)}"
+    query = {**parameters, "iss": issuer, **({"state": state} if state is not None else {})}
+    return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(query)}"
 
 
 class Registrations:
@@ -141,7 +141,7 @@ class Registrations:
         with self._context.db.write() as tx:
             store.make_room(tx)
             client = store.insert_client(tx, name or "Unnamed app", asked.redirect_uris)
-        told = {
+        registered = {
             "client_id": client.id,
             "client_name": client.name,
             "redirect_uris": list(client.redirects),
@@ -149,7 +149,7 @@ class Registrations:
             "response_types": ["code"],
             "token_endpoint_auth_method": "none",
         }
-        return json_answer(told, 201)
+        return json_answer(registered, 201)
 
 
 def read_request(context: Context, request: Request, query: bytes) -> AppRequest:

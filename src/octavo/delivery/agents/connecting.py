@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct
 from octavo.core.url_parts import read_address
 from octavo.errors import BadRequest
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, HOUR, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
 from octavo.organization.access.api_scopes import API_SCOPES
@@ -25,10 +25,10 @@ from octavo.organization.access.tokens import AGENT_PREFIX, API_PREFIX
 from . import store
 from .commands import ConnectAgent
 
-ACCESS_LASTS = 3_600_000
+ACCESS_LASTS = HOUR
 """Time in milliseconds for which a token is valid before it must be refreshed."""
 CODE_LASTS = 5 * 60_000
-_DECIDING = 3_600_000
+_DECIDING = HOUR
 """Time in milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -106,7 +106,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
             "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
         )
     secret = new_secret("")
-    until = now() + body.days * store.DAY
+    until = now() + body.days * DAY
     code = store.CodeRow(
         org.user_id,
         org.organization_id,
@@ -120,8 +120,8 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
         None,
     )
     store.insert_code(tx, secret, code)
-    told = {"agent": client.name, "scopes": scopes}
-    audit(tx, org.actor, "agent.allowed", org.organization_id, ("user", org.user_id), after=told)
+    details = {"agent": client.name, "scopes": scopes}
+    audit(tx, org.actor, "agent.allowed", org.organization_id, ("user", org.user_id), after=details)
     given = {"code": secret, "iss": issuer}
     if body.state is not UNSET:
         given["state"] = body.state
@@ -164,8 +164,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
     granted = msgspec.json.decode(found.scopes, type=list[str])
     access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)
-    told = {"agent": found.name, "for": found.user_id}
-    audit(tx, None, "agent.connected", found.organization_id, ("agent", agent_id), after=told)
+    details = {"agent": found.name, "for": found.user_id}
+    audit(tx, None, "agent.connected", found.organization_id, ("agent", agent_id), after=details)
     return Grant(access, refresh, ACCESS_LASTS // 1000, granted)
 
 

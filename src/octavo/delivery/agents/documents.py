@@ -12,7 +12,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from octavo.core.url_parts import host_of, read_address
 from octavo.errors import BadRequest
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.http.edge import Request
 from octavo.kit.http.proxies import address_key
@@ -26,7 +26,7 @@ LONGEST = 500
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000
-_SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, store.DAY
+_SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, DAY
 """Times in milliseconds for which a document stays valid: the minimum, the default if it specifies none, and
 the maximum."""
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})", re.I)
@@ -142,7 +142,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
 
 
 def _until(answer: Fetched) -> int:
-    said = answer.headers.get("cache-control", "")
-    age = _MAX_AGE.search(said)
+    caching = answer.headers.get("cache-control", "")
+    age = _MAX_AGE.search(caching)
     lasts = int(age[1]) * 1000 if age is not None else _USUAL
-    return now() + (_SHORTEST if _FRESH.search(said) else min(max(lasts, _SHORTEST), _LONGEST))
+    return now() + (_SHORTEST if _FRESH.search(caching) else min(max(lasts, _SHORTEST), _LONGEST))

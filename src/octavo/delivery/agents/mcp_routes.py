@@ -53,8 +53,8 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
 
     def refuse(error: NotSignedIn, organization_id: str) -> Answer:
         refused = json_error(error)
-        told = challenge(context.settings.url, organization_id)
-        headers = {**refused.headers, "www-authenticate": told, "cache-control": "no-store"}
+        challenged = challenge(context.settings.url, organization_id)
+        headers = {**refused.headers, "www-authenticate": challenged, "cache-control": "no-store"}
         return Answer(401, refused.body, refused.content_type, headers)
 
     async def post(request: Request) -> Answer:

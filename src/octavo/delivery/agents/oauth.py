@@ -269,14 +269,14 @@ class OAuth:
                     "This has already been used, so the agent's access has been revoked. Connect the app again."
                 ),
             )
-        told = {
+        issued = {
             "access_token": grant.access,
             "token_type": "Bearer",
             "expires_in": grant.lasts,
             "refresh_token": grant.refresh,
             "scope": " ".join(grant.scopes),
         }
-        return json_answer(told)
+        return json_answer(issued)
 
     def _revoke(self, request: Request, body: bytes) -> Answer:
         token = fields_of(body).get("token", "")

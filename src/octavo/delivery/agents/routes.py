@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.errors import BadRequest, NotFound
-from octavo.kit.clock import now, parse_iso
+from octavo.kit.clock import DAY, now, parse_iso
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call, Reply
 from octavo.organization.access.authorization import OrgAccess, SignedIn, organization_access
@@ -79,7 +79,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     of the caller's permissions. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)
     try:
-        since = parse_iso(body.since) if body.since is not None else now() - store.DAY
+        since = parse_iso(body.since) if body.since is not None else now() - DAY
     except (ValueError, OverflowError):
         raise BadRequest("since: must be an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
     perform = call.ask

@@ -8,7 +8,7 @@ from msgspec import Struct
 from octavo.delivery.visits.admission import AgentProof, recognize_site_agents
 from octavo.errors import BadRequest
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.secrets.sealing import sealed_column
@@ -18,7 +18,6 @@ from octavo.sites.site.previewing import read_preview
 from octavo.sites.site.store import SiteRow, find_site
 
 from .connecting import ACCESS_LASTS, CODE_LASTS, Grant, Unusable, is_proved, new_secret
-from .store import DAY
 
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"
@@ -84,21 +83,19 @@ def connect_visitor(
         raise BadRequest("asked: your sign-in has expired. Connect the app again")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
-    tx.run(
-        """INSERT INTO site_agents (id, site_id, client_id, redirect, challenge, preview, proof, code_hash, code_until,
-             created_at, expires_at)
-           VALUES (:id, :site, :client, :redirect, :challenge, :preview, :proof, :code, :code_until, :at, :until)""",
+    tx.insert(
+        "site_agents",
         id=id,
-        site=site.id,
-        client=agreed.client,
+        site_id=site.id,
+        client_id=agreed.client,
         redirect=agreed.redirect,
         challenge=agreed.challenge,
         preview=int(preview),
         proof=_PROOF.seal(context.sealer, proof, id),
-        code=hash_token(code),
+        code_hash=hash_token(code),
         code_until=now() + CODE_LASTS,
-        at=now(),
-        until=min(until, now() + _LONGEST),
+        created_at=now(),
+        expires_at=min(until, now() + _LONGEST),
     )
     return code
 

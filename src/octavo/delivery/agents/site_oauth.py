@@ -24,7 +24,7 @@ from octavo.delivery.visits.admission import (
 )
 from octavo.delivery.visits.authorization import SiteVisit, find_site_at
 from octavo.errors import BadRequest, NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.edge import Action, Answer, Request, Route, in_turn
@@ -56,7 +56,7 @@ from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revok
 
 _PATH = "/~oauth"
 _PURPOSE = "consent of a visitor"
-_DECIDING = 3_600_000
+_DECIDING = HOUR
 """Time in milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 
@@ -154,8 +154,8 @@ class SiteOAuth:
                 "This has already been used, so the app's access has been revoked. Connect the app again.",
             )
         grant = found[1]
-        told = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
-        return json_answer({**told, "refresh_token": grant.refresh})
+        issued = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
+        return json_answer({**issued, "refresh_token": grant.refresh})
 
     def _revoke(self, request: Request, body: bytes) -> Answer:
         token = fields_of(body).get("token", "")
@@ -210,7 +210,7 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
     client, redirect = asked.client, asked.redirect
     agreed = SiteConsent(site_id, client.id, redirect, asked.challenge, asked.state, proof)
     signed = context.signer.sign(_PURPOSE, msgspec.json.encode(agreed).decode(), now() + _DECIDING)
-    told = {"error": "access_denied", "error_description": "The visitor denied access."}
+    denial = {"error": "access_denied", "error_description": "The visitor denied access."}
     return Agreement(
         app=client.name,
         source=client.id.partition("://")[2].partition("/")[0] if is_document(client.id) else "",
@@ -218,7 +218,7 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
         scheme=redirect.partition(":")[0],
         own_machine=is_own_machine(redirect),
         asked=signed,
-        refusal=answer_at(redirect, issuer, asked.state, **told),
+        refusal=answer_at(redirect, issuer, asked.state, **denial),
     )
 
 

@@ -1,4 +1,4 @@
-"""Clients, connected agents, and their activity: rows in, frozen records out."""
+"""Read and write clients, connected agents, and their activity in the database."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import msgspec
 from msgspec import Struct
 
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, WEEK, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.limits import counts, within_limit
 from octavo.organization.access.tokens import hash_token
 
-DAY = 24 * 3_600_000
-_UNUSED = 7 * DAY
+_UNUSED = WEEK
 """Time in milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
 """Maximum number of unconnected clients."""
@@ -173,21 +172,19 @@ def count_agents(tx: Transaction, organization_id: str) -> int:
 
 def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: int, refresh: str) -> None:
     with within_limit(tx, code.organization_id, "agents"):
-        tx.run(
-            """INSERT INTO agents (id, user_id, organization_id, client_id, name, scopes, access_hash, access_until,
-                 refresh_hash, created_at, expires_at)
-               VALUES (:id, :user, :org, :client, :name, :scopes, :access, :until, :refresh, :at, :expires)""",
+        tx.insert(
+            "agents",
             id=id,
-            user=code.user_id,
-            org=code.organization_id,
-            client=code.client_id,
+            user_id=code.user_id,
+            organization_id=code.organization_id,
+            client_id=code.client_id,
             name=code.name,
             scopes=code.scopes,
-            access=hash_token(access),
-            until=until,
-            refresh=hash_token(refresh),
-            at=now(),
-            expires=code.agent_until,
+            access_hash=hash_token(access),
+            access_until=until,
+            refresh_hash=hash_token(refresh),
+            created_at=now(),
+            expires_at=code.agent_until,
         )
 
 

@@ -96,10 +96,12 @@ class ToolCaller(Struct, frozen=True):
             act = store.ActRow(
                 ids.new_id(), operation, path.get("spaceId"), change, id, parent, pages, now(), None
             )
-            told = {"operation": operation, "space": act.space_id, "changeRequest": change}
+            details = {"operation": operation, "space": act.space_id, "changeRequest": change}
             with self.db.write() as tx:
                 store.insert_act(tx, self.agent, act)
-                audit(tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=told)
+                audit(
+                    tx, self.actor, "agent.acted", self.organization_id, ("agent", self.agent), after=details
+                )
         return made
 
     def _require_budget(self, operation: str, pages: int) -> None:
@@ -221,11 +223,11 @@ def _read_page(on: ToolCaller, asked: ReadPage) -> ToolText:
     text = page.pop("markdown", None)
     if text is None:
         return _say(page, asked.start)
-    said = _say(text, asked.start)
+    shown = _say(text, asked.start)
     slim = _slim(page)
     head = "" if asked.start else f"{msgspec.json.encode(slim).decode()}\n\n"
     is_whole = len(text) <= _TEXT and not asked.start
-    return ToolText(head + said.text, data={"page": slim, "markdown": text} if is_whole else None)
+    return ToolText(head + shown.text, data={"page": slim, "markdown": text} if is_whole else None)
 
 
 class ListChanges(Struct, forbid_unknown_fields=True):
@@ -268,8 +270,8 @@ def _read_change(on: ToolCaller, asked: ReadChange) -> ToolText:
     reviews = on.ask(
         "getReviewsByChangeRequestId", asked.path, {"format": "markdown", "limit": 100, "page": asked.next}
     )
-    told = {"changeRequest": found, "changes": changes, "reviews": reviews["items"]}
-    return _say({**told, "next": reviews.get("next", {}).get("page")}, asked.start)
+    content = {"changeRequest": found, "changes": changes, "reviews": reviews["items"]}
+    return _say({**content, "next": reviews.get("next", {}).get("page")}, asked.start)
 
 
 class CreateChange(Struct, forbid_unknown_fields=True):
@@ -407,13 +409,13 @@ def _check(on: ToolCaller, asked: OfChange) -> ToolText:
     )
     conflicts = on.ask("listConflictsInChangeRequest", asked.path)
     found = on.ask("getChangeRequestById", asked.path)
-    told = {
+    result = {
         "good": not conflicts["items"] and not broken["items"],
         "outdated": found["outdated"],
         "conflicts": [_brief_conflict(conflict) for conflict in conflicts["items"]],
         "brokenLinks": [_brief_link(link) for link in broken["items"]],
     }
-    return _say(told, asked.start)
+    return _say(result, asked.start)
 
 
 _BRIEF = 200
@@ -472,12 +474,12 @@ def _gaps(on: ToolCaller, asked: Gaps) -> ToolText:
     opened = {words for words, _ in count("search_open_result", "eventSearchQuery", 1000)}
     searched = count("search_type_query", "eventSearchQuery", 200)
     missed = [{"words": words, "count": n} for words, n in searched if words and words not in opened]
-    told: JsonObject = {
+    result: JsonObject = {
         "searchedWithoutOpening": missed[:100],
         "asked": count("ask_question", "page", 50),
     }
     programs = {"column": "visitorBot", "operator": "notIn", "values": [None]}
-    told["notFoundByPrograms"] = {
+    result["notFoundByPrograms"] = {
         "addresses": [{"address": url, "count": n} for url, n in count("page_missing", "url", 100, programs)],
         "words": [
             {"words": words, "count": n}
@@ -488,10 +490,10 @@ def _gaps(on: ToolCaller, asked: Gaps) -> ToolText:
         clusters = on.ask(
             "listConversationsIssuesClusters", {"organizationId": on.organization_id}, {"limit": 30}
         )
-        told["askedElsewhere"] = clusters["items"]
+        result["askedElsewhere"] = clusters["items"]
     except RefusedTool:
         pass  # Without access to conversations, return the rest.
-    return _say(told, asked.start)
+    return _say(result, asked.start)
 
 
 def _merge(on: ToolCaller, asked: OfChange) -> ToolText:

@@ -63,8 +63,8 @@ def undo(
     with db.write() as tx:
         if gone:
             store.mark_undone(tx, gone)
-        told = {"acts": len(gone), "agent": agent.name}
-        audit(tx, actor, "agent.undone", agent.organization_id, ("agent", agent.id), after=told)
+        details = {"acts": len(gone), "agent": agent.name}
+        audit(tx, actor, "agent.undone", agent.organization_id, ("agent", agent.id), after=details)
     return Undone(found, next)
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from octavo.delivery.visits.admission import CONNECT_PATH
 from octavo.delivery.visits.authorization import SiteVisit, list_spaces
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit.http.edge import Answer
 
 from .answers import Frame, html_answer, private_answer, with_headers
@@ -20,9 +20,7 @@ from .views import Agreement
 def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
     """Load the appearance of the site and return a function that renders the page. Raises NotFound if the
     visitor can see no space."""
-    space = next(iter(list_spaces(view.tx, visit)), None)
-    if space is None:
-        raise NotFound("There is no page at this URL.")
+    space = require_found(next(iter(list_spaces(view.tx, visit)), None), "There is no page at this URL.")
     site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
 
     def draw(agreement: Agreement) -> Answer:

@@ -49,11 +49,12 @@ class ToolPlace(NamedTuple):
     path: str
 
 
-def _measure(told: ToolResult) -> int | None:
-    """Return the size of a cacheable result. Errors exist for every spelling of a URL and aren't cached."""
-    if isinstance(told.result, Answer) or told.admission.preview:
+def _measure(result: ToolResult) -> int | None:
+    """Return the size of a result, or None if it must not be cached. Errors exist for every spelling of a URL
+    and aren't cached."""
+    if isinstance(result.result, Answer) or result.admission.preview:
         return None
-    return len(told.result) + _ENTRY
+    return len(result.result) + _ENTRY
 
 
 class ToolResults:
@@ -67,14 +68,16 @@ class ToolResults:
         self, place: ToolPlace, request: Request, call: ToolCall, generation: int | None
     ) -> ToolResult | None:
         """Return a cached result that is valid as of the last commit."""
-        told = self._shared.find((place, call.asked), generation)
-        if told is None:
-            told = self._personal.find((place, call.asked, _hash_visitor(request)), generation)
-        return told if told is not None and _is_valid(told) else None
+        result = self._shared.find((place, call.asked), generation)
+        if result is None:
+            result = self._personal.find((place, call.asked, _hash_visitor(request)), generation)
+        return result if result is not None and _is_valid(result) else None
 
     def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: ToolCall) -> ToolResult | None:
         """Return a result cached before the last commit if it is still valid."""
-        return self._shared.renew((place, call.asked), lambda told: _is_unchanged(told, tx, place, request))
+        return self._shared.renew(
+            (place, call.asked), lambda result: _is_unchanged(result, tx, place, request)
+        )
 
     def get(
         self,
@@ -89,25 +92,25 @@ class ToolResults:
         if admission.preview or len(call.asked.arguments) > _ARGUMENTS:
             return make()
         if admission.personal:
-            told = self._personal.get((place, call.asked, _hash_visitor(request)), make)
-            return told if _is_valid(told) else make()
+            result = self._personal.get((place, call.asked, _hash_visitor(request)), make)
+            return result if _is_valid(result) else make()
         return self._shared.get(
-            (place, call.asked), make, lambda told: _is_unchanged(told, tx, place, request)
+            (place, call.asked), make, lambda result: _is_unchanged(result, tx, place, request)
         )
 
 
-def _is_unchanged(told: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
-    return told.dependencies.are_unchanged(tx, host_name(request.header(b"host")), place.path)
+def _is_unchanged(result: ToolResult, tx: Transaction, place: ToolPlace, request: Request) -> bool:
+    return result.dependencies.are_unchanged(tx, host_name(request.header(b"host")), place.path)
 
 
-def _is_valid(told: ToolResult) -> bool:
+def _is_valid(result: ToolResult) -> bool:
     """Return whether the visitor's proof is still valid."""
-    return told.admission.until is None or now() < told.admission.until
+    return result.admission.until is None or now() < result.admission.until
 
 
 def _hash_visitor(request: Request) -> bytes:
     """Return a hash of everything that identifies the visitor: cookies, token, and query, each of which may be
     long."""
-    said = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]
-    told = b"".join(b"%d:%b" % (len(one), one) for one in (*said, request.query_string))
-    return blake2b(told, digest_size=32).digest()
+    headers = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]
+    identity = b"".join(b"%d:%b" % (len(one), one) for one in (*headers, request.query_string))
+    return blake2b(identity, digest_size=32).digest()

@@ -92,7 +92,7 @@ def with_query(view: View, location: str) -> str:
 
 
 _ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
-"""Control characters, which stored URLs can contain but headers can't."""
+"""Replacements for control characters, which stored URLs can contain but headers can't."""
 VARIES = {"vary": "Accept"}
 """Header of responses that have another form, selected with ``Accept``."""
 

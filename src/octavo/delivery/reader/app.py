@@ -19,7 +19,7 @@ import msgspec
 from octavo.content.revisions.files import PURPOSE as FILE_PURPOSE
 from octavo.core.hosts import host_name, spell_host
 from octavo.delivery.visits.admission import asks_for_preview
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.extensions.integrations.public import public_routes
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -44,6 +44,7 @@ from octavo.kit.http.recent_access import RecentAccess
 from octavo.kit.scheduling.owners import Owner
 from octavo.kit.scheduling.rates import RateLimiter
 from octavo.kit.scheduling.shares import SharedThreads, request_threads
+from octavo.organization.access.avatars import AVATARS, find_avatar
 from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
@@ -69,6 +70,7 @@ from .sites import ASSETS_PATH
 from .table import Later, Pool, Rate, View, find_posted
 from .tracking import record_cached_events, record_view
 
+_AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
 """Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
 _POLL = 0.2
@@ -134,7 +136,7 @@ class Sites:
         self._events = events
         self._pool = pool
         self._kept, self._whole = PageCaches(), SiteTextCache()
-        self._tellings = ToolResults(context.db)
+        self._tool_results = ToolResults(context.db)
         self._insiders = RecentAccess()
         self._cards = Cards(context.settings.pdf_fonts, context.settings.allow_private_fetch)
         self._answers: FreshCache[Visited] = FreshCache(context.db, _ANSWERS, _measure)
@@ -231,7 +233,7 @@ class Sites:
                 request.name = "readHome"
                 return answer_home(self._context, tx, request)
             view = View(
-                self._context, tx, request, self._kept, self._cards, self._whole, self._tellings, events
+                self._context, tx, request, self._kept, self._cards, self._whole, self._tool_results, events
             )
             # Clients that accept Markdown or request all fields get another response at the same URL.
             form = name_form(request)
@@ -274,9 +276,9 @@ class Sites:
         body = await request.read(route.body) if route is not None else b""
         if route is not None and route.kept and not _bypasses_cache(request, path):
             request.name = route.name
-            told = await self._answer_from_cache(request, path, body)
-            if told is not None:
-                return told
+            cached = await self._answer_from_cache(request, path, body)
+            if cached is not None:
+                return cached
         found = await in_turn(self._pool, request.owner, self._post, request, path, body)
         self._count(request, found)
         return found if isinstance(found, Answer) else await self._work_out(request, found)
@@ -289,33 +291,33 @@ class Sites:
             return None
         turns = self._context.turns
         if turns.is_free():
-            told = self._find_tool_result(request, path, call)
+            result = self._find_tool_result(request, path, call)
         else:
-            told = await turns.run(lambda: request.owner, self._find_tool_result, request, path, call)
-        if told is None:
+            result = await turns.run(lambda: request.owner, self._find_tool_result, request, path, call)
+        if result is None:
             return None
-        assert isinstance(told.result, bytes), "nothing else is cached"
-        record_cached_events(self._events, request, told.dependencies, told.notes)
-        return private_answer(told.admission, answer_call(call, told.result))
+        assert isinstance(result.result, bytes), "nothing else is cached"
+        record_cached_events(self._events, request, result.dependencies, result.notes)
+        return private_answer(result.admission, answer_call(call, result.result))
 
     def _find_tool_result(self, request: Request, path: str, call: ToolCall) -> ToolResult | None:
         name = host_name(request.header(b"host"))
         generation = self._context.db.recent_generation()
         site = self._hosts.find(name, generation)
         if site is not None:
-            told = self._tellings.find(ToolPlace(site, path), request, call, generation)
-            if told is not None:
-                return told
+            result = self._tool_results.find(ToolPlace(site, path), request, call, generation)
+            if result is not None:
+                return result
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 place = ToolPlace(self._hosts.get(name, lambda: self._find_host(tx, name)), path)
-                return self._tellings.renew(tx, place, request, call)
+                return self._tool_results.renew(tx, place, request, call)
         except StaleCachedRead:
             return None
 
     def _count(self, request: Request, found: Answer | Later) -> None:
-        """Raise TooManyRequests for a response that counts as more than a visit, if only its route knows
-        that."""
+        """Count a response against the additional rate limit that its route chose for it, if any. Raises
+        TooManyRequests."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 
@@ -345,7 +347,7 @@ class Sites:
                 self._kept,
                 self._cards,
                 self._whole,
-                self._tellings,
+                self._tool_results,
                 self._events,
                 body,
             )
@@ -386,6 +388,16 @@ class Sites:
             raise NotFound("This image doesn't exist.")
         return file_answer(self._context, *found, public=True)
 
+    def read_avatar(self, request: Request) -> Answer:
+        """Return the uploaded photo of a person. Photos are public; each has its own URL."""
+        require_shared_host(self._context, request.header(b"host"))
+        with self._context.db.read() as tx:
+            image = find_avatar(tx, request.parameters["avatar"])
+        if image is None:
+            raise NotFound("This image doesn't exist.")
+        headers = {"cache-control": _AVATAR_CACHE, "cross-origin-resource-policy": "cross-origin"}
+        return Answer(200, image, "image/png", headers)
+
     async def read_print(self, request: Request) -> Answer:
         """Return the PDF of a link once it is ready; after a while, respond that it is still being
         created."""
@@ -421,9 +433,7 @@ async def _read_asset(request: Request) -> Answer:
 
 
 def _make_asset(name: str) -> Answer:
-    static = find_asset(name)
-    if static is None:
-        raise NotFound("There is no page at this URL.")
+    static = require_found(find_asset(name), "There is no page at this URL.")
     headers = {"cache-control": FOREVER}
     if static.policy:
         headers["content-security-policy"] = static.policy
@@ -477,6 +487,7 @@ def reader_edge(
             Route("/~host", {"GET": Action("findHost", sites.find_host)}),
             Route("/~files/{token}/{name}", {"GET": Action("readFile", sites.read_file)}),
             Route(f"{PICTURES}{{picture}}/{{name}}", {"GET": Action("readPicture", sites.read_picture)}),
+            Route(f"{AVATARS}{{avatar}}", {"GET": Action("readAvatar", sites.read_avatar)}),
             Route(f"{PRINT_PATH}{{token}}/{{name}}", {"GET": Action("readPrint", sites.read_print)}),
             icon_route(),
             fixed("/healthz", "healthz", lambda: b"ok\n", TEXT, {"cache-control": "no-store"}),

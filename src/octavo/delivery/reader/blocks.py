@@ -326,7 +326,7 @@ class _Reader:
         return self._children(hint) if _is_line(hint) else ()
 
     def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Return a hint made of other elements. Text hints have their own place."""
+        """Return a hint made of other elements. Text hints are shown elsewhere."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: object) -> tuple[ElementView | str, ...]:
@@ -361,13 +361,13 @@ class _Reader:
 
     def _frame(self, given: Mapping[str, object], src: str, whose: Literal["own", "other"]) -> ElementView:
         data = given.get("data")
-        told = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
+        values = {name: self._value(one) for name, one in data.items()} if isinstance(data, dict) else {}
         ratio = given.get("aspectRatio")
         return ElementView(
             kind="frame",
             shape=whose,
             src=src,
-            text=msgspec.json.encode(told).decode(),
+            text=msgspec.json.encode(values).decode(),
             ratio=float(ratio) if isinstance(ratio, int | float) and 0.1 < ratio < 10 else 16 / 9,
             title=host_of(src),
         )
@@ -501,7 +501,8 @@ _KINDS: JsonObject = {
     "hint": "hint",
     "divider": "rule",
 }
-"""Elements that only lay out their children, or that have no children. All others stack their children."""
+"""Kinds of views for elements that only lay out their children, or that have no children. All other elements
+stack their children."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
 
 

@@ -24,7 +24,7 @@ from msgspec import Struct
 
 from octavo.core.color import Oklch, readable
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.db.cache import ByteCache, share
 from octavo.kit.net.fetch import Fetcher, FetchError, Limits
 from octavo.kit.processes.image_conversion import redraw
@@ -46,7 +46,7 @@ _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
 """Font sizes in points by the maximum number of columns of a title."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
-_LOGO_KEPT, _LOGO_FAILED = 3_600_000, 600_000
+_LOGO_KEPT, _LOGO_FAILED = HOUR, 600_000
 """Times in milliseconds for which a logo is cached, and for which a missing logo isn't fetched again."""
 _FONTS_KEPT = 32
 """Number of font sets kept in memory: one per font of an appearance, together with the fonts of the scripts
@@ -235,7 +235,7 @@ class Cards:
 
 
 def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
-    """Return the card as its template reads it, with truncated lines."""
+    """Return the data of a card for its template, with truncated lines."""
     title = _truncate(_replace_missing(card.title, fonts), _TITLE)
     language = card.language.lower().replace("_", "-").partition("-")[0]
     return {

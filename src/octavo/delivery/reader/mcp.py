@@ -53,18 +53,18 @@ from .views import SearchHit
 MAX_MESSAGE = 64 * 1024
 """Maximum size in bytes of a message."""
 _PAGES = 200
-"""Number of pages in one list."""
+"""Maximum number of pages in one response."""
 _TEXT = 50_000
-"""Number of characters of a page in one response."""
+"""Maximum number of characters of a page in one response."""
 _FILE = 2_000_000
 """Maximum size in bytes of a file to read."""
 _EXCERPT = 500
 _OPERATIONS = 200
-"""Number of operations in one list."""
+"""Maximum number of operations in one response."""
 _HEADERS = 8000
 """Maximum number of characters of the headers of an API's response."""
 _SECTIONS = 100
-"""Number of sections to list if the requested one doesn't exist."""
+"""Maximum number of sections to list if the requested one doesn't exist."""
 
 
 class Search(Struct, forbid_unknown_fields=True):
@@ -289,9 +289,9 @@ def _search(site: Reading, asked: Search) -> ToolText:
     if not found.hits:
         near = f" Similar words: {', '.join(found.suggestions)}." if found.suggestions else ""
         return ToolText(f"No matching pages.{near}", data=FoundPages([], list(found.suggestions)))
-    said = [f"Best matches: {len(found.hits)}." if len(found.hits) > 1 else "1 match."]
+    lines = [f"Best matches: {len(found.hits)}." if len(found.hits) > 1 else "1 match."]
     hits = [_hit(site.visit, hit) for hit in found.hits]
-    return ToolText("\n\n".join([*said, *map(_write_hit, hits)]), data=FoundPages(hits, []))
+    return ToolText("\n\n".join([*lines, *map(_write_hit, hits)]), data=FoundPages(hits, []))
 
 
 def _hit(visit: SiteVisit, hit: SearchHit) -> FoundPage:
@@ -380,9 +380,9 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
     address, revision = space.visit.public(f"{space.base}{quote(space.rest)}"), space.view.state.revision_id
-    said, part, follows = _part(text, asked.start)
+    response, part, follows = _part(text, asked.start)
     about = {"octavo/address": address, "octavo/revision": revision}
-    return ToolText(said, about, FileText(address, revision, part, follows))
+    return ToolText(response, about, FileText(address, revision, part, follows))
 
 
 def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
@@ -399,9 +399,9 @@ def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
     text = _write(builder, page, asked.section.removeprefix("#"))
     site.visit.dependencies.depend_on_more(builder.varies)
     revision = space.view.state.revision_id
-    said, part, follows = _part(text, asked.start)
+    response, part, follows = _part(text, asked.start)
     about = {"octavo/address": location.url, "octavo/revision": revision}
-    return ToolText(said, about, PageMarkdown(location.url, revision, part, follows))
+    return ToolText(response, about, PageMarkdown(location.url, revision, part, follows))
 
 
 def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
@@ -421,8 +421,8 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
-        said = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
-        return said, part, start + _TEXT
+        response = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
+        return response, part, start + _TEXT
     return part or f"start: must be less than {len(text)}, the number of characters of this text", part, None
 
 
@@ -469,8 +469,8 @@ def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:
     builder = site.build(space)
     # An operation with the same name as its page has no separate heading there.
     text = builder.section(page, listed.anchor) if listed.anchor else None
-    said, part, follows = _part(text or builder.markdown(page), asked.start)
-    return ToolText(said, data=ExplainedOperation(part, follows))
+    response, part, follows = _part(text or builder.markdown(page), asked.start)
+    return ToolText(response, data=ExplainedOperation(part, follows))
 
 
 def _call_operation(site: Reading, asked: CallOperation) -> str:
@@ -503,21 +503,21 @@ def write_sent(sent: Sent) -> ToolText:
         left -= len(line)
         if left >= 0:
             headers.append(AnsweredHeader(name, value))
-    said = [f"{sent.status}, after {sent.milliseconds} ms. The API's response follows."]
-    said += [f"{header.name}: {header.value}" for header in headers]
+    lines = [f"{sent.status}, after {sent.milliseconds} ms. The API's response follows."]
+    lines += [f"{header.name}: {header.value}" for header in headers]
     body = sent.body.decode(errors="replace")
     if not sent.body:
-        said.append("\n[Empty body.]")
+        lines.append("\n[Empty body.]")
     elif not is_text(kind.partition(";")[0].strip().lower()):
-        said.append(f"\n[Body of {len(sent.body)} bytes, type: {kind or 'unknown'}.]")
+        lines.append(f"\n[Body of {len(sent.body)} bytes, type: {kind or 'unknown'}.]")
     else:
         shown = body[:_TEXT]
-        said += ["", shown]
+        lines += ["", shown]
         if len(body) > _TEXT:
-            said.append(f"\n[{len(body) - _TEXT} more characters omitted: request less.]")
+            lines.append(f"\n[{len(body) - _TEXT} more characters omitted: request less.]")
     cut = max(0, len(body) - _TEXT) if shown is not None else 0
     data = AnsweredCall(sent.status, sent.milliseconds, headers, shown, len(sent.body), cut)
-    return ToolText("\n".join(said), data=data)
+    return ToolText("\n".join(lines), data=data)
 
 
 def _ask(site: Reading, asked: AskAboutSite) -> ToolText:
@@ -540,8 +540,8 @@ def _send_feedback(site: Reading, asked: SendFeedback) -> ToolText:
     location = location_of(found[0], found[1], "mcp")
     site.note(location, PagePostFeedback, feedback=Rating(asked.rating))
     if asked.comment.strip():
-        said = RatingComment(asked.rating, asked.comment.strip().replace("\0", " "))
-        site.note(location, PagePostFeedbackComment, feedback=said)
+        comment = RatingComment(asked.rating, asked.comment.strip().replace("\0", " "))
+        site.note(location, PagePostFeedbackComment, feedback=comment)
     thanks = "Thank you. The authors of this documentation will see your feedback."
     return ToolText(thanks, data=FeedbackTaken(location.url, asked.rating))
 

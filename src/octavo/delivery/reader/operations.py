@@ -85,9 +85,9 @@ def find_authentication(tree: PageTree, spec: str) -> str | None:
     """Return the id of the space's authentication page for the API of a specification."""
     found = _authentication.get(tree)
     if found is None:
-        told = ((authentication_of(page), page.id) for page in tree if not page.hidden)
+        pages = ((authentication_of(page), page.id) for page in tree if not page.hidden)
         # If several pages qualify, use the first.
-        found = _authentication[tree] = {name: id for name, id in reversed([*told]) if name is not None}
+        found = _authentication[tree] = {name: id for name, id in reversed([*pages]) if name is not None}
     return found.get(spec)
 
 

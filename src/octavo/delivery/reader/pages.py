@@ -78,7 +78,7 @@ omitted, and long lists show only the pages around the current one."""
 _AROUND = 100
 """Number of pages of a long list shown before and after the current one."""
 _OF_GROUP = 20
-"""Number of pages shown of a group that isn't open."""
+"""Maximum number of pages shown of a group that isn't open."""
 _VARIANTS = 4
 """Number of cached texts per page, for visitors who see it differently."""
 _NOTE_BYTES = 400
@@ -103,8 +103,8 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
-    """Return the entries of pages that aren't open. They are the same on every page of a large tree. They are
-    cached for the base that was requested last."""
+    """Return the cached entries of pages that aren't open, which are the same on every page of a large tree.
+    The cache contains only the entries for the base that was requested last."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
@@ -112,7 +112,7 @@ def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
 
 
 def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
-    """Yield adjacent entries, each with its heading; empty if there is none."""
+    """Yield entries grouped under their headings. Entries with an empty heading are yielded unchanged."""
     for heading, some in groupby(entries, key=lambda entry: entry[0]):
         items = (item for _, item in some)
         if heading:
@@ -131,9 +131,9 @@ _SHOWN = 160
 def first_sentence(body: Markup) -> str | None:
     """Return the first sentence of a page, to describe pages without a description."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
-        said = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
-        if said and any(map(str.isalnum, said[0])):
-            return shorten(said[0], _SHOWN)
+        found_sentences = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
+        if found_sentences and any(map(str.isalnum, found_sentences[0])):
+            return shorten(found_sentences[0], _SHOWN)
     return None
 
 
@@ -719,7 +719,8 @@ class PageBuilder:
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
-        """Return the cached Markdown if the result would be the same now."""
+        """Return the Markdown of a page or of one section, from the cache if the result would be the same now.
+        None if the visitor can't see the section."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         visit = self._visit.visit
         # Links to other parts of the page need its URL if the text is only one section, or if it includes

@@ -60,30 +60,30 @@ def _operations(description: ApiDescription, title: Callable[[str], str], base: 
     for operation in description.operations.values():
         (tag,) = tags_of(operation)
         area, id = slugify(tag), str(operation.data["operationId"])
-        said = _plain(operation.data.get("description", ""))
+        about = _plain(operation.data.get("description", ""))
         call = f"{operation.method.upper()} {operation.path}"
         hit = SearchHit(
             title=operation.title,
             href=f"{base}/{quote(area)}/{quote(id)}",
             crumbs=(title(area),),
-            excerpt=(MarkedText(text=call), MarkedText(text=f" {said}")),
+            excerpt=(MarkedText(text=call), MarkedText(text=f" {about}")),
         )
         names = (operation.title.lower(), id.lower(), operation.path.lower(), call.lower())
-        found.append(_IndexEntry(hit, names, f"{' '.join(names)} {title(area)} {said}".lower()))
+        found.append(_IndexEntry(hit, names, f"{' '.join(names)} {title(area)} {about}".lower()))
     return found
 
 
 def _schemas(description: ApiDescription, title: Callable[[str], str], page: str) -> list[_IndexEntry]:
     found = []
     for name, schema in description.schemas.items():
-        said = _plain(schema.get("description", ""))
+        about = _plain(schema.get("description", ""))
         hit = SearchHit(
             title=name,
             href=f"{page}/{quote(name)}",
             crumbs=(title("schemas"),),
-            excerpt=(MarkedText(text=said),),
+            excerpt=(MarkedText(text=about),),
         )
-        found.append(_IndexEntry(hit, (name.lower(),), f"{name} {said}".lower()))
+        found.append(_IndexEntry(hit, (name.lower(),), f"{name} {about}".lower()))
     return found
 
 

@@ -49,8 +49,8 @@ _HEADER, _SEARCH, _GAP = 1216, 360, 52
 """Widths in pixels of the header in a window of 1280 pixels, of search and theme, and of the space around a
 tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""Number of variants beyond which their links point to the variants' start pages, because looking up the page
-in all of them would be slow."""
+"""Number of variants above which their links point to the start pages of the variants, because looking up the
+page in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
@@ -113,12 +113,12 @@ def site_view(
     sections = tuple(_tab(space, node, look.language) for node in shown)
     header = links.header(chosen.header.links) if chosen.header.preset != "none" else ()
     title = text_in(look.language, chosen.localized_title) or chosen.title or site.title
-    beside = [
+    header_titles = [
         title,
         *(variant.title for variant in variants if variant.current),
         *(one.title for one in header),
     ]
-    below = _tabs_overflow([*beside, *(tab.title for tab in sections)])
+    below = _tabs_overflow([*header_titles, *(tab.title for tab in sections)])
     languages = {variant.language for variant in variants}
     return SiteView(
         title=title,
@@ -219,15 +219,15 @@ class _Links:
         return tuple(group for group in found if group.children)
 
     def announcement(self) -> AnnouncementView | None:
-        said = self._look.customization.announcement
-        if not isinstance(said, msgspec.Struct) or not said.enabled:
+        chosen = self._look.customization.announcement
+        if not isinstance(chosen, msgspec.Struct) or not chosen.enabled:
             return None
-        link = said.link
-        key = hashlib.blake2b(msgspec.json.encode(said), digest_size=6).hexdigest()
+        link = chosen.link
+        key = hashlib.blake2b(msgspec.json.encode(chosen), digest_size=6).hexdigest()
         return AnnouncementView(
-            message=self._text(said.message, said.localized_message),
+            message=self._text(chosen.message, chosen.localized_message),
             key=key,
-            style=said.style,
+            style=chosen.style,
             link=self._content_link(link) if isinstance(link, ContentLink) else None,
         )
 

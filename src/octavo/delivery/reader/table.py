@@ -28,8 +28,8 @@ from .full_text import SiteTextCache
 from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
-"""Additional rate limit of a request in addition to that of a visit: a question to a model, or a request sent
-elsewhere."""
+"""Rate limit of a request in addition to that of a visit, because the request asks a model or is forwarded to
+another server."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
 """Threads that compute a response: those of all visits, or those for slow work, which organizations share."""
 

@@ -22,7 +22,7 @@ from octavo.delivery.visits.authorization import (
     enter_space,
     find_redirect,
 )
-from octavo.errors import NotFound, Unauthorized
+from octavo.errors import NotFound, Unauthorized, require_found
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Visitor
@@ -91,9 +91,7 @@ class ResolveRequest(Struct, frozen=True):
 def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
     """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound,
     or Unauthorized for an invalid token."""
-    parts = read_address(asked.url)
-    if parts is None:
-        raise NotFound(_MISSING)
+    parts = require_found(read_address(asked.url), _MISSING)
     host, origin = spell_host(parts.host), parts.origin
     path = _decoded(parts.path)
     try:

@@ -151,7 +151,8 @@ def recognize_site_agents(find: FindProof) -> None:
 
 def read_visitor_request(query_string: bytes, cookie: str, secure: bool) -> VisitorRequest:
     query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
-    # Parsed by hand: other servers of the domain set any cookies, and a malformed one must not hide the others.
+    # No library parses this, because other servers of the domain set any cookies, and a malformed one must
+    # not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
     return VisitorRequest(query, {name: value for name, _, value in pairs}, secure)
 
@@ -285,18 +286,18 @@ def unfold_query(part: str) -> bytes:
 def _challenge(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> Unauthorized:
-    """Return the header that tells an agent where to find out how its user signs in (RFC 9728)."""
+    """Return an error whose header tells an agent where to find out how its user signs in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
     address = own_address(start)
-    told = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
+    header = f'Bearer resource_metadata="{address.origin}{METADATA_PATH}{address.path}{rest}"'
     if coming.bearer is not None:
-        told += ', error="invalid_token"'
+        header += ', error="invalid_token"'
     return Unauthorized(
         "Only authenticated visitors can use this MCP server. Sign in, or send a token in the "
         "header: Authorization: Bearer <token>.",
-        **{"www-authenticate": told},
+        **{"www-authenticate": header},
     )
 
 
@@ -338,8 +339,8 @@ def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | N
     """Return the URL at which the sign-in service also signs visitors out: that of an integration, or the owner's
     URL."""
     auth = site.settings.visitor_auth
-    told = sign_out_address(tx, context, site.id) if auth.takes_others else None
-    return told or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
+    address = sign_out_address(tx, context, site.id) if auth.takes_others else None
+    return address or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
 
 
 def _preview(

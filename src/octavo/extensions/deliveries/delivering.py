@@ -18,23 +18,23 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.observability import tracing
 from octavo.kit.secrets.sealing import Sealer
-from octavo.kit.work.jobs import advance, enqueue, job, schedule
+from octavo.kit.work.jobs import advance, enqueue, job, run_parts, schedule
 
 from . import store
 from .store import PREVIOUS, Delivery, DeliveryRecipient, LogLine
 
 log = logging.getLogger(__name__)
 
-KEEP_TRYING = 3 * 86_400_000
+KEEP_TRYING = 3 * DAY
 """Milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
 """Milliseconds before the first retry, doubled with each additional attempt."""
-LONGEST_RETRY = 3_600_000
+LONGEST_RETRY = HOUR
 LONGEST_PAUSE = 60_000
 """Maximum milliseconds for which a recipient that does not respond is paused."""
 ROUND = 10.0
@@ -222,12 +222,8 @@ def _attempt(context: Context, row: Delivery) -> bool:
 @job("pruneDeliveries", bound=None, seconds=600)
 def prune(context: Context) -> None:
     """Delete delivered events that are older than the retention time."""
-    before = now() - context.settings.event_days * 86_400_000
-    while True:
-        with context.db.write() as tx:
-            if not store.prune(tx, before):
-                return
-            advance(tx)
+    before = now() - context.settings.event_days * DAY
+    run_parts(context.db, lambda tx: store.prune(tx, before))
 
 
 schedule("pruneDeliveries", 3600, "pruneDeliveries")

@@ -1,4 +1,4 @@
-"""Queues of events, and the outcome of each: rows in, frozen records out."""
+"""Read and write queues of events, and the outcome of each event, in the database."""
 
 from __future__ import annotations
 

@@ -74,11 +74,11 @@ def find_unfurling(
     if address is None:
         return None
     fitting = (
-        (said, row, block)
+        (match, row, block)
         for row in rows
         for block in row.manifest.blocks or ()
         for pattern in block.url_unfurl or ()
-        if (said := fits(pattern, address)) is not None
+        if (match := fits(pattern, address)) is not None
     )
     found = max(fitting, key=lambda each: each[0], default=None)
     return found and (found[1], found[2])
@@ -89,7 +89,7 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
-"""Values are kept with the time, in milliseconds, until which they are valid."""
+"""Cache of rendered blocks, each with the time in milliseconds until which it is valid."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:

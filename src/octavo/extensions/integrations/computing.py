@@ -36,7 +36,7 @@ from octavo.core.document.json import DocumentError, from_json
 from octavo.core.document.nodes import Document
 from octavo.core.pages import Page
 from octavo.errors import BadRequest, NotFound, OctavoError, format_size
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
@@ -61,7 +61,7 @@ _LARGEST = 8 * 1024 * 1024
 _SECONDS = 600
 _RETRIES = (60, 600, 3600)
 """Seconds after which a failed script is retried."""
-_UNUSED = 30 * 24 * 3600 * 1000
+_UNUSED = 30 * DAY
 """Milliseconds after which an unused answer is deleted."""
 
 _fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
@@ -293,7 +293,7 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request the answers that are missing or outdated. Return whether there was an answer, and whether a
+    """Request the answers that are missing or outdated. Return whether any answer was stored, and whether any
     request failed."""
     changed = failed = False
     seen: set[str] = set()
@@ -307,8 +307,8 @@ def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bo
         try:
             answer = question.ask(context)
         except OctavoError as error:
-            told = {"space": question.space_id, "problem": error.message}
-            log.warning("computing content failed", extra=told)
+            details = {"space": question.space_id, "problem": error.message}
+            log.warning("computing content failed", extra=details)
             failed = True
             continue
         with context.db.write() as tx:

@@ -19,6 +19,7 @@ from octavo.extensions.deliveries.store import (
     insert_done,
     new_delivery_id,
 )
+from octavo.kit.clock import HOUR
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor
@@ -35,7 +36,7 @@ from .ordering import order_for
 from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
-VIEWS_WAIT = 3_600_000
+VIEWS_WAIT = HOUR
 """Number of milliseconds after which views are no longer delivered to an unresponsive script, because there
 are many of them."""
 drop_after("site_view", VIEWS_WAIT)
@@ -69,18 +70,18 @@ EVENT_MAPPINGS = {
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
     """Queue an event for every installation that receives it. An installation on all spaces receives events
     of the spaces that its account can see."""
-    told = EVENT_MAPPINGS.get(event.type)
-    if told is None or event.organization_id is None:
+    mapping = EVENT_MAPPINGS.get(event.type)
+    if mapping is None or event.organization_id is None:
         return
     payload = dict(event.payload)
-    place_id = event.space_id if told.kind == "space" else payload.pop("siteId", None)
+    place_id = event.space_id if mapping.kind == "space" else payload.pop("siteId", None)
     if place_id is None:
         return
-    fields = {f"{told.kind}Id": place_id, **told.fields(payload)}
+    fields = {f"{mapping.kind}Id": place_id, **mapping.fields(payload)}
     for installation_id, integration_id, user_id in store.list_recipients(
-        tx, event.organization_id, told.kind, place_id, told.scope, event.created_at
+        tx, event.organization_id, mapping.kind, place_id, mapping.scope, event.created_at
     ):
-        if told.kind == "space" and not sees(tx, event.organization_id, place_id, user_id):
+        if mapping.kind == "space" and not sees(tx, event.organization_id, place_id, user_id):
             continue
         queue(
             tx,
@@ -89,7 +90,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
             event.organization_id,
             event.type,
             fields,
-            place=(told.kind, place_id),
+            place=(mapping.kind, place_id),
         )
 
 
@@ -229,8 +230,8 @@ def problem_in(type: str, answer: ScriptAnswer) -> str | None:
         return None
     if type == "ui_render" and answer.status == 404:
         return None
-    said = answer.body[:500].decode("utf-8", "replace")
-    return f"returned {answer.status}: {said}"
+    body = answer.body[:500].decode("utf-8", "replace")
+    return f"returned {answer.status}: {body}"
 
 
 def record(

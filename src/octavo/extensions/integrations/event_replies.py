@@ -46,7 +46,7 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Record the answer. None: the script returned none; its result contains the reason."""
+        """Record the answer. ``answer``: None if the script returned none; its outcome then has the reason."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 

@@ -48,7 +48,7 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that an installation with these scopes gets in its place."""
+    """Return the role that the account of an installation with these scopes gets in its place."""
     return "create" if _WRITING & set(scopes) else "read"
 
 

@@ -133,8 +133,12 @@ def environment(context: Context, tx: Transaction, subject: Subject) -> JsonObje
     }
 
 
-def _secrets_of(told: JsonObject) -> list[str]:
-    values = [*told["secrets"].values(), *told["apiTokens"].values(), *told["signingSecrets"].values()]
+def _secrets_of(environ: JsonObject) -> list[str]:
+    values = [
+        *environ["secrets"].values(),
+        *environ["apiTokens"].values(),
+        *environ["signingSecrets"].values(),
+    ]
     return sorted({value for value in values if len(value) >= _SHORTEST}, key=len, reverse=True)
 
 
@@ -164,10 +168,10 @@ def invoke(
     """
     integration, installation, _ = subject
     with context.db.read() as tx:
-        told = environment(context, tx, subject)
+        environ = environment(context, tx, subject)
         tunnel = store.find_tunnel(tx, integration.id)
-    hidden, began = _secrets_of(told), now()
-    handed = ScriptEvent(msgspec.json.encode(event).decode(), msgspec.json.encode(told).decode(), body)
+    hidden, began = _secrets_of(environ), now()
+    handed = ScriptEvent(msgspec.json.encode(event).decode(), msgspec.json.encode(environ).decode(), body)
 
     def done(logs: list[Log], problem: str | None) -> None:
         lines = [LogLine(_redacted(line.message, hidden), iso(began + line.at), line.level) for line in logs]

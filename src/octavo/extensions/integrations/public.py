@@ -34,7 +34,7 @@ from .store import SCRIPT, InstallationRow, Kind
 LARGEST = 5 * 1024 * 1024
 """Maximum size of a request's body in bytes."""
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
-_TOLD = re.compile(
+_FORWARDED = re.compile(
     r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
     r"|if-(?:match|modified-since|none-match|range|unmodified-since)|origin|prefer|range|referer|user-agent"
     r"|x-requested-with"
@@ -47,7 +47,7 @@ _TOLD = re.compile(
 """Request headers that scripts receive. All others can contain the visitor's identity or credentials, added
 by browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, ``X-Forwarded-User``, and
 unknown ones."""
-_OURS = frozenset(
+_RESERVED = frozenset(
     {
         # Connection and transfer of the body.
         "connection",
@@ -158,15 +158,15 @@ class _Endpoint:
                 "headers": {
                     header.decode("latin-1"): value.decode("latin-1")
                     for header, value in request.headers.items()
-                    if self._is_told(header.decode("latin-1"))
+                    if self._is_forwarded(header.decode("latin-1"))
                 },
             }
         }
         got = ask(self._context, subject, "fetch", event, body or None)
         return _shown(got, manifest)
 
-    def _is_told(self, name: str) -> bool:
-        return _TOLD.fullmatch(name) is not None or name in self._more
+    def _is_forwarded(self, name: str) -> bool:
+        return _FORWARDED.fullmatch(name) is not None or name in self._more
 
     def _url(self, request: Request) -> str:
         path = "/".join(quote(segment, safe="~!$&'()*+,;=:@") for segment in request.segments)
@@ -244,7 +244,7 @@ def _shown(answer: ScriptAnswer, manifest: Manifest) -> HttpAnswer:
     headers: dict[str, str] = {}
     for given, value in answer.headers:
         name = given.lower()
-        ours = name in _OURS or name.startswith(_OUR_PREFIXES)
+        ours = name in _RESERVED or name.startswith(_OUR_PREFIXES)
         if not ours and _NAME.fullmatch(name) and _VALUE.fullmatch(value):
             headers[name] = f"{headers[name]}, {value}" if name in headers else value
     headers.setdefault("cache-control", "no-store")

@@ -102,8 +102,8 @@ def _message(body: bytes) -> str:
         found = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return "no reason given"
-    said = found.get("error") if isinstance(found, dict) else None
-    return said[:300] if isinstance(said, str) else "no reason given"
+    message = found.get("error") if isinstance(found, dict) else None
+    return message[:300] if isinstance(message, str) else "no reason given"
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:

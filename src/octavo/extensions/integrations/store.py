@@ -1,4 +1,4 @@
-"""Integrations and installations: rows in, frozen records out."""
+"""Read and write integrations and installations in the database."""
 
 from __future__ import annotations
 
@@ -434,21 +434,21 @@ def insert_installation(
     site_selection: str,
     configuration: str,
 ) -> None:
-    tx.run(
-        """INSERT INTO integration_installations (id, integration_id, organization_id, user_id, status, scopes,
-             space_selection, site_selection, configuration, external_ids, created_at, updated_at)
-           VALUES (:id, :integration, :org, :user, :status, :scopes, :spaces, :sites, :configuration, '[]',
-           :at, :at)""",
+    moment = now()
+    tx.insert(
+        "integration_installations",
         id=id,
-        integration=integration_id,
-        org=organization_id,
-        user=user_id,
+        integration_id=integration_id,
+        organization_id=organization_id,
+        user_id=user_id,
         status=status,
         scopes=_json(list(scopes)),
-        spaces=space_selection,
-        sites=site_selection,
+        space_selection=space_selection,
+        site_selection=site_selection,
         configuration=configuration,
-        at=now(),
+        external_ids="[]",
+        created_at=moment,
+        updated_at=moment,
     )
 
 

@@ -29,7 +29,7 @@ _TYPES = {
 """Insights events that integrations receive, by their names."""
 
 
-def _tell(tx: Transaction, rows: Sequence[EventRow]) -> None:
+def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
     """Queue visits for integrations. Writes nothing if no integration listens."""
     listening: dict[tuple[str, str], str | None] = {}
     for row in rows:
@@ -48,8 +48,10 @@ def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None
-    told = store.list_recipients(tx, organization_id, "site", site_id, EVENT_MAPPINGS[type].scope, now())
-    return organization_id if told else None
+    recipients = store.list_recipients(
+        tx, organization_id, "site", site_id, EVENT_MAPPINGS[type].scope, now()
+    )
+    return organization_id if recipients else None
 
 
 def _fields(row: EventRow) -> JsonObject:
@@ -65,4 +67,4 @@ def _fields(row: EventRow) -> JsonObject:
     return fields
 
 
-on_events(_tell)
+on_events(_queue_visits)

@@ -40,8 +40,8 @@ Name = Annotated[
 
 
 class IntegrationsQuery(PageQuery, kw_only=True):
-    """Query of integrations. ``blocks`` and ``content_sources``: whether an integration has any. ``target``:
-    the object that it can be installed on."""
+    """Query parameters of integrations. ``blocks`` and ``content_sources``: whether an integration has any.
+    ``target``: the object that it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
@@ -81,7 +81,7 @@ class OrganizationInstallationsQuery(PageQuery):
 
 
 class ExtendedQuery(Struct):
-    """Query with ``extended``: whether to return the whole space or site in place of its id."""
+    """Query parameter ``extended``: whether to return the whole space or site in place of its id."""
 
     extended: bool = False
 
@@ -95,8 +95,8 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
-    """Query of statuses. ``site`` and ``space``: the place whose integrations to list; each requires the
-    ``target`` of its kind."""
+    """Query parameters of statuses. ``site`` and ``space``: the place whose integrations to list; each requires
+    the ``target`` of its kind."""
 
     target: Literal["organization", "space", "site"] = "organization"
     site: str | None = None
@@ -350,7 +350,7 @@ class QueueTask(Struct):
 
 
 class RenderQuery(Struct):
-    """Query of a rendering. ``request``: the body of the POST as JSON, optionally compressed with
+    """Query parameters of a rendering. ``request``: the body of the POST as JSON, optionally compressed with
     LZ-string."""
 
     request: Annotated[str, Meta(min_length=1, max_length=8000)]

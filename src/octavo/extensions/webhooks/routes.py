@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import UNSET
 
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.extensions.deliveries.store import Delivery, DeliveryRecipient, find_delivery, list_deliveries
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
@@ -129,7 +129,6 @@ def replay_webhook_delivery(
 
 def _find(tx: Transaction, org: OrgAccess, webhook_id: str, delivery_id: str) -> Delivery:
     recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
-    found = find_delivery(tx, recipient, delivery_id)
-    if found is None:
-        raise NotFound(f"There is no delivery {delivery_id!r} of this webhook.")
-    return found
+    return require_found(
+        find_delivery(tx, recipient, delivery_id), f"There is no delivery {delivery_id!r} of this webhook."
+    )

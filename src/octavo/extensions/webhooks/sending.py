@@ -97,9 +97,9 @@ def _send(context: Context, row: Delivery) -> DeliveryResult:
         return DeliveryResult(problem=error.message)
     if 200 <= got.status < 300:
         return DeliveryResult(answered=got.status)
-    said = got.body[:_SHOWN_LENGTH].decode("utf-8", "replace")
+    response_text = got.body[:_SHOWN_LENGTH].decode("utf-8", "replace")
     return DeliveryResult(
-        problem=f"returned {got.status}: {said}", refused=got.status == _GONE, answered=got.status
+        problem=f"returned {got.status}: {response_text}", refused=got.status == _GONE, answered=got.status
     )
 
 

@@ -1,4 +1,4 @@
-"""Webhooks: rows in, frozen records out."""
+"""Read and write webhooks in the database."""
 
 from __future__ import annotations
 
@@ -53,17 +53,18 @@ def insert_webhook(
     secret: str,
 ) -> str:
     webhook_id = ids.new_id()
-    tx.run(
-        """INSERT INTO webhooks (id, organization_id, url, description, events, active, secret, created_at, updated_at)
-           VALUES (:id, :org, :url, :description, :events, :active, :secret, :at, :at)""",
+    moment = now()
+    tx.insert(
+        "webhooks",
         id=webhook_id,
-        org=organization_id,
+        organization_id=organization_id,
         url=url,
         description=description,
         events=msgspec.json.encode(events).decode(),
         active=int(active),
         secret=SECRET.seal(sealer, secret, webhook_id),
-        at=now(),
+        created_at=moment,
+        updated_at=moment,
     )
     return webhook_id
 

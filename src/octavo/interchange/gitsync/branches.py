@@ -1,8 +1,9 @@
 """Branches of a synced repository as change requests of its space, and change requests as branches of the repository.
 
-An open pull request, and a branch whose name matches a pattern, becomes a change request with its changes. Pushes to
-it are merged into the change request the way a sync merges: the previous state of the branch is the base, the change
-request is ours. That state is read from the last commit of the branch, so nothing is stored beside the change request.
+An open pull request, and a branch whose name matches a pattern, becomes a change request with its changes. Pushes
+to it are merged into the change request the way a sync merges: the previous state of the branch is the base, the
+change request is ours. That state is read from the last commit of the branch, so Octavo stores only the change
+request.
 
 A change request that is pushed gets a branch, and its edits are committed there, on top of the branch's commits.
 """
@@ -114,7 +115,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _RequestedBranch(Struct, frozen=True):
-    """Branch to be followed."""
+    """Branch that should be synced with a change request."""
 
     ref: str
     title: str
@@ -132,7 +133,7 @@ class _BranchFollower:
         self._count = 0
         self._problems: list[Problem] = []
         self.pulls: dict[str, Pull] | None = None
-        """Return the open pull requests by number; None if the provider doesn't provide them."""
+        """Open pull requests by number; None if the provider doesn't return them."""
 
     def run(self) -> FollowedBranches:
         row = self.row
@@ -166,12 +167,16 @@ class _BranchFollower:
         for ref, want in wanted.items():
             jobs.renew()
             if ref in heads:
-                self._update_branch(links.get(ref) or self._new(want), partial(self._look, want, heads[ref]))
+                self._update_branch(
+                    links.get(ref) or self._new(want), partial(self._sync_branch, want, heads[ref])
+                )
         for ref, link in links.items():
             if ref not in wanted and link.status == "open":
                 jobs.renew()
                 first = link.pushes and link.commit_id is None
-                self._update_branch(link, partial(self._begin if first else self._ended, ref in there))
+                self._update_branch(
+                    link, partial(self._push_first if first else self._stop_following, ref in there)
+                )
 
     def _update_branch(self, link: BranchRow, do: Callable[[BranchRow], None]) -> None:
         """Update one branch and record any failure on it."""
@@ -286,8 +291,8 @@ class _BranchFollower:
         with self.context.db.read() as tx:
             return change_access(tx, self.sync.space, change.id)
 
-    def _look(self, want: _RequestedBranch, head: str, link: BranchRow) -> None:
-        """Synchronize one branch with its change request."""
+    def _sync_branch(self, want: _RequestedBranch, head: str, link: BranchRow) -> None:
+        """Bring a branch and its change request up to date with each other."""
         about = replace(link, title=want.title, url=want.url, pull=want.pull, branch=want.branch)
         if about != link and link.change_id is not None:
             self._put(about)
@@ -333,8 +338,8 @@ class _BranchFollower:
         """Return whether the synced branch contains a commit."""
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
-    def _agreed(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
-        """Return the space as stored in a commit of the repository."""
+    def _state_in(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
+        """Return the state of the space that a commit of the repository contains."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
@@ -387,7 +392,7 @@ class _BranchFollower:
         if parted == head:
             self._put(checked)
             return
-        base = self._agreed(parted)
+        base = self._state_in(parted)
         read = self._read(base, parted, head, None)
         writers = self.copy.writers(head, [parted])
         for _ in range(_ROUNDS):
@@ -454,12 +459,12 @@ class _BranchFollower:
         Octavo."""
         access = self._access(change)
         if change.outdated and change.conflicts is None:
-            # Changes that the branch took over from the synced one belong to main.
+            # If the branch contains merged commits of the synced branch, their changes belong to main.
             update(self.context, access)
         before = link.commit_id
         if before is None or not self.copy.has(before):
             before = self._fork_point(head)
-        base = self._agreed(before, change)
+        base = self._state_in(before, change)
         read = self._read(base, before, head, change)
         writers = self.copy.writers(head, [before, self.copy.fork(head, self.row.commit_id or head)])
         pages, items = set(read.versions.pages), set(read.versions.items)
@@ -479,8 +484,8 @@ class _BranchFollower:
 
     # --- end of a branch ------------------------------------------------------------------------------
 
-    def _ended(self, is_there: bool, link: BranchRow) -> None:
-        """Stop following a branch that was merged, closed, or deleted, or that the setting excludes."""
+    def _stop_following(self, is_there: bool, link: BranchRow) -> None:
+        """Stop following a branch that was merged, closed, or deleted, or that no longer matches the settings."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -507,7 +512,7 @@ class _BranchFollower:
         elif self._is_in_main(change):
             self._merged(link, change)
         elif link.pushes and link.pull is None:
-            self._finish(link)  # it was created in Octavo, so it stays
+            self._finish(link)  # the change request was created in Octavo, so it stays open
         else:
             access = self._access(change)
             with self.context.db.write() as tx:
@@ -528,7 +533,7 @@ class _BranchFollower:
             return
         commit = link.commit_id
         if commit is not None and self.copy.has(commit):
-            base = self._agreed(commit, change)
+            base = self._state_in(commit, change)
             with self.context.db.read() as tx:
                 main = main_state(tx, self.space_id)
                 held = list_branch_content(tx, change.state.layers[0])
@@ -569,8 +574,8 @@ class _BranchFollower:
 
     # --- pushing --------------------------------------------------------------------------------------
 
-    def _begin(self, is_there: bool, link: BranchRow) -> None:
-        """Push a change request for the first time, to a branch that does not exist yet."""
+    def _push_first(self, is_there: bool, link: BranchRow) -> None:
+        """Push a change request for the first time, to a branch that must not exist yet."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -598,7 +603,7 @@ class _BranchFollower:
         if change.conflicts is not None:
             raise Stopped(Reason.CONTENT, "the change request has conflicts; resolve them before you push it")
         parent = link.commit_id or self.row.commit_id
-        base = self._agreed(parent, change)
+        base = self._state_in(parent, change)
         with self.context.db.read() as tx:
             held = list_branch_content(tx, change.state.layers[0])
             pages, items = set(held.pages), set(held.items)

@@ -78,8 +78,10 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Return every space that the person who connected the repository can sync, every folder, and the folders
-    that were once spaces."""
+    """Match spaces and folders. Return each matched folder with its space, and the folders that were spaces before.
+
+    This includes all spaces that the person who connected the repository can sync, and all folders of the
+    repository."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)

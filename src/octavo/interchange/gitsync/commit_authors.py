@@ -108,6 +108,6 @@ def _said(message: str, body: str, people: Sequence[UserRow]) -> CommitDescripti
 
 
 def filled(template: str, number: int, subject: str) -> str:
-    """Return the message template filled in for a change request."""
+    """Return the commit message that a template gives for a change request."""
     values = {"change_request_number": str(number), "change_request_subject": subject.strip() or NO_SUBJECT}
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

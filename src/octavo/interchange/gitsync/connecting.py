@@ -302,8 +302,8 @@ _PLAIN = {
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a body that changes a sync, including the
-    ``credential`` to store, or None. Raises BadRequest."""
+    """Return the columns to change. ``settings``: the fields of a body that changes a sync, with the ``credential``
+    to store (which can be None). Raises BadRequest."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:

@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Function that returns whether the attributes of a commit put a path of the synced folder into LFS."""
+    """Lookup of the paths in the synced folder that the attributes of a commit put into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -102,7 +102,7 @@ class Tracked:
 
 
 def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Return the parts of each pattern about LFS, and whether it puts files into LFS."""
+    """Yield the parts of each pattern about LFS, and whether it puts files into LFS."""
     for line in text.splitlines():
         pattern, *attributes = line.split() or [""]
         if not pattern or pattern.startswith("#") or pattern.endswith("/"):
@@ -169,7 +169,7 @@ class _Authentication(Struct):
 
 
 class ObjectRefused(Exception):
-    """Raised if a server permanently refuses an object. The message contains the reason."""
+    """Raised if a server permanently rejects an object. The message contains the reason."""
 
 
 class LargeFiles:

@@ -112,13 +112,14 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the names of a file: the name in Git, and for a pointer also the name in Git LFS."""
+    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, the id in Git
+    LFS."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """Return the names in Git and Git LFS for each file of the space, by path."""
+    """Return the hashes of each file of the space as in ``_names``, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

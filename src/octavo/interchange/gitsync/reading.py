@@ -54,7 +54,7 @@ from .synced_state import SyncedState
 _MOST_FAST = 500
 _BATCH = 100
 Adopted = Callable[[], Mapping[tuple[str, str], str]]
-"""Ids by kind and name (``name_of``)."""
+"""Function that returns the ids that pages and items already have elsewhere, by kind and name (``name_of``)."""
 _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
 
 
@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class ReadContent(Struct):
-    """State of all content that the commits of a repository changed (None: deleted). ``oids``: the Git object
-    IDs of the texts and bytes that were read."""
+    """Content that the commits of a repository changed. ``versions``: the new versions of pages and items (None:
+    deleted). ``oids``: the Git object ids of the texts and bytes that were read, by content hash."""
 
     versions: Versions
     problems: list[Problem]
@@ -113,7 +113,7 @@ class _Reader:
         self._texts: list[str] = []
 
     def cleaned(self, change: PathChange) -> PathChange | None:
-        """Return the part of a change that a space can store; None if it is skipped on both sides."""
+        """Return a change without the parts that a space can't store; None if nothing is left."""
         if not is_safe(change.path):
             if change.new is not None:
                 shown = change.path.encode("unicode_escape", "replace").decode()
@@ -298,7 +298,7 @@ def _include(item: Item, text: str, digest: str) -> Item:
 
 
 class _Side:
-    """Return the files of a tree, for planning."""
+    """Files of one tree of the folder, with the plan of an import of them."""
 
     def __init__(self, copy: Repository, tree: bytes | None, without: Iterable[str]) -> None:
         self._copy = copy
@@ -322,7 +322,7 @@ class _Side:
 
 
 class _Structure:
-    """Two plans, in addition to the state that both sides agree on."""
+    """Comparison of two trees by their import plans, given the state that both sides last agreed on."""
 
     def __init__(
         self,
@@ -368,15 +368,15 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return the Markdown files that are not pages on either side."""
+        """Return the reason why a Markdown file of the old tree is not a page: the space has it as a file."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
 
     def compare(self) -> Versions:
-        old_ids = self._matched(self.old, {})
+        old_ids = self._match_ids(self.old, {})
         moved = self._moves()
-        new_ids = self._matched(self.new, moved)
+        new_ids = self._match_ids(self.new, moved)
         items, file_ids, old_file_ids = self._compare_items()
         pages = self._compare_pages(old_ids, new_ids, file_ids, old_file_ids)
         return Versions(pages, items)
@@ -397,8 +397,8 @@ class _Structure:
                 found[change.path] = old
         return found
 
-    def _matched(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
-        """Return the id of each page of a plan."""
+    def _match_ids(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
+        """Return the ids of the pages of a plan, in its order. ``moved``: the result of ``_moves``."""
         reads: list[Any] = []
         for place, planned in enumerate(side.plan.pages):
             path, body = planned.file_path, None
@@ -468,7 +468,7 @@ class _Structure:
                     if then is not None
                     else None
                 )
-                page = self._laid_over(before, old, page)
+                page = self._apply_changes(before, old, page)
             if path and not planned.missing and (before is None or path in self.changed or not before.body):
                 page = self._with_text(page, path, before)
             elif planned.missing and before is not None and before.body:
@@ -499,8 +499,9 @@ class _Structure:
         )
 
     @staticmethod
-    def _laid_over(before: Page, old: Page | None, new: Page) -> Page:
-        """Return the current page with the changes of the commits."""
+    def _apply_changes(before: Page, old: Page | None, new: Page) -> Page:
+        """Return the current page (``before``) with the changes that the commits made to it, from ``old`` to
+        ``new``."""
         is_link_to_own_file = new.kind == "link" and before.file_path is not None
         if old is None or is_link_to_own_file:
             fields = {name: getattr(new, name) for name in _STRUCTURE}
@@ -524,7 +525,7 @@ class _Structure:
         return self.reader.with_text(page, *read)
 
     def _order(self, new_ids: list[str], found: dict[str, Page | None], skipped: set[str]) -> None:
-        """Return the ranks of pages. Pages keep their rank if possible."""
+        """Set the ranks of the pages in ``found`` to the order of the new tree. Pages keep their rank if possible."""
         siblings: dict[str | None, list[str]] = {}
         for id in new_ids:
             page = found.get(id)
@@ -627,7 +628,7 @@ def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str,
 
 
 def _kinds(plan: ImportPlan, side: _Side) -> dict[str, str]:
-    """Return the changes of each file that is not a page."""
+    """Return the kind of each file that is not a page, by path."""
     root = plan.config.root
     found = {path: "reusable-content" for path in plan.includes}
     found |= {path: "file" for path in plan.files}

@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class RemoteBranches:
-    """Branches that a remote announced: ids by name, and the name of the default branch."""
+    """Branches that a remote announced: their commits by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"

@@ -48,7 +48,7 @@ class RepositoryBusy(Exception):
 
 
 class CommittedFile(Struct, frozen=True):
-    """File in a commit."""
+    """File in a commit: its mode and object id."""
 
     mode: int
     oid: str
@@ -76,7 +76,7 @@ class CommitText(Struct, frozen=True):
 
 
 class _Objects:
-    """Sequence of Git objects, each of which is read only when the sequence is iterated."""
+    """Git objects that are read one at a time while they are iterated."""
 
     def __init__(self, find: Callable[[bytes], Any], oids: Sequence[bytes]) -> None:
         self._find, self._oids = find, oids
@@ -89,7 +89,7 @@ class _Objects:
 
 
 class _Counted:
-    """Objects of which only a limited number is read. Repeated trees are not read again."""
+    """Reader of trees that stops after a maximum number of entries. Repeated trees are read once."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most

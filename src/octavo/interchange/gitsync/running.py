@@ -205,5 +205,5 @@ def record_failure(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Give up a run because another one is using the copy; it is retried."""
+    """Unlock a sync whose copy of the repository another run is using, so that it is retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -1,4 +1,5 @@
-"""Synced spaces, collections, and sites, and the runs of their syncs: rows in, frozen records out."""
+"""Database access for synced spaces, collections, and sites, and for the runs of their syncs. Rows are returned as
+frozen records."""
 
 from __future__ import annotations
 
@@ -35,11 +36,11 @@ MOST_RUNS = 200
 """Number of runs that are kept for each space."""
 MOST_PROBLEMS = 500
 HOLD = 900_000
-"""Time after which a run without a sign of life counts as dead, in milliseconds."""
+"""Time in milliseconds after which a run that has not extended its lock counts as dead."""
 
 
 class Connected(Struct, frozen=True):
-    """Branch that a space, collection, or site (with its spaces) is synced with. See the tables."""
+    """Sync of a space, collection, or site (with its spaces) with a branch."""
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
@@ -168,7 +169,7 @@ class SyncOutcome(Struct):
 
 
 class BranchRow(Struct, frozen=True):
-    """Branch that a change request is synced with; see the table."""
+    """Branch of a repository that is synced with a change request."""
 
     space_id: str
     ref: str
@@ -188,8 +189,7 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection without a repository, or the data that a client provided for a connection with one; see the
-    table."""
+    """Connection that has no repository yet, or the data that a client provided before it got one."""
 
     id: str
     organization_id: str
@@ -228,7 +228,7 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> lis
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""Columns that the space's description of its repository is derived from; ``synced_at`` also covers rows of an older
+"""Columns from which the description of a space's repository is derived; ``synced_at`` also covers rows of an older
 version."""
 
 
@@ -262,7 +262,7 @@ def insert(tx: Transaction, row: Connected) -> None:
 
 def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
-        fields.setdefault("was", None)  # with a new commit, this is the current folder of the sync
+        fields.setdefault("was", None)  # a new commit has the current folder of the sync
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)

@@ -97,7 +97,8 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return the repository's side as a change request next to main, relative to their common state."""
+    """Return both sides of a merge of the repository into main, relative to their common state. The repository's
+    side has the form of a change request."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -65,7 +65,7 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons that concern the pushed content."""
+"""Reasons for a failure that concern the content of the pushed commit."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
@@ -233,7 +233,7 @@ class Sync(SyncRun[SyncRow]):
                 Reason.EMPTIED,
                 f"The branch has no files in the folder {self.row.folder or '/'}. Choose another folder or branch.",
             )
-        git = self._about(copy, head)
+        git = self._commit_data(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
         source = self._with_large(source)
         entries = dict(copy.files(tree))
@@ -421,7 +421,7 @@ class Sync(SyncRun[SyncRow]):
             if entries
             else None
         )
-        about = self._about(copy, head) if head is not None and changes else None
+        about = self._commit_data(copy, head) if head is not None and changes else None
         with new_revision(self.context, main, whole, keys=keys, if_any=True) as revision:
             tx = revision.tx
             store.require_held(tx, self.row, self.holder)
@@ -442,7 +442,7 @@ class Sync(SyncRun[SyncRow]):
             store.put_blobs(tx, self.space_id, oids)
             if not all_new:
                 ahead_pages, ahead_items = _ahead(
-                    found, writing, pushes=commit is not None or self._keeps(found)
+                    found, writing, pushes=commit is not None or self._keeps_differences(found)
                 )
                 store.put_ahead(tx, self.space_id, ahead_pages, ahead_items)
                 store.set_fields(
@@ -469,11 +469,10 @@ class Sync(SyncRun[SyncRow]):
         self._outcome.exported = len(entries)
         self._record_agreement(commit, made.revision_id)
         with self.context.db.write() as tx:
-            record_git_commit(tx, made.revision_id, self._about(copy, commit, own=True))
+            record_git_commit(tx, made.revision_id, self._commit_data(copy, commit, own=True))
 
-    def _keeps(self, found: Differing | None) -> bool:
-        """Return whether to leave the differences uncommitted for now, which applies only when syncing from the
-        repository."""
+    def _keeps_differences(self, found: Differing | None) -> bool:
+        """Return whether the repository keeps its version of the differences, because this sync only reads from it."""
         return self.row.direction == "import" and found is not None
 
     # --- the commit -----------------------------------------------------------------------------------
@@ -557,8 +556,8 @@ class Sync(SyncRun[SyncRow]):
         with self.context.db.read() as tx:
             return get_body(tx, file.content).encode()
 
-    def _about(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
-        """Return the data about a commit that a revision records."""
+    def _commit_data(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
+        """Return the data about a commit that is stored with a revision."""
         row = self.row
         found: JsonObject = {
             "oid": commit,

@@ -28,7 +28,7 @@ _SIGNED = (
     b"x-hub-signature",
 )
 _LOOKED = 1000
-"""Delay in milliseconds, so that pushes in quick succession are synced together."""
+"""Delay in milliseconds before a sync, so that pushes in quick succession are synced together."""
 _UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
 
 

@@ -124,7 +124,8 @@ def _contents(found: Differing) -> Writing:
 
 
 class _Everything:
-    """Files of a whole state. Without ``found``, all of them are written."""
+    """All pages and items of a space's new state, to write their files. ``found``: the differences to write; None
+    to write everything."""
 
     def __init__(
         self,
@@ -185,7 +186,7 @@ class _Everything:
         touched |= dict.fromkeys(
             layout.paths[id] for id, item in writing.noted.items.items() if item and item.kind != "source"
         )
-        # A page without text names the file that it would have: there is none to delete.
+        # A page without text refers to a file that does not exist, so there is none to delete.
         writing.files = {path: wanted.get(path) for path in touched}
         return writing
 

@@ -17,9 +17,9 @@ MAX_STYLES = 50
 
 
 class _Where(NamedTuple):
-    """Keys of each value in a configuration, with dots between levels. The first key with a value is used.
-    ``variable``: the CSS variable with the color if no key has it. ``dark`` and ``dark_color``: the variable
-    and the color for dark pages."""
+    """Keys of each branding value in the configuration of a tool, with dots between levels. The first key with a
+    value is used. ``variable``: the CSS variable with the color if no key has it. ``dark`` and ``dark_color``: the
+    variable and the color for dark pages."""
 
     logo: tuple[str, ...] = ()
     dark: tuple[str, ...] = ()

@@ -70,7 +70,7 @@ KINDS = {
     **{reader.kind: reader.name for reader in READERS},
     "markdown": "Markdown",
 }
-"""The kinds of sources, with their display names."""
+"""Kinds of sources with their display names."""
 
 _OWN = (SUMMARY_PATH, CONFIG_PATH, DOCS_PATH)
 _ORDERING = re.compile(
@@ -137,7 +137,7 @@ def read_source(
 
 
 def _in_parts(files: Heads, kind: str, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
-    """Return each variant as a source. The result itself is the default variant."""
+    """Convert each variant to a source. Return the default variant, with all variants as its parts."""
     if layout.close is not None:
         layout.close()
     gathered = gather_parts(files, layout.variants, folder, add, tick)
@@ -178,7 +178,7 @@ def _gathered(files: Heads, layout: Layout, folder: str, add: Add, tick: Tick) -
 
 
 def _plain(source: Source, add: Add, tick: Tick) -> Source:
-    """Return a folder of Markdown unchanged if it uses only Octavo's own syntax."""
+    """Return a folder of Markdown unchanged if it uses only Octavo's own syntax; otherwise, convert it."""
     files = Heads(source)
     became = source.became
     if not any(
@@ -192,7 +192,7 @@ def _plain(source: Source, add: Add, tick: Tick) -> Source:
 
 
 _OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
-"""Rewrite links to pages of other formats, which are Markdown now."""
+"""Links to pages of other formats. They are rewritten, because these pages are Markdown now."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

@@ -64,7 +64,7 @@ def convert_file(file: Path, folder: TemporaryFiles) -> Source:
 
 
 class _Conversion:
-    """A source in which pages of other formats become Markdown files, and links between them follow."""
+    """Conversion of a source whose pages of other formats become Markdown files, to which links are changed."""
 
     def __init__(self, raw: Source, folder: TemporaryFiles, tick: Tick) -> None:
         self.raw = raw
@@ -284,8 +284,7 @@ def _free(path: str, taken: set[str]) -> str:
 
 
 def _part(packed: Source, name: str) -> bytes:
-    """Return a part of an OpenDocument file, or None for an image that is damaged or too large. Raises
-    SourceError."""
+    """Return a part of an OpenDocument file; empty for an image that is damaged or too large. Raises SourceError."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))
         return packed.read(name)
@@ -301,7 +300,7 @@ def _check_text(size: int) -> None:
 
 
 def _check_word(place: Path) -> None:
-    """Check an archive. Raises SourceError if it unpacks to too much, or for XML with a document type."""
+    """Raise SourceError if a Word file unpacks to too many bytes, or if its XML has a document type declaration."""
     with ExitStack() as stack, zipfile.ZipFile(place) as archive:
         if open_archive(str(place), stack).files.total > MAX_UNPACKED:
             raise SourceError(f"the unpacked file is larger than {MAX_UNPACKED // 1024**2} MB")

@@ -103,8 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """A variant that links may point to. ``comes``: whether it is imported into its own space along with this
-    one."""
+    """Variant that links may point to. ``comes``: whether it is also imported, into a separate space."""
 
     variant: Variant
     gathering: _Gathering
@@ -112,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Pages of a tree without their texts, reduced to the data that plans need."""
+    """Source with the names of pages but without their texts, which is all that a plan of their paths needs."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -248,7 +247,8 @@ class _Gathering:
         return self.layout.titles.get(path) or self.filled(self.files.name(path))
 
     def filled(self, text: str) -> str:
-        """Return text of a head or the navigation with the values of variables filled in, if pages have variables."""
+        """Return text of front matter or navigation with the values of variables filled in, if pages have
+        variables."""
         known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
         if not isinstance(known, dict) or "{{" not in text:
             return text
@@ -300,7 +300,7 @@ class _Gathering:
                 self.entries[path] = Entry(path=path)
 
     def _summary(self, led: Callable[[str], str]) -> str:
-        entries = list(self._listed(self.layout.entries, 0, led))
+        entries = list(self._summary_entries(self.layout.entries, 0, led))
         return write_summary(Summary(title=self.layout.title, entries=entries))
 
     @cached_property
@@ -310,12 +310,15 @@ class _Gathering:
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 
-    def _listed(
+    def _summary_entries(
         self, entries: Sequence[Entry], level: int, led: Callable[[str], str]
     ) -> Iterator[SummaryEntry]:
-        """Return the listed entries. ``led``: the map from the links of entries to their targets."""
+        """Yield the entries of SUMMARY.md for a navigation. ``led``: the function that returns the target of an
+        entry's link."""
         for entry in entries:
-            children = list(self._listed(entry.children, level + 1, led)) if level < MAX_LEVELS else []
+            children = (
+                list(self._summary_entries(entry.children, level + 1, led)) if level < MAX_LEVELS else []
+            )
             if entry.href is not None:
                 yield SummaryEntry(kind="link", title=entry.title or entry.href, href=led(entry.href))
                 yield from children
@@ -407,7 +410,7 @@ class _Gathering:
             self.page_titles[path] = _plain_title(first[1]) or self.name(path)
 
     def _converted(self, path: str, page: _Page) -> str | None:
-        """Return the page of a file that isn't Markdown, or None for Markdown."""
+        """Convert the page in a file that isn't Markdown; return None for Markdown."""
         convert, files = self.layout.convert, self.files
         if convert is None:
             return None
@@ -462,8 +465,7 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path of a file of the source in the result. A file that is requested for the first time gets
-        a path."""
+        """Return the path in the result of a file of the source. A file gets a path when it is first requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -609,8 +611,8 @@ class _Gathering:
         return None
 
     def _leaves_language(self, name: str, source: str, found: str) -> bool:
-        """Return whether a relative path goes from the folder of a language to the same page in the default
-        language."""
+        """Return whether a relative path is in the folder of a language but refers to the same page in the default
+        language, because there is no translation."""
         return any(
             source.startswith(over)
             and not found.startswith(over)
@@ -644,7 +646,7 @@ class _Gathering:
 
     @cached_property
     def _mappings(self) -> list[tuple[str, str, str]]:
-        """Yield the ``paths`` of the project's ``tsconfig.json``: the base folder, a pattern, and its replacement.
+        """Return the ``paths`` of the project's ``tsconfig.json``: the base folder, a pattern, and its replacement.
         ``*`` in a pattern matches any text."""
         for name in ("tsconfig.json", "jsconfig.json"):
             given = read_literal(self.files.text(self.project + name) or "")
@@ -737,11 +739,10 @@ class _Gathering:
 
 
 class _Page:
-    """A page during its conversion (``markdown.Place``). ``written``: the file that its links are written
-    in."""
+    """Page during its conversion (``layout.Place``). ``written``: the file in which its links are written."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """Set up a page. ``above``: the number of lines of the file before the counted ones."""
+        """Create a page. ``above``: the number of lines of the file before the first counted line."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
@@ -865,7 +866,7 @@ class _Page:
         page, _, heading = name.partition("#")
         heading = heading.rpartition("#")[2]
         if heading.startswith("^"):
-            heading = ""  # A block has no URL here, but its page has.
+            heading = ""  # A block has no URL of its own here, so the link goes to its page.
             if not page.strip():
                 return relative_href(self.made, self.made), gathering.name(self.path)
         if not page.strip():

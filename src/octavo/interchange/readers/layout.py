@@ -1,4 +1,4 @@
-"""The form that every reader returns: the pages, their order, their names, and their original locations."""
+"""Result of every reader: the pages, their order, their names, and their original locations."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.core.problems import Problem
 from octavo.core.sources import Brand
 
 Head = dict[str, Any]
-"""The keys of a page's front matter."""
+"""Keys and values of a page's front matter."""
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
@@ -64,7 +64,7 @@ class Entry(Struct, kw_only=True):
 
 
 class Place(Protocol):
-    """The location of a page, and its access to the rest of the source."""
+    """Location of a page, and its access to the rest of the source."""
 
     path: str
 
@@ -101,8 +101,8 @@ class Place(Protocol):
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """A version or a language of a source. ``path``: the prefix of its URLs. ``language``: the source's name
-    of the language. Readers see the ``default`` variant first."""
+    """Version or language of a source. ``path``: the prefix of its URLs. ``language``: the source's name of the
+    language. ``default``: whether readers see this variant first."""
 
     key: str
     title: str
@@ -113,7 +113,7 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """The results of a reader before the pages are read.
+    """Result of a reader before the texts of pages are read.
 
     ``root``: the folder that pages and root-relative links are relative to, empty or with a trailing slash.
     ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of the files of
@@ -131,43 +131,44 @@ class Layout(Struct, frozen=True, kw_only=True):
     site: str = ""
     base: str = ""
     begins: str = ""
-    """The prefix that the tool itself adds to links that start with a slash, usually the language of the page."""
+    """Prefix that the tool adds to links that start with a slash, usually the language of the page."""
     title: str = ""
     language: str = ""
-    """The language that the configuration states for these pages, as it spells it."""
+    """Language of these pages as spelled in the configuration."""
     description: str = ""
-    """The description of the site in the configuration. A home page without a description gets it."""
+    """Description of the site in the configuration. A home page without a description gets it."""
     brand: Brand = Brand()
-    """The branding in the configuration, with images as it writes them."""
+    """Branding in the configuration, with the references to images as written there."""
     titles: Mapping[str, str] = {}
     """Titles of pages that don't state one in their own head."""
     titled: bool = False
-    """Whether readers saw the title in a page's head above the text, regardless of the heading that the text starts
-    with."""
+    """Whether the tool shows the title in a page's front matter above the text, even if the text starts with a
+    heading."""
     names: Mapping[str, str] = {}
     """Paths of files here that differ from those in the source."""
     same: Mapping[str, str] = {}
     """Files that another file replaces."""
     convert: Callable[[str, Place], str | None] | None = None
-    """Converts the whole page of a file that isn't Markdown. Returns None for Markdown."""
+    """Function that converts a file that isn't Markdown to a whole page. It returns None for Markdown."""
     embedded: Callable[[str, Place], str | None] | None = None
-    """Converts a fragment in another markup language within a page of Markdown."""
+    """Function that converts a fragment in another markup language within a page of Markdown."""
     letters: bool = False
-    """Whether it converts text in any encoding. Otherwise, text is UTF-8."""
+    """Whether ``convert`` accepts text in any encoding; otherwise, text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
-    """The heading above each id in a converted file, by its anchor. Headings keep their anchors."""
+    """Function that returns, for each id in a converted file, the anchor of the heading above it."""
     close: Callable[[], None] | None = None
-    """Releases the resources that reading the pages needed."""
+    """Function that releases the resources needed to read the pages."""
     skipped: tuple[str, ...] = ()
     """Endings of files that are imported as pages or not at all."""
     schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
-    """Folders that overlay others. A file missing in the first is looked up in the second."""
+    """Pairs of folders, where the first overlays the second: a file missing in the first is looked up in the
+    second."""
     variants: Sequence[Variant] = ()
     """All variants if there are several, including this one."""
     left: Sequence[Problem] = ()
-    """The problem to report for skipped variants."""
+    """Problem to report for skipped variants."""
     values: Mapping[str, Any] = {}
     problems: Sequence[Problem] = ()
     rest: bool = False

@@ -70,8 +70,7 @@ def _file_opening(path: str) -> Callable[[], IO[bytes]]:
 
 
 class _Measured:
-    """An archive that returns at most ``_MAX_DIRECTORY`` bytes at once, so that the size of its directory is
-    limited."""
+    """Archive that returns at most ``_MAX_DIRECTORY`` bytes per read, so that the size of its directory is limited."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -143,7 +142,7 @@ _UNICODE_NAME = 0x7075
 
 def _name_of(info: zipfile.ZipInfo) -> str:
     """Return the name of an entry. A name without the UTF-8 flag may still be UTF-8, as macOS writes it, or the
-    entry may have its UTF-8 name in an extra field. Otherwise the name is in the code page of old programs."""
+    entry may have its UTF-8 name in an extra field. Otherwise the name is in the code page of older software."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

@@ -29,13 +29,14 @@ class PageTags:
 
     def _slug(self, name: str) -> str:
         label = self._stated.get(name, name)
-        # Octavo finds the label of a tag that it doesn't define, if it is the slug.
+        # If the slug of a tag equals its label, the tag needs no definition.
         slug = slugify(name)
         self._found.setdefault(slug, Tag(slug, label[:MAX_SLUG]))
         return slug
 
     def definitions(self) -> str:
-        """Return the text of the file that defines the tags whose labels aren't their slugs; empty without any."""
+        """Return the text of the file that defines the tags whose labels differ from their slugs; empty if there
+        are none."""
         labeled = [tag for tag in self._found.values() if tag.label != tag.tag]
         return write_tags(sorted(labeled, key=lambda tag: tag.tag))
 

@@ -114,7 +114,7 @@ def _read_csv(text: str) -> Iterator[GivenRedirect]:
 
 
 def _switch(text: str) -> bool | Literal[""] | None:
-    """Return a value that is true or false, None for an empty one, and "" for anything else."""
+    """Return a boolean written as text; None if it is empty, and "" for any other text."""
     if not text:
         return None
     return {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}.get(
@@ -201,7 +201,7 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_yaml(text: str) -> Iterator[GivenRedirect]:
-    # YAML tags for programs are dropped, so that only their values are read.
+    # YAML tags that create objects of a program are dropped, so that only their values are read.
     yield from _read_value(read_yaml(re.sub(r"!!?[A-Za-z][\w./:-]*(?=\s|$)", "", text)).value)
 
 
@@ -242,7 +242,7 @@ def _read_map(found: JsonObject) -> Iterator[GivenRedirect]:
 
 
 def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
-    """Return the redirects in a file. ``default``: the status of a redirect without one."""
+    """Yield the redirects in a list. ``default``: the status of a redirect without one."""
     number = 0
     for item in found:
         one = mapping(item)
@@ -268,7 +268,7 @@ def _wrong(row: int, source: str, problem: str) -> GivenRedirect:
 
 
 def _given(row: int, source: str, destination: str, status: str) -> GivenRedirect:
-    """Return a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
+    """Convert a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
         return _wrong(row, source, f"the status {status} isn't supported: use 301, 302, 303, 307, or 308")

@@ -10,7 +10,7 @@ from octavo.core.sources import SourceFiles
 
 
 class TemporaryFiles:
-    """Temporary files of a run, named by number."""
+    """Temporary files of an import, named by numbers."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

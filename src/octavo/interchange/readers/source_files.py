@@ -1,4 +1,4 @@
-"""The files of a source for readers: their texts and the heads of pages, each read once."""
+"""Files of a source for readers: their texts and the front matter of pages, each read once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
 
 class Heads:
-    """Heads of pages. ``paths``: all files in order. ``known``: the paths as a set."""
+    """Source with the front matter of its pages. ``paths``: all files in order. ``known``: the paths as a set."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -55,7 +55,7 @@ class Heads:
         return self._read(path)[1]
 
     def name(self, path: str) -> str:
-        """Return a title for a page: its own, or one made from its file name."""
+        """Return a title for a page: its own, or one derived from its file name."""
         if title := self.title(path):
             return title
         stem = posixpath.splitext(posixpath.basename(path))[0]
@@ -95,7 +95,7 @@ def read_head(text: str) -> Head:
 
 
 def unread_head(text: str) -> tuple[int, str] | None:
-    """Return the line and the reason why a front matter can't be read."""
+    """Return the line and the reason if a front matter can't be read."""
     try:
         _read_front(text)
     except YamlError as error:

@@ -1,4 +1,4 @@
-"""Trees of pages without a navigation: folders, in the order declared in the heads of pages."""
+"""Trees of pages without a navigation: folders, in the order declared in the front matter of pages."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Facts about a folder: its title and position, and the file of its page if that isn't the index.
-    ``order``: the names of its contents, in order, with their titles if specified. Other contents are placed
-    at ``...``, or last."""
+    """Settings of a folder: its title and position, and the file of its page if that isn't the index. ``order``:
+    the names of its contents, in order, with their titles if specified. Other contents are placed at ``...``, or
+    last."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths declared in the pages."""
+    """Return the former URL paths declared in the pages, with the file of each."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)
@@ -197,7 +197,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return entries without those that have no target."""
+    """Return the entries without those that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]
@@ -215,7 +215,7 @@ _LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P
 def list_nav(
     files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
 ) -> list[Entry]:
-    """Return the tree in a list of links."""
+    """Return the tree in a nested list of links."""
     made: list[Entry] = []
     stack: list[tuple[int, list[Entry]]] = [(-1, made)]
     for line in text.split("\n")[:MAX_ENTRIES]:

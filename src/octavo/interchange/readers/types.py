@@ -1,4 +1,4 @@
-"""The interface of readers."""
+"""Interface that every reader implements."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from .layout import Layout
 from .source_files import Heads
 
 Tick = Callable[[], None]
-"""Callback between files. It raises when the run is over."""
+"""Callback that a reader calls between files. It raises an error when the run is over."""
 Add = Callable[[SourceFiles, str, bytes], None]
 """Callback that stores bytes in the files of a source at a path."""
 
 
 class Reader(Struct, frozen=True):
     """Reader for a kind of source. ``find``: the function that returns the folder of the source, or None.
-    ``lay_out``: the function that returns its layout. ``told``: the function that replaces ``find`` for a
-    source whose kind is specified."""
+    ``lay_out``: the function that returns its layout. ``told``: the function to use instead of ``find`` if the kind
+    of the source is specified."""
 
     kind: str
     name: str

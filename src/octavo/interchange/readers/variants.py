@@ -46,7 +46,7 @@ LANGUAGE_NAMES = {
     "id": "Bahasa Indonesia",
     "hi": "हिन्दी",
 }
-"""The names of languages in the language itself, for sources that don't state them."""
+"""Names of languages in the languages themselves, for sources that don't have them."""
 
 
 def language_name(name: str, told: str = "") -> str:
@@ -76,8 +76,8 @@ def key_of(taken: set[str], *parts: str) -> str:
 
 
 def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
-    """Return the same tree, with URLs that start with the name of the variant. The default variant is also
-    available without it."""
+    """Return the layout with URLs that start with the name of the variant. The default variant is also available
+    without it."""
     addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}
     if is_first:
         former = {address: path for path, address in addresses.items()}
@@ -93,10 +93,9 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """Return the same tree in another language. ``find``: the function that returns the file in that language
-    for a file in the default language. ``labels``: the texts of the navigation in that language. ``begins``:
-    its URL prefix. ``whole``: whether to import pages without a translation in the default language, as
-    readers saw them."""
+    """Return the layout in another language. ``find``: the function that returns the file in that language for a
+    file in the default language. ``labels``: the texts of the navigation in that language. ``begins``: its URL
+    prefix. ``whole``: whether to import pages without a translation in the default language, as readers saw them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)
@@ -114,7 +113,7 @@ def laid_over(
             if path is None and entry.href is None and not children:
                 continue
             title = labels.get(entry.title or "", entry.title) if entry.title else None
-            # The title of the page in the default language doesn't apply to this one.
+            # The title of the page in the default language doesn't apply to the translation.
             if path in translated and title == entry.title:
                 title = None
             if path is None and title is None and entry.path is not None:

@@ -20,21 +20,21 @@ from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
 
 MAX_SPACES = 1_000
-"""Maximum number of spaces to choose from."""
+"""Maximum number of spaces that are offered for an import."""
 MAX_LIST_PAGES = 10_000
-"""Maximum number of pages of one list. No organization has a million of anything."""
+"""Maximum number of pages of one list. It is higher than any organization needs."""
 _ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
 _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
 _ATTEMPTS = 6
 _LONGEST_WAIT = 300.0
-"""Maximum number of seconds to wait at a time, regardless of the API's request."""
+"""Maximum number of seconds to wait before a request, even if the API asks for more."""
 _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """Raised if the token is not or no longer valid. Everything imported until then is complete, and the next
-    attempt continues from there."""
+    """Raised if the token is not or no longer valid. Everything imported before is complete, and the next attempt
+    continues from there."""
 
 
 class ResourceMissing(SourceError):
@@ -42,7 +42,7 @@ class ResourceMissing(SourceError):
 
 
 class FoundSpace(Struct):
-    """A space that a token can access, with the title of its organization."""
+    """Space that a token can access, with the title of its organization."""
 
     id: str
     title: str

@@ -14,14 +14,14 @@ from octavo.kit.files import Blob
 
 
 class StoredBrand(Struct, frozen=True):
-    """A brand with its images in the file store, by path. Images that can't be read are missing."""
+    """Branding with its images in the file store, by path. Images that can't be read are missing."""
 
     brand: Brand
     images: Mapping[str, Blob]
 
 
 def store_brand(context: Context, brand: Brand) -> StoredBrand:
-    """Store the images of a brand, outside of any transaction."""
+    """Store the images of a source's branding. Call this outside any transaction."""
     images: dict[str, Blob] = {}
     for path, read in brand.pictures.items():
         with suppress(SourceError):

@@ -88,7 +88,7 @@ class Confluence:
         return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
 
     def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page after page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
             answer = self.api.get(path, **query)
@@ -105,7 +105,7 @@ class Confluence:
 
 
 class _Space:
-    """A space, written as an XML export."""
+    """Converter of a space to the format of an XML export."""
 
     def __init__(self, confluence: Confluence, key: str, folder: TemporaryFiles) -> None:
         self.confluence, self.api, self.key, self.folder = confluence, confluence.api, key, folder
@@ -148,7 +148,7 @@ class _Space:
                 continue
             self._object(
                 out,
-                "TemporaryFiles",
+                "Folder",
                 folder,
                 {"title": text_of(found, "title"), "position": _number(found.get("position"))},
                 {"space": "1", "parent": text_of(found, "parentId")},
@@ -296,7 +296,8 @@ class _Space:
             except ResourceMissing:
                 self.people[id] = ""
             except SourceError:
-                # A token that can read pages may lack access to people. An expired token shows with the next page.
+                # A token that can read pages may lack access to people. An expired token is detected when the next
+                # page is read.
                 self.asks_people = False
         return self.people.get(id, "")
 
@@ -306,5 +307,5 @@ def _text(words: str) -> str:
 
 
 def _number(position: object) -> str:
-    """Return a position as a number, if it is one."""
+    """Return a position as a number, or an empty string if it isn't one."""
     return str(position) if isinstance(position, int) and position >= 0 else ""

@@ -33,14 +33,15 @@ from octavo.kit.files import FileStore
 
 
 class Exported(msgspec.Struct, frozen=True):
-    """An exported file: its relative path, with ``/``, and its bytes piece by piece."""
+    """Exported file: its relative path, with ``/``, and its bytes in chunks."""
 
     path: str
     pieces: Iterator[bytes]
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """The path of each page's text and of each item, by id, and the texts of the configuration, by path."""
+    """Layout of an export: the path of each page's text and of each item, by id, and the texts of the
+    configuration, by path."""
 
     paths: dict[str, str]
     texts: dict[str, str]
@@ -94,8 +95,8 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Return the path of each page's file: its original or stated path, or else its slugs. Other pages without a
-    text have no path. No page overwrites a file that is ``owned``."""
+    """Return the path of each page's file: its original or specified path, or otherwise one made of its slugs.
+    Other pages without a text have no path. No page overwrites a file that is ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -125,8 +126,8 @@ def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]
 
 
 def _beside_folders(paths: dict[str, str]) -> dict[str, str]:
-    """Return the paths, with a number added to each name that is also a folder of others. A file system allows
-    only one of the two."""
+    """Return the paths, with a number added to each file name that is also the name of a folder, because a file
+    system allows only one of the two."""
     folders = {folder for path in paths.values() for folder in folders_of(path)}
     taken = folders | set(paths.values())
     found: dict[str, str] = {}
@@ -171,7 +172,7 @@ def _configuration(
             lambda text: _pages_of_entries(plan(text)),
         )
     elif summary or not all(map(tree.is_defined_by_file, tree.pages)):
-        # A tree that had no SUMMARY.md and that the files alone no longer describe.
+        # The tree had no SUMMARY.md, and the files alone no longer determine it.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))
     path = root + VARIABLES_PATH
     if (read_variables(texts[path])[0] if path in texts else {}) != variables:
@@ -180,7 +181,8 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """The exported files as a source to plan an import of: their names, and the texts that the plan depends on."""
+    """Exported files in the form of a source, to plan an import of them: their names, and the texts on which the
+    plan depends."""
 
     texts: dict[str, str]
     names: set[str]
@@ -196,7 +198,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """The pages of a state, the path of each page's file, and the paths of other files by id."""
+    """Pages of a state, the path of each page's file, and the paths of other files by id."""
 
     pages: list[Page]
     paths: dict[str, str]
@@ -204,7 +206,8 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_defined_by_file(self, page: Page) -> bool:
-        """Return whether a file alone defines the page: its own file, or a Markdown file that can't be a page."""
+        """Return whether a file alone defines the page: the page's own file, or a Markdown file that can't be a
+        page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
@@ -243,7 +246,7 @@ class _Tree(msgspec.Struct, frozen=True):
         return _nested(children, None, entry_of)
 
     def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
-        """Return the kind of a page's entry, its target, and the anchor in the target."""
+        """Return the kind of a page's entry in SUMMARY.md, its target, and the anchor there."""
         if page.kind in ("group", "computed"):
             return page.kind, None, None
         if page.kind == "document":
@@ -267,7 +270,7 @@ def _nested(
 
 
 def _pins(plan: ImportPlan) -> dict[str, str | None]:
-    """Return the pinning of each pinned group, by slug."""
+    """Return the specified slug of each pinned group, by slug."""
     written = {entry.line: entry.slug for entry in walk_entries(plan.summary.entries)}
     return {page.slug: written[page.line] for page in plan.pages if page.kind == "group"}
 

@@ -43,7 +43,7 @@ _PER_PAGE = 100
 
 
 class HostedApi(Api):
-    """An API at ``https://host``, optionally followed by ``/v1``."""
+    """Client for the API at ``https://host``, optionally followed by ``/v1``."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class HostedApi(Api):
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
     def all(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Return the entries of a list, page after page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page after page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
         while True:
@@ -151,7 +151,7 @@ def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str
 
 
 class _Reading:
-    """A space, read page by page into ``source``."""
+    """Reader of a space, page by page, into ``source``."""
 
     def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"

@@ -81,7 +81,7 @@ class StagedFiles(Struct, frozen=True):
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """The language that the source states, or else the one that its texts are certainly in."""
+    """Language that the source specifies, or otherwise the one in which its texts certainly are."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
@@ -96,7 +96,7 @@ class StagedFiles(Struct, frozen=True):
         return found
 
     def original(self, path: str | None) -> str | None:
-        """Return the file of the source that the page of a file was made from."""
+        """Return the file of the source from which the page of a file was made."""
         origins = self.source.origins if self.source is not None else {}
         return origins.get(path or "", path or "") or None
 
@@ -197,9 +197,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes. Nothing refers to them yet. ``is_space``: the function
-    that returns whether a link to a space with this id refers to a space that the source's space may link
-    to."""
+    """Read a source and store its texts and bytes, to which nothing refers yet. ``is_space``: the function that
+    returns whether this is the id of a space to which pages of the source can link."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -239,7 +238,7 @@ def stage_files(
     told = [
         source.as_original(problem)
         for problem in plan.problems
-        # The reader of each kind knows which page is the home page.
+        # The reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
     problems = [*source.problems, *told]
@@ -317,7 +316,7 @@ Also = Callable[[Transaction, State, list[str]], None]
 
 
 def imported_from(staged: StagedFiles) -> str | None:
-    """Return the message of the revision with an imported source; None if the source has no name."""
+    """Return the revision's message for an imported source; None if the source has no name."""
     name = staged.source.name if staged.source is not None else ""
     return f"Imported from {name}" if name else None
 
@@ -392,7 +391,7 @@ def _keep_order(
     reads: list[tuple[PageText, PageHead | None, str | None]],
     page_ids: list[str],
 ) -> None:
-    """Skip pages that differ only in rank, unless the order of siblings really changed."""
+    """Remove pages that differ only in rank from the changes, unless the order of siblings really changed."""
     siblings: dict[str | None, list[str]] = {}
     for read, _, _ in reads:
         parent = read.planned.parent
@@ -406,7 +405,7 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Give every page of ``order`` that moves a rank between its neighbors that stay."""
+    """Give every page in ``order`` that moves a rank between its neighbors that don't move."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

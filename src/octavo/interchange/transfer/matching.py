@@ -17,7 +17,8 @@ _MAX_COMPARISONS = 20_000
 
 
 def longest_in_order(order: list[str], before: list[str]) -> set[str]:
-    """Return the members of ``order`` that can stay where they are among ``before``."""
+    """Return the longest part of ``order`` whose members are in the same order in ``before`` and so need no new
+    rank."""
     return {order[place] for place, _ in align(order, before)}
 
 
@@ -39,12 +40,12 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """Return the id of each page by place: that of the page with the same file, else of the most similar page,
-    else a new one. A link to a Markdown file counts as the page that the file was or becomes."""
+    """Return the id of each page by place: that of the page with the same file, otherwise of the most similar page,
+    otherwise a new one. A link to a Markdown file counts as the page that the file was or becomes."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
     by_place: dict[tuple[str | None, str, str], list[str]] = {}
-    # Pages with the same title keep their order. The first one is taken from the end.
+    # Pages with the same title keep their order. They are taken from the end of the list.
     for page in sorted(old.values(), key=lambda page: (page.rank, page.id), reverse=True):
         if not page.file_path:
             leads_to_file = (page.target or {}).get("kind") == "file"

@@ -1,4 +1,4 @@
-"""Opening of the source of an import, given as people write it."""
+"""Opening of the source of an import, given by the URL or path that a person entered."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 
 AllowUrl = Callable[[str], str]
-"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if it must not be
-fetched."""
+"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if connecting is not
+allowed."""
 
 
 @contextmanager

@@ -20,7 +20,7 @@ MAX_LISTED_PAGES = 5000
 
 @schema_name("PlannedPage")
 class PreviewedPage(Struct):
-    """A page, group, or link of the planned tree. ``path``: the path of its file in the source."""
+    """Page, group, or link of the planned tree. ``path``: the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
@@ -41,9 +41,8 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
 
 @schema_name("ImportPlan")
 class ImportPreview(Struct, rename="camel"):
-    """The plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts cover all of it.
-    ``variants``: every version and language of a source that has several; the rest of the plan describes the
-    default variant."""
+    """Plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts cover all of it. ``variants``:
+    every version and language of a source that has several; the rest of the plan describes the default variant."""
 
     pages: list[PreviewedPage]
     page_count: int

@@ -1,5 +1,5 @@
-"""A ReadMe project over its HTTP API, version 2 or 1. It is written like ReadMe syncs it with a repository, and
-read the same way."""
+"""ReadMe project over its HTTP API, version 2 or 1. It is written in the form in which ReadMe syncs a project with
+a repository, and read the same way."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ class Project(Struct, frozen=True):
 
 
 class _Page(Struct):
-    """A page of either API. ``head``: its front matter. ``html``: whether it isn't Markdown."""
+    """Page from either version of the API. ``head``: its front matter. ``html``: whether the text is HTML instead
+    of Markdown."""
 
     slug: str
     head: JsonObject
@@ -57,8 +58,7 @@ class _Listed(Struct):
 
 
 class ReadMe:
-    """The API of ReadMe. ``address`` is https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older
-    projects."""
+    """API of ReadMe. ``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older projects."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class ReadMe:
 
 
 class _First:
-    """The API of older projects."""
+    """API of older projects, version 1."""
 
     def __init__(self, api: Api, version: str) -> None:
         self.api = api
@@ -208,7 +208,7 @@ class _First:
 
 
 class _Second:
-    """The API of projects that ReadMe calls refactored."""
+    """API of projects that ReadMe calls refactored, version 2."""
 
     def __init__(self, api: Api, version: str) -> None:
         self.api = api
@@ -295,7 +295,7 @@ class _Version:
             self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Return a list that some projects don't have."""
+        """Yield the entries of a list that some projects don't have; nothing if it is missing."""
         try:
             yield from ask()
         except ResourceMissing:
@@ -379,7 +379,7 @@ def _objects(value: object) -> list[JsonObject]:
 
 
 def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
-    """Yield the entries of a list of the second API, page after page."""
+    """Yield the entries of a list of version 2, page after page."""
     ending = Ending(path)
     number = 1
     while True:
@@ -403,7 +403,7 @@ def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
         seen, at = {slug}, slug
         while (at := above.get(at, "")) in made and at not in seen:
             seen.add(at)
-        # A page that is its own ancestor is moved to the top level.
+        # A page that is its own ancestor becomes a top-level page.
         parent = made.get(above.get(slug, ""))
         (parent.below if parent is not None and at not in made and len(seen) <= _MAX_LEVELS else top).append(
             listed

@@ -18,7 +18,7 @@ from .updating import Update
 
 
 class Canceled(Exception):
-    """Raised if the run was canceled, or ended by another worker. All of its results must be dropped."""
+    """Raised if the run was canceled, or ended by another worker. All of its results must be discarded."""
 
 
 def record(

@@ -1,4 +1,4 @@
-"""Imports by the command: a source for the first time, and its newer states after that.
+"""Imports by `octavo import`: a source for the first time, and newer states of it afterward.
 
 Each import is kept as a run without a user, so that the next import can determine the content that this one created. A
 process killed at any point leaves the existing content intact.
@@ -109,13 +109,12 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Note that a source is being imported into a space, so that an interrupted import continues there."""
+    """Record that a source is being imported into a space, so that an interrupted import continues there."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 
 class NotedChange(Struct, frozen=True):
-    """The change request that a change request from elsewhere was imported into. ``is_whole``: whether the
-    import was completed."""
+    """Local change request into which a remote one was imported. ``is_whole``: whether the import was completed."""
 
     change_id: str | None
     is_whole: bool
@@ -127,13 +126,13 @@ def find_noted_change(tx: Transaction, organization_id: str, identity: str) -> N
 
 
 def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None:
-    """Note that a change request was imported completely."""
+    """Record that a change request was imported completely."""
     store.end_run(tx, run_id, "completed", problems=problems)
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Note that a change request contains an imported one. Return the id of the run that records this; the run
-    stays open."""
+    """Record the local change request into which a remote one is imported. Return the id of the run that records
+    this, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
 
@@ -146,7 +145,7 @@ def _begin(
     change_id: str | None = None,
     origin: str | None = None,
 ) -> store.ImportRunRow:
-    """Start a run of `octavo import`. It replaces an interrupted run of the same source."""
+    """Start a run of `octavo import`, replacing an interrupted run of the same source."""
     store.drop_begun(tx, space_id, identity)
     return store.insert_run(
         tx,
@@ -162,8 +161,7 @@ def _begin(
 
 
 class _CommandImport:
-    """An import by the command. ``changes``: the changes to existing content if the source was merged with
-    it."""
+    """Import by the command. ``changes``: the changes to existing content if the source was merged with it."""
 
     def __init__(
         self,
@@ -182,7 +180,7 @@ class _CommandImport:
         self.changes: store.ImportChanges | None = None
 
     def record_whole(self, tx: Transaction, state: State, page_ids: list[str]) -> None:
-        """Keep the results of a revision that contains only the source."""
+        """Record the results of a revision that contains only the source."""
         base = self._find_base(tx)
         known = {page.id: page for page in list_pages(tx, state)}
         pages = [known[id] for id in page_ids]
@@ -234,8 +232,8 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return the content that the last import of the command created before its imports were kept as
-        runs. That revision has no author, and made the space equal to its source."""
+        """Return the content that the last import of the command created if it is older than the runs that record
+        imports. The revision of such an import has no author, and made the space equal to its source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)

@@ -134,7 +134,8 @@ def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> 
 
 
 def _object(repository: Repo, oid: bytes) -> Any:
-    # By its id alone: a repository accepts names that its objects reject as the name of a ref.
+    # The commit is looked up by its id alone, because a name that a repository accepts may be invalid as the name
+    # of a ref.
     return repository.object_store[ObjectID(oid)]
 
 
@@ -180,7 +181,9 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
                 try:
                     data = _object(repository, blob).as_raw_string()
                 except GitRefused:
-                    source.add(path, MAX_FILE + 1, io.BytesIO)  # Added like any file that is too large.
+                    source.add(
+                        path, MAX_FILE + 1, io.BytesIO
+                    )  # it is reported like any file that is too large
                     continue
                 kept = data if len(data) <= left else None
                 left -= len(data) if kept is not None else 0

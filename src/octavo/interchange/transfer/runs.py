@@ -60,7 +60,7 @@ SECONDS = 2 * 3600.0
 """Maximum duration of an attempt. A website alone gets at most half of it."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Problem codes that don't matter here: pages below other pages need no home page."""
+"""Codes of problems that don't matter here, because pages below other pages need no home page."""
 
 
 class ProgressReporter:

@@ -1,5 +1,5 @@
-"""Detection of the language of a source: the one it states, else the one that a sample of its text is certainly
-in."""
+"""Detection of the language of a source: the one that it specifies, or otherwise the one in which a sample of its
+text certainly is."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MARKUP = re.compile(
 class Sample:
     """Collector of the first words of each page, until there are enough to detect their language.
 
-    ``stated`` is the language that the source itself states. A guess never overrules it, not even if spaces don't
+    ``stated``: the language that the source itself specifies. A guess never overrules it, not even if spaces don't
     support it.
     """
 
@@ -37,7 +37,8 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """Return the stated language, else the one that all of the text is certainly in, if spaces support it."""
+        """Return the specified language, or otherwise the one in which the whole sample certainly is, if spaces
+        support it."""
         if self._stated:
             return space_language(self._stated)
         found = find_language(" ".join(self._said))

@@ -33,8 +33,8 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
-    """Return an exported file with the ids of spaces in Markdown links replaced by these names, where a link can
-    contain the name."""
+    """Return an exported file in which the ids of spaces in Markdown links are replaced with these names, where a
+    link can contain the name."""
     names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
     if not names or not is_markdown(exported.path):
         return exported
@@ -65,9 +65,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return, for each id that isn't ``known`` and that links of these sources name, the name of the only
-    source that has all pages they point to. An id without pages, or with several possible sources, is
-    omitted."""
+    """Guess the spaces to which ids in links refer. Return the name of the source by id, for each id that isn't
+    ``known`` if exactly one of these sources has all pages to which links with the id point."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

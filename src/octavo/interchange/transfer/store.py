@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.item_versions import Item
 from octavo.core.pages import Page
 from octavo.core.problems import Problem
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -77,8 +77,8 @@ class ImportChanges(Struct, rename="camel"):
 
 
 class ImportedPage(Struct):
-    """An imported page. All pages are created at once when a run ends. ``path``: the path of its file in the
-    source, as in problems."""
+    """Imported page. All pages are created at once when a run ends. ``path``: the path of its file in the source,
+    as in problems."""
 
     id: str
     source_url: str | UnsetType = msgspec.field(name="sourceURL", default=UNSET)
@@ -88,8 +88,8 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """A version or language of a source, and the space that it became. ``path``: the prefix of its URLs on
-    the site. Readers see the ``default`` variant first; it is the target of the run."""
+    """Version or language of a source, and the space into which it was imported. ``path``: the prefix of its URLs
+    on the site. Readers see the ``default`` variant first; it is the target of the run."""
 
     key: str
     title: str
@@ -100,16 +100,16 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """The results of a source with several versions or languages. Empty until the run ends, and for a source with
-    only one."""
+    """Spaces into which the versions or languages of a source were imported. Empty until the run ends, and for a
+    source with only one."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
 
 
 class ImportedContent(Struct, omit_defaults=True):
-    """A page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the
-    source, which may differ here."""
+    """Page or item as a run created it, without its text or bytes. ``slug``: the slug of a page in the source,
+    which may differ from the slug in the space."""
 
     page: Page | None = None
     item: Item | None = None
@@ -117,7 +117,7 @@ class ImportedContent(Struct, omit_defaults=True):
 
 
 class PartRow(Struct, frozen=True):
-    """A page or item as a run created it. See the table."""
+    """Page or item as a run created it, to compare it with the next state of the source."""
 
     part_id: str
     written: ImportedContent
@@ -148,23 +148,21 @@ def insert_run(
     with_variants: bool = False,
 ) -> ImportRunRow:
     run_id = ids.new_id()
-    tx.run(
-        """INSERT INTO import_runs (id, organization_id, space_id, change_id, page_id, user_id, source, status,
-                                    preview, origin, identity, variants, created_at)
-           VALUES (:id, :org, :space, :change, :page, :user, :source, 'pending', :preview, :origin, :identity,
-                   :variants, :at)""",
+    tx.insert(
+        "import_runs",
         id=run_id,
-        org=organization_id,
-        space=space_id,
-        change=change_id,
-        page=page_id,
-        user=user_id,
+        organization_id=organization_id,
+        space_id=space_id,
+        change_id=change_id,
+        page_id=page_id,
+        user_id=user_id,
         source=msgspec.json.encode(source).decode(),
+        status="pending",
         preview=int(preview),
         origin=origin,
         identity=identity,
         variants=msgspec.json.encode(ImportedVariants()).decode() if with_variants else None,
-        at=now(),
+        created_at=now(),
     )
     return get_run(tx, run_id)
 
@@ -175,10 +173,7 @@ def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
-    run = find_run(tx, run_id)
-    if run is None:
-        raise NotFound(f"Import run {run_id!r} doesn't exist.")
-    return run
+    return require_found(find_run(tx, run_id), f"Import run {run_id!r} doesn't exist.")
 
 
 def list_runs(

@@ -49,7 +49,8 @@ class FileSource(Struct, tag="file"):
 
 
 class KeptApiSource(Struct, tag="api"):
-    """Space of another platform, read with its API, as its run stores it: without the token and its user."""
+    """Space of another platform to read with its API, in the form stored with its run: without the token and its
+    user."""
 
     url: str
     space: str

@@ -91,7 +91,8 @@ class Update(Struct, frozen=True):
 
 
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
-    """Return the results of a run. ``slugs``: the slugs of the pages in the source."""
+    """Return the results of a run to store, for comparison with later states. ``slugs``: the slugs of the pages in
+    the source."""
     made = [
         PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
         for page, slug in zip(pages, slugs, strict=True)
@@ -106,7 +107,7 @@ def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item])
 
 
 def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None = None) -> Base | None:
-    """Return the results of the newest run of the source that are in the target of the next one."""
+    """Return the stored results of the newest run of the source whose content is in the target of the next run."""
     for earlier in store.completed_of(tx, origin):
         if earlier.change_id is not None and earlier.change_id != change_id:
             change = find_change(tx, space_id, earlier.change_id)
@@ -132,7 +133,7 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
 
 
 def base_of_state(tx: Transaction, state: State) -> Base:
-    """Return the results of an import of which only the resulting state of the space is known."""
+    """Return the results of an import for which only the resulting state of the space is known."""
     pages = {page.id: page for page in list_pages(tx, state)}
     items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
     return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
@@ -149,7 +150,7 @@ def add(
         [ids.new_id() for _ in staged.reads],
         {item.path or "": item.id for item in items if item.kind == "file"},
     )
-    # Anywhere else, the configuration of the tree would be incomplete.
+    # In any other place, the configuration of the tree would be incomplete.
     whole = (
         with_sources and into is None and not list_pages(tx, state) and not list_items(tx, state, "source")
     )

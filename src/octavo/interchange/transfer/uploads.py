@@ -17,7 +17,7 @@ from octavo.interchange.readers.types import Tick
 from octavo.kit.files import FileStore
 
 MAX_PARTS = 100
-"""Maximum number of archives inside an archive that are read as one. They stay open while they are read."""
+"""Maximum number of archives inside an archive that are read as one source. They stay open while they are read."""
 
 
 def gather_uploads(
@@ -62,8 +62,8 @@ def gather_uploads(
 def unpack_parts(
     archive: Source, folder: TemporaryFiles, stack: ExitStack, tick: Tick = lambda: None
 ) -> Source:
-    """Join an export that consists only of archives into the one source that they form. Return any other source
-    unchanged. Archives inside these archives stay closed. Raises SourceError."""
+    """Join an export that consists only of archives into the source that they form together. Return any other
+    source unchanged. Archives inside these archives stay closed. Raises SourceError."""
     paths = archive.paths()
     if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
         return archive
@@ -93,7 +93,7 @@ def _open(place: Path, name: str, stack: ExitStack, whole: bool = False) -> Sour
 
 def _entry_opening(archive: Source, path: str, folder: TemporaryFiles) -> Callable[[], IO[bytes]]:
     def opening() -> IO[bytes]:
-        # Read through the archive, which measures the actual unpacked size.
+        # The archive is read through the outer archive, which measures the unpacked size.
         place = folder.new()
         with place.open("wb") as out:
             for piece in archive.pieces(path):

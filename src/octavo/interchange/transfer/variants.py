@@ -1,4 +1,4 @@
-"""Versions and languages that an import run brings in addition to its target: each gets its own space, and all of
+"""Versions and languages that an import run imports in addition to its target: each gets its own space, and all of
 them become variants of one site."""
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def on_variants(arrange: Arrange) -> Arrange:
 
 
 class Variants:
-    """The variants of a source. One goes into the target of a run, and each other one into its own space."""
+    """Variants of a source. One is imported into the target of a run, and each other one into its own space."""
 
     def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
@@ -67,9 +67,9 @@ class Variants:
         self._brand = StoredBrand(source.brand, {})
         self._identities: dict[str, str] = {}
         self.spaces: dict[str, str] = {}
-        """The space of each variant, by key."""
+        """Space of each variant, by key."""
         self.made: list[str] = []
-        """The newly created spaces."""
+        """Newly created spaces."""
         self.problems: list[Problem] = []
 
     def make_spaces(self) -> None:
@@ -166,8 +166,9 @@ def space_for_each(
 def _space_for(
     context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
-    """Return the space that an earlier run imported this variant into if the caller can still edit it, else a new
-    one, and whether it is new. Raises Forbidden, and Conflict for a space that is edited only in change requests."""
+    """Return the space of a variant, and whether it is new: the space into which an earlier run imported this
+    variant, if the caller can still edit it, or otherwise a new one. Raises Forbidden, and Conflict for a space
+    that is edited only in change requests."""
     with context.db.write() as tx:
         target = space_access(tx, actor, Can.EDIT, run.space_id)
         known = store.find_known(tx, run.organization_id, identity)

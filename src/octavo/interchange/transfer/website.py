@@ -46,7 +46,7 @@ _LONGEST_DELAY = 5.0
 
 
 class CrawlLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a crawl. ``bytes``: the number of bytes of all pages and images together. ``seconds``: the
+    """Limits of a crawl. ``bytes``: the maximum number of bytes of all pages and images together. ``seconds``: the
     time limit for the whole crawl."""
 
     pages: int = 5000
@@ -56,7 +56,7 @@ class CrawlLimits(Struct, frozen=True, kw_only=True):
 
 
 class _Page(Struct):
-    """A fetched page. ``place``: the number of the file with its HTML."""
+    """Fetched page. ``place``: the number of the file with its HTML."""
 
     url: str
     place: Any
@@ -67,7 +67,7 @@ class _Page(Struct):
 
 
 class Crawled(Struct, frozen=True):
-    """A crawled website. ``urls``: the map from paths to the URLs of the pages."""
+    """Crawled website. ``urls``: the URLs of the pages by their paths in the source."""
 
     source: Source
     urls: dict[str, str]
@@ -151,7 +151,7 @@ class _Crawl:
         except FetchError as error:
             raise SourceError(f"robots.txt: {error.message}") from None
         if answer.status >= 500:
-            # As RFC 9309 requires: unreachable rules disallow everything.
+            # RFC 9309 requires this: if rules can't be fetched, everything is disallowed.
             raise SourceError(
                 f"the robots.txt of the site can't be read, so no page may be imported: the server responded with "
                 f"status {answer.status}. Try again once {self.origin}/robots.txt responds"
@@ -368,7 +368,7 @@ class _Crawl:
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
-        """Return the file that an image of any host becomes, or its URL if it can't be downloaded."""
+        """Return the file to which an image of any host is downloaded, or its URL if it can't be downloaded."""
         address = read_address(url)
         if address is None or not address.is_web:
             return None

@@ -6,11 +6,9 @@ from __future__ import annotations
 import hashlib
 
 from octavo.errors import TooManyRequests
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 
 from .database import Transaction
-
-DAY = 24 * 3_600_000
 
 
 def key_of(*parts: str) -> str:
@@ -32,7 +30,7 @@ def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
 
 
 def spend(tx: Transaction, what: str, who: str, allowed: int, message: str, number: int = 1) -> None:
-    """Add ``number`` to the use of a daily limit of ``allowed``, counted from midnight to midnight UTC.
+    """Count ``number`` uses against a daily limit of ``allowed``. Days start at midnight UTC.
 
     Raises TooManyRequests with the message; the transaction, including the count, is then rolled back.
     """

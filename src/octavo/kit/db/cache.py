@@ -14,8 +14,8 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Fraction of the memory that is freed when it is full. It is larger than one value needs, so that memory is
-not freed again for each value."""
+"""Part of the memory (one in this many bytes) that is freed when it is full. It is larger than one value needs, so
+that memory is not freed again for each value."""
 
 
 class Share:
@@ -77,14 +77,15 @@ class Memory:
             self._caches.add(cache)
 
     def take(self, more: int) -> None:
-        """Record that a cache uses more memory, or less, and free some if it is too much. Called without the
-        cache's lock."""
+        """Record that a cache uses ``more`` bytes (negative if it uses fewer), and drop old values if the limit is
+        exceeded. Call this without holding the cache's lock."""
         with self._lock:
             self._taken += more
             if self._taken <= self.limit:
                 return
             caches = list(self._caches)
-            # Counted again, because a cache that was discarded with its application released nothing.
+            # The sizes are added up again, because a cache that was discarded with its application did not subtract
+            # its bytes.
             sizes = {cache: cache.size for cache in caches}
             self._taken = sum(sizes.values())
             excess = self._taken - self.limit

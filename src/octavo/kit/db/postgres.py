@@ -308,7 +308,7 @@ class PostgresDatabase(Database):
             self._close_pools()
             raise
         self._place: ServerPlace | None = None
-        """Place that the server serves; None if it is not known."""
+        """Identity of the server's history (``ServerPlace``); None if it is not known."""
         self._known, self._knows = 0, False
         """Highest transaction that is known to have committed, and whether that includes all notices."""
         self._generation = 0

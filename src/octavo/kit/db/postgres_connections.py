@@ -26,7 +26,7 @@ T = TypeVar("T")
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 """Errors if the server is unreachable, full, or overloaded; nothing is wrong with the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
-"""Errors if the server read data other than it had written."""
+"""Errors that report damaged data on the server."""
 CONNECT_SECONDS = 5
 """Seconds for the server to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
@@ -136,7 +136,7 @@ def in_one_line(error: Exception) -> str:
 
 
 class _BoolAsInt(IntDumper):
-    """Dumper of flags as 0 and 1, as on both engines."""
+    """Dumper that sends booleans as 0 and 1, which is how both engines store them."""
 
     def dump(self, obj: object) -> bytes:
         return b"1" if obj else b"0"

@@ -52,7 +52,8 @@ _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
 class ServerPlace(NamedTuple):
-    """Place that a server serves: if it is the same on two servers, their transactions have the same numbers."""
+    """Identity of a history of transactions. Two servers with the same identity have given the same numbers to the
+    same transactions."""
 
     cluster: str
     timeline: int
@@ -60,7 +61,7 @@ class ServerPlace(NamedTuple):
 
 
 def place_of_server(connection: Connection) -> ServerPlace:
-    """Return the place of a server that accepts writes."""
+    """Return the identity of the history of a server that accepts writes."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8), current_database()"""
@@ -70,8 +71,8 @@ def place_of_server(connection: Connection) -> ServerPlace:
 
 
 def place_of_replica(connection: Connection) -> ServerPlace:
-    """Return the place of a replica. After the server it follows was replaced by another one, a replica
-    reports the change only at its next restart point."""
+    """Return the identity of the history that a replica follows. After the server it follows was replaced by
+    another one, a replica reports the change only at its next restart point."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
@@ -124,14 +125,14 @@ class Replica:
     def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
         """Return a connection with a started read, and its snapshot; None to use the server.
 
-        ``place``: the place of the server. ``known``: the highest transaction that is known to have
+        ``place``: the identity of the server's history. ``known``: the highest transaction that is known to have
         committed. ``snapshot``: the only acceptable snapshot.
         """
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1
             return None
         if not self._is_open:
-            # Not before the first read, because commands never read from it.
+            # The pool is opened by the first read, because commands never read from the replica.
             self._is_open = True
             self._pool.connections.open(wait=False)
         try:
@@ -191,7 +192,7 @@ class Replica:
         return (result.get_value(0, 1) or b"").decode()
 
     def end(self, connection: Connection) -> None:
-        """End a read. Raises no errors, because its results are valid."""
+        """End a read. A failure is only logged, because the rows have already been read."""
         try:
             if not connection.broken:
                 connection.patience = _ANSWER_SECONDS
@@ -203,12 +204,13 @@ class Replica:
             self._pool.put(connection)
 
     def _rest(self) -> None:
-        """Stop using the replica for a moment."""
+        """Stop using the replica for a few milliseconds, because it is behind."""
         self.counts["behind"] += 1
         self._rests_until = time.monotonic() + _BEHIND_SECONDS
 
     def _leave(self, why: str) -> None:
-        """Stop using the replica for a while."""
+        """Stop using the replica for ``_AWAY_SECONDS``, because it is unreachable or can't be used. The reason is
+        logged once."""
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:

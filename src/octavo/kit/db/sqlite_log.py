@@ -1,5 +1,5 @@
-"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed
-since a moment.
+"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed since a
+given moment.
 
 This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
 read needs it, and pages are moved from it to the database only up to the point that every read has reached. So a

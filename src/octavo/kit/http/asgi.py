@@ -33,7 +33,7 @@ _LINGER = 5.0
 closed with unread bytes is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""Number of bytes that allow a body one more chunk in addition to a fixed number of chunks, because each
+"""A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks, because each
 chunk costs a turn of the loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 

@@ -14,5 +14,5 @@ def given(body: Struct) -> dict[str, Any]:
 
 
 def or_none(field: T | UnsetType) -> T | None:
-    """Return None for a field that was not sent."""
+    """Return the value of a field, or None if it was not sent."""
     return None if field is UNSET else field

@@ -96,8 +96,8 @@ def _types(operation: Operation) -> list[object]:
 
 
 def _options(returns: object) -> list[object]:
-    """Return the alternatives of a response separately: they need no tag, because they are not decoded
-    here."""
+    """Return the types of a response as a list. They are described separately, because the members of a union would
+    need tags, although responses are never decoded here."""
     return list(typing.get_args(returns)) if isinstance(returns, types.UnionType) else [returns]
 
 
@@ -226,7 +226,7 @@ def _complete(schema: object) -> None:
             _complete(part)
 
 
-def _tell_defaults(
+def _describe_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
     """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make
@@ -305,7 +305,7 @@ def describe(
     components |= {name: {"title": name, **schema} for name, schema in schemas.items()}
     _complete(shapes)
     _complete(components)
-    _tell_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
+    _describe_defaults(operations, dict(zip(wanted, shapes, strict=True)), components)
     by_type = dict(zip(wanted, shapes, strict=True)) | {
         repr(bytes): _BYTES,
         repr(RawBody): {"type": "object"},

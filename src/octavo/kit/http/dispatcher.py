@@ -270,7 +270,8 @@ class Dispatcher:
         with self._refusing(call):
             done = asyncio.wrap_future(answer.future)
             done.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
-            # Not the future itself, because a client that leaves must not cancel work that others wait for.
+            # The future itself is not awaited, because a client that leaves must not cancel work that others wait
+            # for.
             await asyncio.wait([done])
             return self._present(call, answer.present(answer.future))
 

@@ -781,7 +781,7 @@ def _choose_coding(request: Request, answer: Answer) -> str | None:
 
 
 def _line(name: str, text: str) -> tuple[bytes, bytes]:
-    """Return a header as it is sent. Raises ValueError for one that would be read as something else."""
+    """Return a header as it is sent. Raises ValueError if it contains a line break or another control character."""
     value = _header_value(text)
     if _NO_HEADER.search(value) or not _HEADER_NAME.fullmatch(name):
         raise ValueError("a header contains a line break or another control character")

@@ -526,9 +526,9 @@ class Visitor(Struct, frozen=True):
 
 
 Actor = Person | Script
-"""Holder of permissions. Objects are entered by an actor, never by the id of a user alone: the same person
-has less access with a token of one organization than with their password. Actors are created by
-authentication and, for jobs, by ``access.actor_for_job``."""
+"""Holder of permissions. Authorization requires an actor, never just the id of a user: the same person has less
+access with a token of one organization than with their password. Actors are created by authentication and, for
+jobs, by ``access.actor_for_job``."""
 Caller = Person | Script | Visitor
 """Caller of an operation."""
 
@@ -618,7 +618,7 @@ class Call(Recipient):
     """Whether it is authenticated again while being answered, which does not count as activity of the
     caller."""
     has_written: bool = False
-    """Whether the data that the response has to contain is written."""
+    """Whether ``write_first`` has already written the data that the response has to contain."""
 
     def write_first(self, write: Callable[[], None]) -> None:
         """Write data before the handler reads. Raises WritesFirst in a read, which then starts again."""

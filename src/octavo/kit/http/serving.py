@@ -108,8 +108,8 @@ def resolve(host: str) -> str:
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError if a process listens on a port: processes that share it on purpose would not notice. Workers whose
-    parent was killed have a few seconds to end."""
+    """Raise OSError if another process listens on a port. Opening the port would not fail, because Octavo's own
+    processes share their ports. Workers whose parent was killed have a few seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
     while True:

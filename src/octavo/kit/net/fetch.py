@@ -136,9 +136,9 @@ class Streamed(Struct, frozen=True):
 class Fetcher:
     """HTTP client that is thread-safe and keeps no connections between fetches.
 
-    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
-    setting ``allow_private_fetch``). ``tells_trace``: whether to tell the server the trace to which the
-    request belongs; only for servers named by an organization or the server administrator.
+    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the setting
+    ``allow_private_fetch``). ``tells_trace``: whether requests name the trace to which they belong; only for
+    servers named by an organization or the server administrator.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:

@@ -13,8 +13,8 @@ from urllib.parse import unquote
 
 from octavo.core.url_parts import UrlParts, read_address
 from octavo.errors import Unavailable
-from octavo.kit.clock import now
-from octavo.kit.db.allowances import DAY, count_more, key_of, spend
+from octavo.kit.clock import DAY, now
+from octavo.kit.db.allowances import count_more, key_of, spend
 from octavo.kit.db.database import Transaction
 from octavo.kit.observability import tracing
 from octavo.kit.scheduling.permits import waiting

@@ -59,7 +59,7 @@ class _Process:
 
 
 class _Slot:
-    """Worker processes of one number."""
+    """Number of a worker: its current process, and the restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None

@@ -46,8 +46,8 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process, or the slot of one. ``busy``: whether it is handling an event. ``give_back``: the function
-    that releases the resources that it holds for that."""
+    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: the
+    function that releases the resources that it holds for that."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None

@@ -42,7 +42,7 @@ _thread = _Thread()
 
 
 class _Permit:
-    """The one permit, shared by the rule of all slots between the owners that wait for it."""
+    """Permit to compute, of which the process has one. Waiting owners get it in the order of ``owners.Places``."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)

@@ -80,7 +80,7 @@ class Shares(Places):
     # --- taking a slot --------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot in this thread, up to this time. Return the function that releases it. Raises
+        """Wait for a slot in this thread for at most ``seconds``. Return the function that releases it. Raises
         Busy."""
         if self.try_take(owner):
             return self._once(owner)

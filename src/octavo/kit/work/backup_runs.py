@@ -53,13 +53,12 @@ def record_backup(
     itself is valid."""
     try:
         with database.write() as tx:
-            tx.run(
-                """INSERT INTO backup_runs (id, place, started_at, ended_at, bytes, problem)
-                   VALUES (:id, :place, :started, :ended, :bytes, :problem)""",
+            tx.insert(
+                "backup_runs",
                 id=ids.new_id(),
                 place=place,
-                started=started_at,
-                ended=now(),
+                started_at=started_at,
+                ended_at=now(),
                 bytes=size,
                 problem=problem and problem[:_LONGEST_PROBLEM],
             )

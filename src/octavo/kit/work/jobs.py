@@ -260,6 +260,18 @@ def advance(tx: Transaction, **payload: object) -> None:
     tx.after_commit(begin_next)
 
 
+def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
+    """Run ``part`` in one write transaction after another until it returns nothing, for example the number of
+    rows that it deleted. Each transaction is a part of this thread's job (``advance``). Raises the errors of
+    ``deadlines.check``."""
+    has_more: object = True
+    while has_more:
+        deadlines.check()
+        with db.write() as tx:
+            has_more = part(tx)
+            advance(tx)
+
+
 def renew() -> None:
     """Check the time limit of this work, and renew the limit of this thread's job, because a part is done
     whose result is stored or not needed yet. Outside a job, the time is only checked."""

@@ -80,14 +80,13 @@ def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
 def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
     """Schedule or start a notice, replacing the one of the same kind. ``by``: the id of the person."""
     remove_notice(tx, notice.kind)
-    tx.run(
-        """INSERT INTO server_notices (kind, message, starts_at, ends_at, created_by)
-           VALUES (:kind, :message, :starts, :ends, :by)""",
+    tx.insert(
+        "server_notices",
         kind=notice.kind,
         message=notice.message,
-        starts=notice.starts_at,
-        ends=notice.ends_at,
-        by=by,
+        starts_at=notice.starts_at,
+        ends_at=notice.ends_at,
+        created_by=by,
     )
 
 

@@ -21,12 +21,11 @@ from typing import NamedTuple
 import msgspec
 
 from octavo.core.json_types import JsonObject
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, RetryTransaction, Row, Transaction, json_list
 from octavo.kit.db.tables import Table, declare
 from octavo.kit.observability import tracing
-from octavo.kit.scheduling import deadlines
 
 from . import jobs
 
@@ -78,7 +77,8 @@ def read_position(text: str) -> OutboxPosition | None:
 
 
 _TOGETHER = 24
-"""Maximum number of events that consumers handle in one transaction, counted once for each of them."""
+"""Maximum number of events that several consumers handle together in one transaction. An event counts once for each
+consumer."""
 _COLUMNS = "id, type, organization_id, space_id, payload, created_at, trace"
 _consumers: dict[str, Handler] = {}
 
@@ -97,14 +97,13 @@ def emit(
     **payload: object,
 ) -> None:
     """Add an event to the transaction; consumers of this process wake once it commits."""
-    tx.run(
-        "INSERT INTO events (type, organization_id, space_id, payload, created_at, trace)"
-        " VALUES (:type, :organization_id, :space_id, :payload, :now, :trace)",
+    tx.insert(
+        "events",
         type=type,
         organization_id=organization_id,
         space_id=space_id,
         payload=msgspec.json.encode(payload).decode(),
-        now=now(),
+        created_at=now(),
         trace=tracing.cause(),
     )
     tx.after_commit(jobs.wake)
@@ -241,13 +240,8 @@ def count_waiting(tx: Transaction) -> dict[str, int]:
 @jobs.job("pruneEvents", bound=None, seconds=600)
 def prune_events(context: Context) -> None:
     """Delete events older than the retention time, in small transactions."""
-    before = now() - context.settings.event_days * 86_400_000
-    while True:
-        deadlines.check()
-        with context.db.write() as tx:
-            if not prune(tx, before):
-                return
-            jobs.advance(tx)
+    before = now() - context.settings.event_days * DAY
+    jobs.run_parts(context.db, lambda tx: prune(tx, before))
 
 
 jobs.schedule("pruneEvents", 3600, "pruneEvents")

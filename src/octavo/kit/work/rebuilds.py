@@ -78,12 +78,7 @@ def note_rebuilds(db: Database) -> None:
         for part, count in _parts.items():
             left = count(tx, moment)
             if total := left.waiting + left.failed:
-                tx.run(
-                    "INSERT INTO rebuilds (part, total, started_at) VALUES (:part, :total, :moment)",
-                    part=part,
-                    total=total,
-                    moment=moment,
-                )
+                tx.insert("rebuilds", part=part, total=total, started_at=moment)
 
 
 def list_rebuilds(tx: Transaction) -> list[Rebuild]:

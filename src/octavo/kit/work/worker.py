@@ -21,7 +21,7 @@ from functools import partial
 import msgspec
 
 from octavo.errors import Unavailable
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.observability import logs, tracing
 from octavo.kit.scheduling.deadlines import DeadlineExceeded, within
@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
 """Time in milliseconds before the first retry, doubled with each additional attempt."""
-LONGEST_RETRY = 3_600_000
+LONGEST_RETRY = HOUR
 _BATCH = 200
 _REST = 0.05
 """Seconds between two checks for events, so that events of many commits are processed in one transaction

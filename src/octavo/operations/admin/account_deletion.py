@@ -29,8 +29,9 @@ class LeftOrganization(Struct, frozen=True):
 class DeletionPreview(Struct, frozen=True):
     """Preview of a deletion.
 
-    ``managed_by``: the title of the organization that manages the account. The other fields are counts: of
-    objects to delete, and of the ``comments``, ``change_requests``, and ``reviews`` to keep without a name.
+    ``managed_by``: the title of the organization that manages the account. ``sessions``, ``tokens``, and
+    ``agents``: the numbers of objects to delete. ``comments``, ``change_requests``, and ``reviews``: the numbers of
+    objects that are kept without the person's name.
     """
 
     organizations: list[LeftOrganization]

@@ -313,28 +313,28 @@ class _ApiImport:
                     identity=self.identity("space", id),
                     state_of=state,
                 )
-            moved.problems += self._compared(id)
+            moved.problems += self._find_missing(id)
         for status in ("open", "draft"):
             for change in list(self.remote.all(f"/spaces/{escaped(id)}/change-requests", status=status)):
                 moved.change_requests += self._import_change_request(id, change, moved.problems)
         return moved
 
-    def _here(self, space: str) -> dict[str, str]:
+    def _list_local_pages(self, space: str) -> dict[str, str]:
         """Return the pages of a local space by their path."""
         with self.context.db.read() as tx:
             tree = PageTree(list_pages(tx, main_state(tx, self.spaces[space])))
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
-    def _pairs(self, space: str) -> dict[str, str]:
+    def _pair_pages(self, space: str) -> dict[str, str]:
         """Return the pages of a local space by their remote ids."""
-        here = self._here(space)
+        here = self._list_local_pages(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
         return {id: page for id, page in found.items() if page is not None}
 
-    def _compared(self, space: str) -> Iterator[Problem]:
+    def _find_missing(self, space: str) -> Iterator[Problem]:
         """Yield a problem for each remote page that was not imported."""
-        here = self._here(space)
+        here = self._list_local_pages(space)
         for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
             if page.get("type", "document") in ("document", "group") and path not in here:
@@ -351,7 +351,7 @@ class _ApiImport:
         if known is not None and known.is_whole:
             return False
         at = f"/spaces/{escaped(space)}/change-requests/{escaped(id)}"
-        edits = _Edits(self.remote, at, self._pairs(space))
+        edits = _Edits(self.remote, at, self._pair_pages(space))
         edits.read()
         if change.get("outdated") is True:
             said = "it is outdated: compare it with its space before you merge it"
@@ -507,7 +507,7 @@ class _ApiImport:
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
-                self._paired[space] = self._pairs(space)
+                self._paired[space] = self._pair_pages(space)
             if found := self._paired[space].get(page):
                 return found
         raise NotFound("its target page wasn't imported")

@@ -25,7 +25,7 @@ from typing import IO, NamedTuple
 from msgspec import Struct
 
 from octavo.errors import BadRequest, OctavoError, Unavailable
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, HOUR, iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.sqlite_log import LogEnd, LostTrack, SqliteLog
@@ -33,7 +33,6 @@ from octavo.kit.files import CHUNK
 
 from .backup_storage import BackupPlace
 from .continuous_restore import (
-    DAY,
     FORMAT,
     VERSION,
     ChainEntry,
@@ -48,7 +47,6 @@ from .continuous_restore import (
 
 log = logging.getLogger("octavo.backup")
 
-_HOUR = 3_600_000
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
 """Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
@@ -103,7 +101,7 @@ def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.E
 
 @contextmanager
 def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
-    lock = os.open(_beside(path, "follow", place), os.O_RDWR | os.O_CREAT, 0o600)
+    lock = os.open(_path_next_to(path, "follow", place), os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
@@ -115,7 +113,7 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         os.close(lock)
 
 
-def _beside(path: Path, what: str, place: BackupPlace) -> Path:
+def _path_next_to(path: Path, what: str, place: BackupPlace) -> Path:
     """Return a path next to the database, for the process that backs up to this location."""
     return path.with_name(f"{path.name}-{what}-{hashlib.sha256(place.address.encode()).hexdigest()[:8]}")
 
@@ -159,7 +157,7 @@ class _Follower:
             try:
                 if self._at is None:
                     self._begin()
-                self._look()
+                self._read_changes()
                 if not is_last:
                     self._care()
             except LostTrack as error:
@@ -217,12 +215,12 @@ class _Follower:
         self._at, self._put_end, self._is_new = end, head.end, False
         bases = [each for each in entries if each.kind == "base" and each.generation == newest.generation]
         self._has_base = bool(bases)
-        self._base_due = max((base.time for base in bases), default=0) + round(self._terms.base_hours * _HOUR)
+        self._base_due = max((base.time for base in bases), default=0) + round(self._terms.base_hours * HOUR)
         self._put(segment)
         log.info("continuing the backup", extra={"place": self._place.address})
         return True
 
-    def _look(self) -> None:
+    def _read_changes(self) -> None:
         """Read and store the changes committed since the last call."""
         segment = self._read_on()
         self._put(segment)
@@ -318,7 +316,7 @@ class _Follower:
 
     def _start_base(self) -> None:
         """Start writing a base of the current database, in a thread in parallel with the chain."""
-        there = self._files.there()
+        there = self._files.list_hashes()
         with self._context.db.write():
             source = self._log.snapshot()
             try:
@@ -353,7 +351,7 @@ class _Follower:
     def _write_base(
         self, source: sqlite3.Connection, entry: ChainEntry, end: LogEnd, there: set[str]
     ) -> None:
-        whole = _beside(self._path, "base", self._place)
+        whole = _path_next_to(self._path, "base", self._place)
         whole.unlink(missing_ok=True)  # Left by a process that was killed.
         try:
             with closing(source):
@@ -376,10 +374,10 @@ class _Follower:
             with whole.open("rb") as read:
                 self._place.put(entry.name, packed(head, _chunks(read)))
             self._has_base = True
-            self._base_due = entry.time + round(self._terms.base_hours * _HOUR)
+            self._base_due = entry.time + round(self._terms.base_hours * HOUR)
             log.info("full backup written", extra={"place": self._place.address})
             moments, bases = (now() - round(days * DAY) for days in (self._terms.moments, self._terms.keep))
-            prune(self._place, moments, bases, self._files.there())
+            prune(self._place, moments, bases, self._files.list_hashes())
         except _Stopped:
             pass
         except (OctavoError, OSError, sqlite3.Error) as error:
@@ -404,7 +402,8 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copier of files that a location lacks, from a folder. Files in a bucket are backed up separately."""
+    """Copies the server's files from its folder to a backup location that lacks them. Files in a bucket are backed
+    up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None
@@ -413,7 +412,7 @@ class _Files:
         self._copied: set[str] | None = None
         self._seen: dict[str, int] = {}
 
-    def there(self) -> set[str]:
+    def list_hashes(self) -> set[str]:
         """Return the hashes of all files of the server."""
         if self.folder is None:
             return set()

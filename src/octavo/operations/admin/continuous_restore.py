@@ -25,7 +25,7 @@ from msgspec import Struct
 from octavo.content.live.store import renew_epochs
 from octavo.content.revisions.deriving import enqueue_outdated
 from octavo.errors import BadRequest, NotFound, OctavoError
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, iso, now
 from octavo.kit.db.database import SqliteDatabase
 from octavo.kit.db.migrations import load_migrations, migrate
 from octavo.kit.db.sqlite_log import LogEnd, write_pages
@@ -40,7 +40,6 @@ from .backup import find_unsound, named_content, require_known
 from .backup_storage import BackupPlace, StoredBackup
 from .reindexing import Progress
 
-DAY = 86_400_000
 _SPOOL = 8 * 1024 * 1024
 FORMAT = "octavo-log"
 VERSION = 1
@@ -264,7 +263,7 @@ def _rebuild(
     with os.fdopen(os.open(target, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), "r+b") as out:
         for entry in chain:
             with tempfile.SpooledTemporaryFile(_SPOOL) as spool:
-                # Nothing damaged is written.
+                # Pages of an entry are written to the database only once the whole entry is known to be undamaged.
                 head = _unpack(place, entry, out if entry.kind == "base" else spool)
                 if entry.kind == "base":
                     base = head
@@ -390,7 +389,7 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     def stays(entry: ChainEntry) -> bool:
         if entry.kind == "pages":
             return entry.time > first.time
-        # Files are listed before their base exists.
+        # A list of files is written before its base, so a newer list may not have a base yet.
         return entry._replace(kind="base") in stay or entry.time > first.time
 
     generations = {entry.generation for entry in entries if stays(entry)}

@@ -10,7 +10,7 @@ from io import BytesIO
 
 from octavo.delivery.studio.serving import find_missing
 from octavo.errors import Damaged, OctavoError
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
 from octavo.kit.files import open_store
@@ -42,7 +42,7 @@ _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
 """Seconds within which one of Octavo's own servers has to respond."""
-_BACKUP_DUE = 2 * 24 * 3600_000
+_BACKUP_DUE = 2 * DAY
 """Number of milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
@@ -129,7 +129,7 @@ def _check_services(settings: Settings) -> list[Finding]:
 
 
 def _directory(settings: Settings) -> list[Finding]:
-    """Search the LDAP directory for an address that no one has, if there is one."""
+    """Test the LDAP directory, if one is configured, by searching for an email address that no one has."""
     directory = find_directory(settings)
     if directory is None:
         return []
@@ -245,7 +245,7 @@ def _clock(tx: Transaction) -> Finding:
 
 
 def _disk(settings: Settings) -> list[Finding]:
-    """Report the free disk space, before it runs out."""
+    """Report the free disk space; little free space is a problem."""
     if is_disk_full(settings):
         return [("disk", False, "the disk is full: nothing can be written")]
     rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]

@@ -56,10 +56,11 @@ from .lookup import find_named
 
 
 class ImportedSite(Struct, frozen=True):
-    """Site created from a repository with ``docs.yaml``, with each space that has a directory by its key.
+    """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``problems``: the problems of
-    ``docs.yaml`` itself. ``known``: the spaces that ids in links turned out to refer to.
+    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have
+    a directory, by their keys. ``known``: the spaces to which ids in links were found to refer, by id.
+    ``problems``: the problems of ``docs.yaml`` itself.
     """
 
     site: str
@@ -210,7 +211,8 @@ def _find_site(
 
 
 class _SiteImport:
-    """Import of a site: the space of each entry."""
+    """Decisions of a site import about spaces: which space each entry of ``docs.yaml`` is imported into, and which
+    spaces links refer to."""
 
     def __init__(
         self,
@@ -227,7 +229,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Return the spaces that ids in links refer to, as keys of entries."""
+        """Guess the spaces to which unknown ids in links refer. Return the keys of their entries by id."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(

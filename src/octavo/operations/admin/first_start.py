@@ -180,7 +180,8 @@ def opening_address(context: Context) -> str:
 
 
 def _kept_token(settings: Settings) -> str:
-    """Return the first administrator's token, stored in a file that is complete before anything relies on it."""
+    """Store the first administrator's token in a file, and return it. It is the configured one, the one already
+    stored, or a new one. The file is on disk before this returns."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     write_durably(path, f"{token}\n".encode())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 
 from octavo.errors import BadRequest, OctavoError
-from octavo.kit.clock import iso, now
+from octavo.kit.clock import DAY, HOUR, iso, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net import mail
@@ -31,9 +31,9 @@ log = logging.getLogger(__name__)
 
 _LOOK_EVERY = 15 * 60.0
 """Seconds between two checks whether maintenance was left on."""
-_FORGOTTEN = 4 * 3600_000
+_FORGOTTEN = 4 * HOUR
 """Milliseconds after which maintenance without an announced end counts as left on."""
-_REMIND_EVERY = 24 * 3600_000
+_REMIND_EVERY = DAY
 
 
 def begin(

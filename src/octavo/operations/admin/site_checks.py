@@ -336,7 +336,7 @@ class _Check:
         elif answer.status == 200 and asked.accept == "*/*":
             name = asked.url.removeprefix(self._start)
             if kind in ("text/html", "application/xhtml+xml"):
-                anchors = self._take_page(asked.url, answer.body)
+                anchors = self._record_page(asked.url, answer.body)
             elif name == "llms.txt" or name.startswith("~llms/"):
                 for match in _MARKDOWN_LINK.finditer(answer.body.decode(errors="replace")):
                     self._use(asked.url, "llms", join_address(asked.url, match[1]) or match[1])
@@ -346,7 +346,7 @@ class _Check:
                     self._use(asked.url, "sitemap", join_address(asked.url, location) or location)
         return _Seen(answer.status, answer.reason, kind, vary, leads, anchors)
 
-    def _take_page(self, url: str, body: bytes) -> frozenset[str]:
+    def _record_page(self, url: str, body: bytes) -> frozenset[str]:
         """Record the URLs that a page uses, and return its anchors."""
         try:
             document = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
@@ -441,12 +441,12 @@ class _Check:
 
     def _check_outer(self, urls: list[str]) -> None:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for done, (url, wrong) in enumerate(zip(urls, pool.map(self._ask_outer, urls), strict=True)):
+            for done, (url, wrong) in enumerate(zip(urls, pool.map(self._check_external, urls), strict=True)):
                 for page in self._outer[url] if wrong else ():
                     self._tell(page, "external", f"{url} {wrong}")
                 self._progress(done + 1, len(urls))
 
-    def _ask_outer(self, url: str) -> str:
+    def _check_external(self, url: str) -> str:
         """Return the problem of a URL of another site; empty if there is none. Its body is not read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
@@ -464,7 +464,7 @@ class _Check:
 
 
 def _markdown_of(url: str) -> str:
-    """Return the URL of a page's Markdown, if the page does not specify it."""
+    """Return the usual URL of a page's Markdown, for pages that don't link to it."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 

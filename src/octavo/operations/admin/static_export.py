@@ -52,7 +52,7 @@ _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
 """Paths that start with a tilde and are files; all other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
-"""Media types of responses that contain URLs of pages."""
+"""Paths of texts that contain URLs of pages."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"

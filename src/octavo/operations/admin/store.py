@@ -1,4 +1,5 @@
-"""Totals of the whole server: rows in, frozen records out."""
+"""Database access for the whole server: its organizations, accounts, and totals. Rows are returned as frozen
+records."""
 
 from __future__ import annotations
 

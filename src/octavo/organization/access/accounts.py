@@ -1,4 +1,4 @@
-"""Accounts of people, services, and integrations: rows in, frozen records out."""
+"""Database access for the accounts of people, services, and integrations. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def list_users_by_id(tx: Transaction, user_ids: list[str]) -> dict[str, UserRow]
 
 def insert_user(tx: Transaction, email: str, display_name: str, *, verified: bool) -> UserRow:
     user = UserRow(ids.new_id(), email.strip().lower(), display_name, None, 0, now())
-    tx.run(
-        """INSERT INTO users (id, email, display_name, disabled, email_verified, created_at)
-           VALUES (:id, :email, :name, 0, :verified, :at)""",
+    tx.insert(
+        "users",
         id=user.id,
         email=user.email,
-        name=display_name,
-        verified=int(verified),
-        at=user.created_at,
+        display_name=display_name,
+        disabled=0,
+        email_verified=int(verified),
+        created_at=user.created_at,
     )
     return user
 
@@ -124,6 +124,10 @@ def update_user(tx: Transaction, user_id: str, *, display_name: str | None, phot
     )
 
 
+def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
+    tx.run("UPDATE users SET photo_url = :photo WHERE id = :id", id=user_id, photo=photo_url)
+
+
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
@@ -132,15 +136,14 @@ def insert_managed(
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
     user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
-    tx.run(
-        """INSERT INTO users (id, email, display_name, kind, managed_by, created_at)
-           VALUES (:id, :email, :name, :kind, :org, :at)""",
+    tx.insert(
+        "users",
         id=user.id,
         email=user.email,
-        name=name,
+        display_name=name,
         kind=kind,
-        org=organization_id,
-        at=user.created_at,
+        managed_by=organization_id,
+        created_at=user.created_at,
     )
     return user
 
@@ -183,13 +186,14 @@ def erase_account(tx: Transaction, user_id: str) -> None:
     and notifications. Content they wrote keeps their ID, which then identifies no one."""
     created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
     tx.run("DELETE FROM users WHERE id = :id", id=user_id)
-    tx.run(
-        """INSERT INTO users (id, email, display_name, kind, disabled, created_at)
-           VALUES (:id, :email, :name, 'deleted', 1, :at)""",
+    tx.insert(
+        "users",
         id=user_id,
         email=f"{user_id.lower()}@deleted.invalid",
-        name=DELETED,
-        at=created_at,
+        display_name=DELETED,
+        kind="deleted",
+        disabled=1,
+        created_at=created_at,
     )
 
 

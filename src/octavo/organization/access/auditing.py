@@ -195,23 +195,20 @@ def _insert(
     after: object,
     agent: str | None = None,
 ) -> None:
-    tx.run(
-        """INSERT INTO audit_events (id, organization_id, action, actor_id, token_id, agent, client, target_type,
-                                     target_id, before_state, after_state, created_at, source, correlation)
-           VALUES (:id, :org, :action, :actor, :token, :agent, :client, :type, :target, :before, :after, :at,
-                   :source, :correlation)""",
+    tx.insert(
+        "audit_events",
         id=ids.new_id(),
-        org=organization_id,
+        organization_id=organization_id,
         action=action,
-        actor=actor,
-        token=token,
+        actor_id=actor,
+        token_id=token,
         agent=agent,
         client=client,
-        type=target[0],
-        target=target[1],
-        before=_json(before),
-        after=_json(after),
-        at=now(),
+        target_type=target[0],
+        target_id=target[1],
+        before_state=_json(before),
+        after_state=_json(after),
+        created_at=now(),
         source=source,
         correlation=tx.id,
     )

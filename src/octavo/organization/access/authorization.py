@@ -20,7 +20,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.errors import Forbidden, NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Call, Person, Script, Visitor, enters
 
@@ -465,7 +465,7 @@ def _unless_deleted(found: _FoundObject | None) -> _FoundObject | None:
 def _unless_expired(found: _FoundObject | None) -> _FoundObject | None:
     if found is None or found.deleted_at is None:
         return found
-    return found if found.deleted_at >= now() - RESTORE_DAYS * 24 * 3_600_000 else None
+    return found if found.deleted_at >= now() - RESTORE_DAYS * DAY else None
 
 
 @enters(SpaceAccess, "spaceId")

@@ -1,4 +1,4 @@
-"""Memberships of organizations (rows in, frozen records out), and hooks for new members."""
+"""Database access for memberships of organizations, and hooks for new members. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

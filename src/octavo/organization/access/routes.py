@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import assert_never
 
 import msgspec
@@ -17,7 +18,7 @@ from octavo.kit.db.pagination import MAX_LIMIT, Listing, present_slice
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Area, Call, Stream
 
-from . import accounts
+from . import accounts, avatars
 from .auditing import AuditFilter, AuditRow, audit_person, list_actions, source_of
 from .auditing import get_audit_event as find_event
 from .auditing import list_audit_events as list_events
@@ -31,6 +32,7 @@ from .wire import (
     AuditEventDetails,
     AuditQuery,
     OwnUser,
+    SetAvatar,
     UpdateUser,
     User,
     audit_filter,
@@ -88,8 +90,9 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
             if _is_colleague(tx, caller, user_id):
                 raise Forbidden("You can only update your own account.")
         raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
-    with call.db.write() as tx:
-        before = accounts.find_user(tx, user_id)
+    with call.db.write() as tx, _audited(tx, call, caller):
+        if body.photo_url is not UNSET:
+            avatars.delete_avatar(tx, user_id)
         accounts.update_user(
             tx,
             user_id,
@@ -97,19 +100,55 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
             photo_url=or_none(body.photo_url),
         )
         user = accounts.find_user(tx, user_id)
-        assert before is not None and user is not None
-        if before != user:
-            audit_person(
-                tx,
-                "user.updated",
-                user_id,
-                client=call.client,
-                token=caller.actor.token_id,
-                source=source_of(caller.actor),
-                before={"displayName": before.display_name, "photoURL": before.photo_url},
-                after={"displayName": user.display_name, "photoURL": user.photo_url},
-            )
+    assert user is not None
     return present_user(call, user)
+
+
+@contextmanager
+def _audited(tx: Transaction, call: Call, caller: SignedIn) -> Iterator[None]:
+    """Add changes of the caller's name and photo to the audit log."""
+    before = accounts.find_user(tx, caller.user_id)
+    yield
+    after = accounts.find_user(tx, caller.user_id)
+    assert before is not None and after is not None
+    if before != after:
+        audit_person(
+            tx,
+            "user.updated",
+            caller.user_id,
+            client=call.client,
+            token=caller.actor.token_id,
+            source=source_of(caller.actor),
+            before={"displayName": before.display_name, "photoURL": before.photo_url},
+            after={"displayName": after.display_name, "photoURL": after.photo_url},
+        )
+
+
+@operation(
+    "setOwnAvatar",
+    "PUT",
+    "/user/avatar",
+    needs=Can.OWN_ACCOUNT,
+    body_limit=avatars.MAX_AVATAR * 2,
+    errors=(400,),
+)
+def set_own_avatar(call: Call, caller: SignedIn, body: SetAvatar) -> User:
+    """Set your photo. It is scaled to at most 256 pixels and stored as a PNG; metadata is removed. Everyone
+    with its URL can load it."""
+    image = avatars.read_avatar(body.image)
+    with call.db.write() as tx:
+        with _audited(tx, call, caller):
+            avatars.set_avatar(tx, call.settings.sites_url, caller.user_id, image)
+        user = accounts.find_user(tx, caller.user_id)
+    assert user is not None
+    return present_user(call, user)
+
+
+@operation("removeOwnAvatar", "DELETE", "/user/avatar", needs=Can.OWN_ACCOUNT)
+def remove_own_avatar(call: Call, caller: SignedIn) -> bool:
+    """Remove the photo that you uploaded. Its URL no longer works."""
+    with call.db.write() as tx, _audited(tx, call, caller):
+        return avatars.delete_avatar(tx, caller.user_id)
 
 
 @operation(

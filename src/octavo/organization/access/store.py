@@ -123,18 +123,17 @@ def insert_token(
     organization_id: str | None = None,
 ) -> str:
     token_id = ids.new_id()
-    tx.run(
-        """INSERT INTO tokens (id, user_id, organization_id, name, hash, hint, scopes, created_at, expires_at)
-           VALUES (:id, :user, :org, :name, :hash, :hint, :scopes, :at, :expires)""",
+    tx.insert(
+        "tokens",
         id=token_id,
-        user=user_id,
-        org=organization_id,
+        user_id=user_id,
+        organization_id=organization_id,
         name=name,
         hash=hash,
         hint=hint,
         scopes=scopes,
-        at=now(),
-        expires=expires_at,
+        created_at=now(),
+        expires_at=expires_at,
     )
     return token_id
 

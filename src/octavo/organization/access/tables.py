@@ -13,6 +13,7 @@ declare(
         secrets=("password_hash",),
         values={"kind": ("person", "service", "integration", "deleted")},
     ),
+    Table(name="avatars", stays="belong to a person, not to an organization", columns=(person("user_id"),)),
     Table(name="first_administrators", stays="gives access to this server"),
     Table(name="tokens", stays="secret", secrets=("hash",)),
     Table(

@@ -1,4 +1,4 @@
-"""Teams and their members (rows in, frozen records out), and hooks for deleted teams."""
+"""Database access for teams and their members, and hooks for deleted teams. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -65,13 +65,7 @@ def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], pl
 def insert_team(tx: Transaction, organization_id: str, title: str) -> str:
     """Create a team without members and return its ID."""
     team_id = ids.new_id()
-    tx.run(
-        "INSERT INTO teams (id, organization_id, title, created_at) VALUES (:id, :org, :title, :at)",
-        id=team_id,
-        org=organization_id,
-        title=title,
-        at=now(),
-    )
+    tx.insert("teams", id=team_id, organization_id=organization_id, title=title, created_at=now())
     return team_id
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from octavo.core.url_parts import read_address
 from octavo.errors import BadRequest, Forbidden, NotFound, NotSignedIn
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, WEEK, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.http.operation import TABLE, Actor, Call, Caller, Person, Script, Visitor
@@ -32,10 +32,10 @@ AGENT_PREFIX = "oca_"
 API_PREFIX = "oco_"
 """Prefixes of tokens that agents and apps get through OAuth: for the tools of an organization, and for the
 API."""
-INTEGRATION_TOKEN_LASTS = 3600_000
+INTEGRATION_TOKEN_LASTS = HOUR
 """Lifetime of a token of an integration or installation, in milliseconds."""
 _INTEGRATION = "integration-token"
-SESSION_IDLE = 7 * 24 * 3_600_000
+SESSION_IDLE = WEEK
 """Time in milliseconds after which an unused session ends."""
 _TOUCH_EVERY = 60_000
 

@@ -81,6 +81,10 @@ class UpdateUser(Struct, rename={"display_name": "displayName", "photo_url": "ph
     photo_url: HttpUrl | UnsetType = UNSET
 
 
+class SetAvatar(Struct):
+    image: str
+
+
 class Team(Struct, rename="camel", kw_only=True):
     id: str
     title: str

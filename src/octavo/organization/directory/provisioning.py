@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit import ids
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -101,17 +101,15 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
 
 
 def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.ScimUserRow:
-    found = store.find_user(tx, organization_id, resource_id)
-    if found is None:
-        raise NotFound(f"This organization has no user {resource_id!r}.")
-    return found
+    return require_found(
+        store.find_user(tx, organization_id, resource_id), f"This organization has no user {resource_id!r}."
+    )
 
 
 def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.ScimGroupRow:
-    found = store.find_group(tx, organization_id, group_id)
-    if found is None:
-        raise NotFound(f"This organization has no group {group_id!r}.")
-    return found
+    return require_found(
+        store.find_group(tx, organization_id, group_id), f"This organization has no group {group_id!r}."
+    )
 
 
 def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.ScimUserRow:

@@ -1,4 +1,4 @@
-"""A directory's view of members and teams: rows in, frozen records out."""
+"""Database access for members and teams as a directory sees them. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

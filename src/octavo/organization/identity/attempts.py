@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Mapping
 
 from octavo.errors import TooManyRequests
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.allowances import count_more, key_of
 from octavo.kit.db.database import Transaction
 from octavo.kit.secrets.signing import Signer
@@ -21,7 +21,7 @@ PER_ACCOUNT_AND_ADDRESS = 10
 PER_ACCOUNT = 50
 PER_ADDRESS = 100
 PER_DEVICE = 10
-_DEVICE_LIFETIME = 365 * 24 * 3_600_000
+_DEVICE_LIFETIME = 365 * DAY
 _DEVICE = "device"
 
 

@@ -176,12 +176,7 @@ def _find_or_create_team(tx: Transaction, organization_id: str, group: Directory
             rename_team(tx, team_id, group.title)
         return str(team_id)
     team_id = insert_team(tx, organization_id, group.title)
-    tx.run(
-        "INSERT INTO directory_groups (organization_id, subject, team_id) VALUES (:org, :subject, :team)",
-        org=organization_id,
-        subject=group.subject,
-        team=team_id,
-    )
+    tx.insert("directory_groups", organization_id=organization_id, subject=group.subject, team_id=team_id)
     return team_id
 
 
@@ -190,7 +185,8 @@ def _find_or_create_team(tx: Transaction, organization_id: str, group: Directory
 
 @jobs.job("syncDirectory", bound=f"{_BATCH} people", waits=True, attempts=1)
 def synchronize(context: Context, after: str = "") -> None:
-    """Compare accounts with the directory, a batch at a time, and end with those that are missing.
+    """Compare accounts with the directory in batches, and then deactivate the accounts of people who are missing
+    from it.
 
     A batch that fails is skipped until the next run, which starts from the beginning.
     """

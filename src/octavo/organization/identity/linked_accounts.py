@@ -17,14 +17,7 @@ def find_user_id(tx: Transaction, provider: str, subject: str) -> str | None:
 
 
 def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
-    tx.run(
-        """INSERT INTO external_identities (provider, subject, user_id, created_at)
-           VALUES (:provider, :subject, :user, :at)""",
-        provider=provider,
-        subject=subject,
-        user=user_id,
-        at=now(),
-    )
+    tx.insert("external_identities", provider=provider, subject=subject, user_id=user_id, created_at=now())
 
 
 def can_sign_in(tx: Transaction, user_id: str) -> bool:

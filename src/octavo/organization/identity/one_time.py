@@ -23,12 +23,12 @@ def issue(
     time in milliseconds during which it is valid."""
     secret = secret or secrets.token_urlsafe(32)
     hashed = hash_token(secret)
-    tx.run(
-        "INSERT INTO one_time_secrets (hash, purpose, payload, expires_at) VALUES (:hash, :purpose, :payload, :at)",
+    tx.insert(
+        "one_time_secrets",
         hash=hashed,
         purpose=purpose,
         payload=_PAYLOAD.seal(sealer, msgspec.json.encode(payload).decode(), hashed),
-        at=now() + lifetime,
+        expires_at=now() + lifetime,
     )
     return secret
 

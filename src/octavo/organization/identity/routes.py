@@ -40,7 +40,7 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Limit per IP address in a window of ``attempts``."""
+"""Maximum number of lookups of sign-in methods from one IP address in a window of ``attempts``."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.errors import Unauthorized
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, HOUR, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor
@@ -19,8 +19,8 @@ from octavo.organization.access.tokens import SESSION_IDLE, SESSION_PREFIX, hash
 
 Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
-LIFETIME = 30 * 24 * 3_600_000
-PROVIDER_LIFETIME = 12 * 3_600_000
+LIFETIME = 30 * DAY
+PROVIDER_LIFETIME = 12 * HOUR
 """Lifetime in milliseconds of sessions from an identity provider, which is asked again twice a day."""
 
 

@@ -11,9 +11,8 @@ from msgspec import Struct
 
 from octavo.core.json_types import JsonObject
 from octavo.errors import Unauthorized, Unavailable
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.allowances import DAY
 from octavo.kit.db.database import Transaction
 from octavo.kit.net import mail
 from octavo.kit.secrets.sealing import Sealer

@@ -1,4 +1,4 @@
-"""Tokens and service accounts: rows in, frozen records out."""
+"""Database access for tokens and service accounts. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invitations and invite links: rows in, frozen records out."""
+"""Database access for invitations and invite links. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Literal
 from msgspec import Struct
 
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.secrets.sealing import Sealer, before_sealing, sealed_column
 from octavo.organization.access.tokens import hash_token
 
-LIFETIME = 7 * 24 * 3600 * 1000
+LIFETIME = WEEK
 """Lifetime of an invitation in milliseconds."""
 
 Target = Literal["organization", "space", "collection"]
@@ -209,17 +209,16 @@ def insert_link(
     secret: str,
 ) -> LinkRow:
     id = hash_token(secret)
-    tx.run(
-        """INSERT INTO invite_links (id, secret, organization_id, target_type, target_id, role, created_by, created_at)
-           VALUES (:id, :secret, :org, :type, :target, :role, :by, :at)""",
+    tx.insert(
+        "invite_links",
         id=id,
         secret=_SECRET.seal(sealer, secret, id),
-        org=organization_id,
-        type=target[0],
-        target=target[1],
+        organization_id=organization_id,
+        target_type=target[0],
+        target_id=target[1],
         role=role,
-        by=created_by,
-        at=now(),
+        created_by=created_by,
+        created_at=now(),
     )
     return LinkRow(secret, organization_id, *target, role, created_by)
 

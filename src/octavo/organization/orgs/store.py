@@ -1,4 +1,4 @@
-"""Organizations: rows in, frozen records out."""
+"""Database access for organizations. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from octavo.core.free_mail import is_free_mail
 from octavo.errors import NotFound
 from octavo.kit import ids
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
@@ -111,7 +111,7 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
     return _org(row) if row else None
 
 
-HOSTNAME_RESERVED = 365 * 24 * 3_600_000
+HOSTNAME_RESERVED = 365 * DAY
 """Time in milliseconds during which no other organization can take a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
 """Maximum number of former hostnames per organization. Older ones are released."""
@@ -154,14 +154,13 @@ def list_organizations(
 def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
     org = OrgRow(ids.new_id(), title, hostname, now(), "read", [], OrgSettings())
     _claim_hostname(tx, hostname)
-    tx.run(
-        """INSERT INTO organizations (id, title, hostname, created_at, default_role)
-           VALUES (:id, :title, :hostname, :at, :role)""",
+    tx.insert(
+        "organizations",
         id=org.id,
         title=title,
         hostname=hostname,
-        at=org.created_at,
-        role=org.default_role,
+        created_at=org.created_at,
+        default_role=org.default_role,
     )
     return org
 
@@ -187,12 +186,8 @@ def change_hostname(tx: Transaction, org: OrgRow, hostname: str) -> None:
     """Change the hostname of an organization. Old links keep working through the former hostname."""
     _claim_hostname(tx, hostname)
     if org.hostname is not None:
-        tx.run(
-            """INSERT INTO organization_former_hostnames (hostname, organization_id, given_up_at)
-               VALUES (:name, :org, :at)""",
-            name=org.hostname,
-            org=org.id,
-            at=now(),
+        tx.insert(
+            "organization_former_hostnames", hostname=org.hostname, organization_id=org.id, given_up_at=now()
         )
         tx.run(
             """DELETE FROM organization_former_hostnames WHERE organization_id = :org AND hostname NOT IN (

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.tables import Content, content_columns
@@ -17,7 +17,7 @@ from octavo.kit.work import jobs
 
 from .hooks import notify_unnamed_texts
 
-WAIT = 24 * 3_600_000
+WAIT = DAY
 _BATCH = 500
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
 from octavo.kit.db.rows import read_schema
@@ -16,7 +16,7 @@ from octavo.organization.access.rights.store import delete_grants
 
 from .garbage import release, release_space
 from .hooks import notify_left, notify_purged
-from .trash import ABANDONED, BEING_REMOVED, DAY, UNFINISHED
+from .trash import ABANDONED, BEING_REMOVED, UNFINISHED
 
 _BATCH = 1_000
 """Number of rows per transaction that deletes part of a space."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from octavo.errors import Forbidden, NotFound
-from octavo.kit.clock import now
+from octavo.errors import Forbidden, NotFound, require_found
+from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.bodies import given
@@ -99,7 +99,7 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
     """List the spaces in the trash that the caller can see. Each can be restored within 7 days of its
     deletion."""
-    since = now() - RESTORE_DAYS * trashing.DAY
+    since = now() - RESTORE_DAYS * DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
     return present_slice(found, lambda item: present_space(call, *item))
@@ -170,10 +170,7 @@ def list_member_collections(
 
 
 def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
-    member = find_member(tx, org, user_id)
-    if member is None:
-        raise NotFound(f"This organization has no member {user_id!r}.")
-    return member
+    return require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)

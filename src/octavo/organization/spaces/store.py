@@ -1,4 +1,4 @@
-"""Spaces and collections: rows in, frozen records out."""
+"""Database access for spaces and collections. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.pages import rank_between
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction
@@ -126,10 +126,7 @@ def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
-    found = find_space(tx, space_id)
-    if found is None:
-        raise NotFound(f"There is no space {space_id!r}.")
-    return found
+    return require_found(find_space(tx, space_id), f"There is no space {space_id!r}.")
 
 
 def find_space(tx: Transaction, space_id: str) -> SpaceRow | None:
@@ -350,23 +347,21 @@ def insert_space(
 ) -> SpaceRow:
     """Insert a space with its main branch and its first, empty revision."""
     space_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
-    tx.run(
-        """INSERT INTO spaces (id, organization_id, collection_id, rank, title, emoji, language, edit_mode,
-                               main_branch, main_revision, created_by, created_at, updated_at)
-           VALUES (:id, :org, :collection, :rank, :title, :emoji, :language, :edit_mode,
-                   :branch, :revision, :by, :at, :at)""",
+    tx.insert(
+        "spaces",
         id=space_id,
-        org=organization_id,
-        collection=collection_id,
+        organization_id=organization_id,
+        collection_id=collection_id,
         rank=last_rank(tx, organization_id, collection_id),
         title=title,
         emoji=emoji,
         language=language,
         edit_mode=edit_mode,
-        branch=branch_id,
-        revision=revision_id,
-        by=created_by,
-        at=moment,
+        main_branch=branch_id,
+        main_revision=revision_id,
+        created_by=created_by,
+        created_at=moment,
+        updated_at=moment,
     )
     notify_created(tx, NewSpace(space_id, branch_id, revision_id, created_by))
     return get_space(tx, space_id)
@@ -457,15 +452,15 @@ def insert_collection(
     tx: Transaction, *, organization_id: str, parent_id: str | None, title: str
 ) -> CollectionRow:
     collection_id, moment = ids.new_id(), now()
-    tx.run(
-        """INSERT INTO collections (id, organization_id, parent_id, rank, title, created_at, updated_at)
-           VALUES (:id, :org, :parent, :rank, :title, :at, :at)""",
+    tx.insert(
+        "collections",
         id=collection_id,
-        org=organization_id,
-        parent=parent_id,
+        organization_id=organization_id,
+        parent_id=parent_id,
         rank=last_rank(tx, organization_id, parent_id),
         title=title,
-        at=moment,
+        created_at=moment,
+        updated_at=moment,
     )
     return get_collection(tx, collection_id)
 

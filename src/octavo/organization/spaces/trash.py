@@ -18,7 +18,6 @@ from octavo.organization.access.authorization import CollectionAccess, OrgAccess
 from . import store
 from .placing import list_inside, lock_order
 
-DAY = 24 * 3_600_000
 BEING_REMOVED = 1
 """Value of ``deleted_at`` for a space that can no longer be restored, because parts of it may be deleted."""
 UNFINISHED = 0

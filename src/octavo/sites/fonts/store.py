@@ -1,4 +1,4 @@
-"""Store fonts: convert rows to frozen records."""
+"""Database access for fonts. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -56,13 +56,7 @@ def list_fonts(tx: Transaction, organization_id: str, limit: int, page: str | No
 
 def insert_font(tx: Transaction, organization_id: str, family: str) -> str:
     font_id = ids.new_id()
-    tx.run(
-        "INSERT INTO fonts (id, organization_id, family, created_at) VALUES (:id, :org, :family, :at)",
-        id=font_id,
-        org=organization_id,
-        family=family,
-        at=now(),
-    )
+    tx.insert("fonts", id=font_id, organization_id=organization_id, family=family, created_at=now())
     return font_id
 
 
@@ -72,13 +66,7 @@ def rename_font(tx: Transaction, font_id: str, family: str) -> None:
 
 def put_face(tx: Transaction, font_id: str, face: FontFaceRow) -> None:
     remove_face(tx, font_id, face.weight)
-    tx.run(
-        "INSERT INTO font_faces (font_id, weight, hash, format) VALUES (:font, :weight, :hash, :format)",
-        font=font_id,
-        weight=face.weight,
-        hash=face.hash,
-        format=face.format,
-    )
+    tx.insert("font_faces", font_id=font_id, weight=face.weight, hash=face.hash, format=face.format)
 
 
 def remove_face(tx: Transaction, font_id: str, weight: int) -> None:

@@ -22,10 +22,10 @@ from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import host_of, read_address
 from octavo.errors import NotFound
 from octavo.kit import ids
-from octavo.kit.clock import now, parse_iso
+from octavo.kit.clock import DAY, now, parse_iso
 from octavo.kit.context import Context
 from octavo.kit.db.database import Database, Transaction
-from octavo.kit.work.jobs import advance, job, schedule
+from octavo.kit.work.jobs import job, run_parts, schedule
 from octavo.sites.site.audiences.adaptive import get_schema as get_visitor_schema
 from octavo.sites.site.audiences.schema import admit as admit_claims
 from octavo.sites.site.audiences.share_links import find_link_by_key
@@ -59,7 +59,6 @@ from .types import (
 )
 
 _on_events: list[Callable[[Transaction, Sequence[EventRow]], None]] = []
-_DAY = 86_400_000
 _CHUNK = 5000
 
 
@@ -267,7 +266,7 @@ def _moment(timestamp: str | None) -> int:
             at = parse_iso(timestamp)
         except ValueError:
             return moment
-        if moment - _DAY <= at <= moment:
+        if moment - DAY <= at <= moment:
             return at
     return moment
 
@@ -329,11 +328,7 @@ def forget_events(context: Context) -> None:
     """Delete events older than the retention setting, in chunks, so that other writes can happen in between."""
     days = timedelta(days=context.settings.insight_days)
     moment = now() - int(days.total_seconds() * 1000)
-    while True:
-        with context.db.write() as tx:
-            if store.delete_events_before(tx, moment, _CHUNK) < _CHUNK:
-                return
-            advance(tx)
+    run_parts(context.db, lambda tx: store.delete_events_before(tx, moment, _CHUNK))
 
 
 schedule("forgetSiteEvents", 3600, "forgetSiteEvents")

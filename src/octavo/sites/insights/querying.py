@@ -9,7 +9,7 @@ import msgspec
 from msgspec import UNSET
 
 from octavo.errors import BadRequest
-from octavo.kit.clock import iso, milliseconds, now, parse_iso
+from octavo.kit.clock import DAY, HOUR, WEEK, iso, milliseconds, now, parse_iso
 from octavo.kit.db.database import Row, Transaction
 from octavo.organization.access.authorization import SiteAccess
 
@@ -17,21 +17,19 @@ from . import store
 from .questions import Aggregate, Aggregation, Filter, QueryColumn, Range, Segment, Values
 from .visibility import sight_of
 
-_HOUR = 3_600_000
-_DAY = 24 * _HOUR
 _PRESETS = {
-    "last24Hours": _DAY,
-    "last7Days": 7 * _DAY,
-    "last30Days": 30 * _DAY,
-    "last3Months": 91 * _DAY,
-    "lastYear": 365 * _DAY,
+    "last24Hours": DAY,
+    "last7Days": WEEK,
+    "last30Days": 30 * DAY,
+    "last3Months": 91 * DAY,
+    "lastYear": 365 * DAY,
 }
 _SEGMENTS = 200
 # Weeks start on Monday; January 1, 1970 was a Thursday.
 _INTERVALS = {
-    "hour": f"(e.at / {_HOUR}) * {_HOUR}",
-    "day": f"(e.at / {_DAY}) * {_DAY}",
-    "week": f"((e.at + {3 * _DAY}) / {7 * _DAY}) * {7 * _DAY} - {3 * _DAY}",
+    "hour": f"(e.at / {HOUR}) * {HOUR}",
+    "day": f"(e.at / {DAY}) * {DAY}",
+    "week": f"((e.at + {3 * DAY}) / {WEEK}) * {WEEK} - {3 * DAY}",
     "month": "e.month",
 }
 _TEXTS = {
@@ -71,8 +69,8 @@ _TEXTS = {
 }
 _COMPUTED = {
     # Monday is 1; January 1, 1970 was a Thursday. Both in UTC.
-    "dayOfWeek": f"((e.at / {_DAY} + 3) % 7 + 1)",
-    "hourOfDay": f"((e.at / {_HOUR}) % 24)",
+    "dayOfWeek": f"((e.at / {DAY} + 3) % 7 + 1)",
+    "hourOfDay": f"((e.at / {HOUR}) % 24)",
     "visitorAuthenticated": "(CASE WHEN e.claims IS NULL THEN 0 ELSE 1 END)",
 }
 _WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}

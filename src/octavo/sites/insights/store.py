@@ -1,4 +1,4 @@
-"""Events of sites: rows in, counted columns out."""
+"""Database access for the events of sites: inserting them, and counting them by columns."""
 
 from __future__ import annotations
 

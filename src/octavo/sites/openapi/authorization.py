@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.http.operation import Actor, Call, enters
 from octavo.organization.access.authorization import OrgAccess as Organization
 from octavo.organization.access.authorization import Visiting, enter_organization, require_visitor
@@ -58,11 +58,10 @@ def visit_specs(call: Call, needs: Can, organization_id: str) -> VisitedSpecs:
 @enters(SpecsAccess, "organizationId")
 def enter_specs(call: Call, needs: Can, organization_id: str) -> SpecsAccess:
     org = enter_organization(call, Can.VIEW, organization_id)
-    specs = find_specs_access(org)
-    if specs is None:
-        raise NotFound(
-            f"There is no organization with the ID {organization_id!r} whose specifications you can see."
-        )
+    specs = require_found(
+        find_specs_access(org),
+        f"There is no organization with the ID {organization_id!r} whose specifications you can see.",
+    )
     if not at_least(org.role, OPENAPI[needs]):
         raise Forbidden(f"This requires the role `{OPENAPI[needs]}` or a higher one; yours is `{org.role}`.")
     return specs

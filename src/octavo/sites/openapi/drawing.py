@@ -38,12 +38,12 @@ from .words import ENGLISH, ReferenceWords
 
 _SCOPES = 60
 _FLOWS = 6
-"""Maximum number of flows on the authentication page. The last two limits apply to each scheme."""
+"""Maximum number of OAuth flows of one scheme on the authentication page. ``_SCOPES``: the same for scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
 """Maximum number of operations listed on this page, in total and for one scope or scheme; the rest are only counted."""
 _MEANINGS = 12
-"""Maximum number of descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
+"""Maximum number of listed descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
 statuses. ``_SAID``: the same for parameters and headers of one kind."""
 _BODIES = 6
 _SAID = 12
@@ -311,7 +311,7 @@ class _OperationLists:
 
 
 def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
-    """Return the sections of a text whose headings match, without the levels of these headings."""
+    """Return the sections of a text whose headings match. Headings inside them become paragraphs."""
     found: list[Block] = []
     level = 0
     for block in draw_markdown(text, anchored=False):

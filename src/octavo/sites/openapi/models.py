@@ -23,7 +23,7 @@ COLUMNS = ("model", "about", "fields", "users")
 """Columns of a table of models, by which the reader recognizes such a table."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Maximum number of rows of one page, and of characters of a description in one row."""
+"""Maximum number of characters of a description in one row. ``_ON_A_PAGE``: the maximum number of rows of one page."""
 _USERS = 200
 """Maximum number of listed uses of one model, of one kind."""
 _EXAMPLE = 20_000

@@ -15,7 +15,7 @@ from octavo.content.references.mentions import list_spaces_naming_spec
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.computing import notify_dependency_changed
 from octavo.content.revisions.files import store_file
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.net.fetch import Fetcher, FetchError, FetchTimeout, Limits
@@ -32,7 +32,7 @@ from .publishing import PATIENCE, process_again
 from .reading import MAX_BYTES
 from .store import ErrorCode, SpecRow
 
-EVERY = 6 * 3_600_000
+EVERY = 6 * HOUR
 """Interval in milliseconds between checks of a source URL."""
 VERSIONS = 100
 """Maximum number of versions kept of a specification."""

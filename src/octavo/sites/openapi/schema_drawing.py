@@ -197,8 +197,8 @@ class SchemaRenderer:
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
-        """Return the number of the ``count`` properties or variants that can still be rendered; each of them can
-        contain more."""
+        """Reserve room for up to ``count`` properties or variants, each of which can contain more. Return the
+        number that can still be rendered."""
         taken = max(min(count, self._left), 0)
         self._left -= taken
         self._cut += taken < count

@@ -1,4 +1,4 @@
-"""Specifications and their versions: rows in, frozen records out."""
+"""Database access for API specifications and their versions. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -110,13 +110,16 @@ def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | No
 
 def insert_spec(tx: Transaction, organization_id: str, slug: str) -> str:
     spec_id = ids.new_id()
-    tx.run(
-        """INSERT INTO openapi_specs (id, organization_id, slug, visibility, state, created_at, updated_at)
-           VALUES (:id, :org, :slug, 'private', 'pending', :now, :now)""",
+    moment = now()
+    tx.insert(
+        "openapi_specs",
         id=spec_id,
-        org=organization_id,
+        organization_id=organization_id,
         slug=slug,
-        now=now(),
+        visibility="private",
+        state="pending",
+        created_at=moment,
+        updated_at=moment,
     )
     return spec_id
 
@@ -212,26 +215,19 @@ def insert_version(
     """Insert a version. ``bodies``: the hashes of the files by path, the specification itself first."""
     version_id = ids.new_id()
     last = tx.value("SELECT max(number) FROM openapi_versions WHERE spec_id = :spec", spec=spec_id)
-    tx.run(
-        """INSERT INTO openapi_versions (id, spec_id, number, digest, document, file, size, created_at)
-           VALUES (:id, :spec, :number, :digest, :document, :file, :size, :now)""",
+    tx.insert(
+        "openapi_versions",
         id=version_id,
-        spec=spec_id,
+        spec_id=spec_id,
         number=(last or 0) + 1,
         digest=digest,
         document=document,
         file=file,
         size=size,
-        now=now(),
+        created_at=now(),
     )
     for position, (path, body) in enumerate(bodies.items()):
-        tx.run(
-            "INSERT INTO openapi_files (version_id, position, path, body) VALUES (:version, :position, :path, :body)",
-            version=version_id,
-            position=position,
-            path=path,
-            body=body,
-        )
+        tx.insert("openapi_files", version_id=version_id, position=position, path=path, body=body)
     return version_id
 
 

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Struct
 
 from octavo.core.pages import slugify
-from octavo.kit.clock import now
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.files import FileGrant
 from octavo.kit.http.operation import Actor
@@ -26,7 +26,7 @@ from .store import PrintSubject
 from .styles import find_look
 
 PATH = "/~pdf/"
-GOOD_FOR = 3_600_000
+GOOD_FOR = HOUR
 _PURPOSE = "print"
 
 

@@ -13,7 +13,7 @@ from octavo.content.revisions.files import store_file
 from octavo.content.revisions.states import revision_state
 from octavo.core.document.containing import report_failure
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import WEEK, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.processes.subprocesses import ProcessLimits, run_apart
@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """Resource limits of a print."""
-KEPT = 7 * 86_400_000
+KEPT = WEEK
 _SWEEP_EVERY = 6 * 3600.0
 _TOO_MUCH = (
     "This space couldn't be printed: it needs more memory or time than allowed. Print single pages instead."

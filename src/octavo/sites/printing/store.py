@@ -1,4 +1,4 @@
-"""Prints in the database."""
+"""Database access for prints."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 from octavo.content.changes.store import find_change
 from octavo.core.json_types import JsonObject
 from octavo.core.url_parts import escape_address
-from octavo.errors import BadRequest, Forbidden, NotFound
-from octavo.kit.clock import now
+from octavo.errors import BadRequest, Forbidden, NotFound, require_found
+from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Drafted, Person
@@ -42,7 +42,6 @@ PREVIEW = "preview_token"
 """Query parameter that contains a token."""
 _PURPOSE = "site preview"
 _OPERATION = "getSitePublishingPreviewById"
-_HOUR = 3_600_000
 
 
 class _Preview(Struct, omit_defaults=True):
@@ -75,7 +74,7 @@ def make_preview(
     the customization. ``drafts``: whether to show drafts of the structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
-    until = now() + _HOUR
+    until = now() + HOUR
     if isinstance(actor, Person) and actor.expires_at is not None:
         until = min(until, actor.expires_at)
     return signer.sign(_PURPOSE, payload, until)
@@ -190,11 +189,10 @@ def preview_url(
         if start is None:
             raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
     if change_id is not None:
-        drafted = _find_drafted(tx, structure, change_id)
-        if drafted is None:
-            raise NotFound(
-                f"changeRequest: there is no change request {change_id!r} in the spaces of this site."
-            )
+        drafted = require_found(
+            _find_drafted(tx, structure, change_id),
+            f"changeRequest: there is no change request {change_id!r} in the spaces of this site.",
+        )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
     require_seeing_all(tx, site, structure, drafts=drafts)

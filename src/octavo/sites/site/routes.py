@@ -8,7 +8,7 @@ from octavo.content.pages.embedding import Embed, find_embed
 from octavo.content.pages.wire import EmbedQuery
 from octavo.content.search.wire import SearchListing, SearchQuery, SearchSpace
 from octavo.core.hosts import spell_host
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Forbidden, require_found
 from octavo.interchange.gitsync.store import ProjectRow, find, list_synced_sites
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
@@ -117,9 +117,7 @@ def list_member_sites(
     if org.role != "admin" and (user_id != org.user_id or query.closed):
         raise Forbidden("Only administrators can see the sites of other members and closed sites.")
     with call.db.read() as tx:
-        member = find_member(tx, org, user_id)
-        if member is None:
-            raise NotFound(f"This organization has no member {user_id!r}.")
+        member = require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
         row = get_organization(tx, org.organization_id)
         found = store.list_sites(tx, org if query.closed else member, query.limit, query.page)
         steps = list_steps_of_sites(tx, [site.id for site, _ in found.rows])

@@ -1,4 +1,4 @@
-"""Sites: rows in, frozen records out."""
+"""Database access for sites. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction
@@ -98,10 +98,7 @@ def _site(row: Row) -> SiteRow:
 
 
 def get_site(tx: Transaction, site_id: str) -> SiteRow:
-    found = find_site(tx, site_id)
-    if found is None:
-        raise NotFound(f"There is no site {site_id!r}.")
-    return found
+    return require_found(find_site(tx, site_id), f"There is no site {site_id!r}.")
 
 
 def find_site(tx: Transaction, site_id: str) -> SiteRow | None:
@@ -288,16 +285,16 @@ def insert_site(
     tx: Transaction, *, organization_id: str, type: str, title: str, basename: str, visibility: str
 ) -> str:
     site_id, moment = ids.new_id(), now()
-    tx.run(
-        """INSERT INTO sites (id, organization_id, type, title, basename, visibility, created_at, updated_at)
-           VALUES (:id, :org, :type, :title, :basename, :visibility, :at, :at)""",
+    tx.insert(
+        "sites",
         id=site_id,
-        org=organization_id,
+        organization_id=organization_id,
         type=type,
         title=title,
         basename=basename,
         visibility=visibility,
-        at=moment,
+        created_at=moment,
+        updated_at=moment,
     )
     return site_id
 

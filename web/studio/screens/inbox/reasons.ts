@@ -4,7 +4,7 @@ import type { Notification } from "../../state/inbox.svelte.ts";
 
 type Reason = Notification["reason"];
 
-/** Return what the actor did, after their name. */
+/** Return the actor's action as text, to follow their name. */
 export function didOf(notification: Notification): string {
   switch (notification.reason) {
     case "mentioned":

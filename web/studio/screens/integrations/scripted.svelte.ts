@@ -15,7 +15,7 @@ export interface Action {
 }
 type Values = Record<string, unknown>;
 type Asked = Schemas["RenderRequest"];
-/** Where it is shown; the theme is added. */
+/** The location where it is shown, to which the theme is added. */
 export type Where = {
   [K in Asked["context"]["type"]]: Omit<Extract<Asked["context"], { type: K }>, "theme">;
 }[
@@ -36,7 +36,7 @@ export class Scripted {
   values = $state<Values>({});
   busy = $state(false);
   problem = $state("");
-  /** The modal that it opened. */
+  /** The modal that this component opened. */
   modal = $state.raw<Scripted>();
   #props: Values;
   readonly #integration: string;

@@ -1,4 +1,4 @@
-/** The page that a URL leads to. */
+/** Finds the page for a URL. */
 import { untrack } from "svelte";
 import { ApiError } from "../../../shared/client.ts";
 import { address } from "../../addresses.ts";
@@ -18,21 +18,22 @@ interface Place {
 const keyOf = ({ space, base, path }: Place) => `${space} ${baseKey(base)} ${path}`;
 
 export class Finding {
-  /** The page that the URL led to. It stays the current one when it is renamed, even if another page gets its path. */
+  /** The page for the URL. It stays the current page when it is renamed, even if another page gets its path. */
   id = $state<string>();
   missing = $state.raw<ApiError>();
   #led: string | undefined;
   #moved: string | undefined;
   #looks = 0;
 
-  /** `place`: the parameters of the URL. Belongs to the component that creates it. */
+  /** `place`: the parameters of the URL. Create it while a component is initialized. */
   constructor(readonly place: () => Place) {
     const key = $derived(keyOf(place()));
     $effect(() => {
       void [router.visit, key];
       untrack(() => this.#look());
     });
-    // A link that names a page by ID, such as a mention in a comment, leads to the page's current path.
+    // A link that identifies a page by ID, such as a mention in a comment, redirects to the page's current
+    // path.
     $effect(() => {
       const named = new URL(router.href, location.origin).searchParams.get("page");
       const { space, base, path } = place();
@@ -56,7 +57,8 @@ export class Finding {
     if (this.missing) void this.#look();
   };
 
-  /** The page has a new path. It isn't looked up there, as it may be renamed again before the answer. */
+  /** Record that the page has a new path. It isn't looked up, because it may be renamed again before the
+   * response. */
   moved(path: string): void {
     this.#led = this.#moved = keyOf({ ...this.place(), path });
     this.#looks++;

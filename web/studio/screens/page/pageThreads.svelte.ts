@@ -30,8 +30,8 @@ export class PageTalk {
     return id && base.kind !== "revision" ? new Talk(space, base).list(id, "open") : undefined;
   });
 
-  /** `shown`: the current page; `handle`: that of its text; `open` opens the threads next to it. Belongs to the component
-   * that creates it. */
+  /** `shown`: the current page; `handle`: that of its text; `open` opens the threads next to it. Create it
+   * while a component is initialized. */
   constructor(
     readonly shown: () => Shown,
     readonly handle: () => PageHandle | undefined,

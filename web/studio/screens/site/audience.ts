@@ -1,4 +1,4 @@
-/** Who can read a site, as text. */
+/** Texts for the audience of a site. */
 import { t } from "../../../shared/words.ts";
 import type { IconName } from "../../parts/Icon.svelte";
 import type { Visibility } from "../../state/site.svelte.ts";

@@ -8,9 +8,9 @@ interface Service {
   name: string;
   /** The name of the integration that connects it. */
   integration: string;
-  /** The setting that limits where it answers. */
+  /** The setting that limits the places where it answers. */
   allowed: keyof Setup;
-  /** Where its apps are registered. */
+  /** The URL at which its apps are registered. */
   register: string;
 }
 
@@ -41,6 +41,6 @@ export const SERVICES: Record<ChannelType, Service> = {
   },
 };
 
-/** Return where a channel answers; empty: everywhere. */
+/** Return the places where a channel answers; empty for all. */
 export const allowedOf = (channel: { type: ChannelType; setupSettings: Setup }): string[] =>
   channel.setupSettings[SERVICES[channel.type].allowed] ?? [];

@@ -9,7 +9,7 @@ interface Ways {
   editor: StructureEditor;
   rename: () => unknown;
   move: (to: Place) => unknown;
-  /** Add a variant. */
+  /** Called to add a variant. */
   add: () => unknown;
   remove: () => unknown;
 }

@@ -7,7 +7,7 @@ export interface Row {
   depth: number;
 }
 
-/** Where a dragged item would go, and the row that shows it. */
+/** The target of a dragged item, and the row that shows it. */
 export interface Target {
   place: Place;
   id: string;
@@ -31,7 +31,7 @@ export function rowsOf(structure: Structure): Row[] {
   return found;
 }
 
-/** Return where Alt-Shift and an arrow key move an item. */
+/** Return the target to which Alt-Shift and an arrow key move an item. */
 export function neighborOf(
   structure: Structure,
   item: Item,
@@ -59,7 +59,7 @@ export function isIn(item: Item, outer: Item): boolean {
   return outer.object === "site-section-group" && (outer.children as Node[]).some((one) => isIn(item, one));
 }
 
-/** Return where `dragged` goes when it is dropped in one half of a row. */
+/** Return the target of `dragged` when it is dropped in one half of a row. */
 export function targetAt(
   structure: Structure,
   rows: Row[],

@@ -70,7 +70,8 @@ class GitHubIssues(_GitHub):
                     **query,
                 )
                 latest = max([latest, *(read_text(each.get("updated_at")) for each in found)])
-                # The list moves while issues change, so the cursor only advances after its pages.
+                # Issues can move within the list while it is read, so the cursor only advances after the
+                # last page.
                 yield SourceBatch(
                     [_issue(each) for each in found if "pull_request" not in each],
                     latest if len(found) < 100 else since,
@@ -78,7 +79,7 @@ class GitHubIssues(_GitHub):
                 if len(found) < 100:
                     return
             if latest == since:
-                # More issues than ten pages have the same time.
+                # More issues have the same time than fit into ten pages.
                 raise SourceFailure("upstream_unavailable", "GitHub returned a list that doesn't end.")
             since = latest
 
@@ -104,7 +105,7 @@ class GitHubDiscussions(_GitHub):
             more = isinstance(info, dict) and info.get("hasNextPage") is True
             after = read_text(info.get("endCursor")) if isinstance(info, dict) else ""
             is_last = not more or any(time <= setup.cursor for time in times)
-            # The newest come first, so the cursor only advances once all are read.
+            # The newest discussions come first, so the cursor only advances after the last page.
             yield SourceBatch([_discussion(each) for each in nodes], latest if is_last else setup.cursor)
             if is_last:
                 return

@@ -17,7 +17,7 @@ _BLOCKS = frozenset({"paragraph", "heading", "listItem", "codeBlock", "blockquot
 
 
 class Jira:
-    """Connector for issues. The cursor is the day of the last change, because queries use the time zone of a person."""
+    """Connector for issues. The cursor is only a day, because Jira's queries use the time zone of the account."""
 
     name = "builtin:jira"
     fields: tuple[str, ...] = ("base_url", "api_email", "api_token")
@@ -76,7 +76,7 @@ def _issue(found: JsonObject, base: str) -> SourceRecord:
 
 
 def _text_of(document: object) -> str:
-    """Return the text of a document of Jira, with a line for each block."""
+    """Return the text of a document in Jira's format, with a line for each block."""
     if isinstance(document, str):
         return document
     parts: list[str] = []

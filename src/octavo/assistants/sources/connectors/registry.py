@@ -16,10 +16,10 @@ from .zendesk import Zendesk
 
 PushedName = Literal["builtin:api", "builtin:email"]
 PUSHED: tuple[PushedName, ...] = get_args(PushedName)
-"""Sources that send their records, so that nothing is fetched from them."""
+"""Sources that send their records to Octavo."""
 _CONNECTORS = (Website, GitHubIssues, GitHubDiscussions, Zendesk, Intercom, Jira)
 PULLED = tuple(kind.name for kind in _CONNECTORS)
-"""Sources that records are fetched from."""
+"""Sources that Octavo fetches records from."""
 
 
 def find_connector(context: Context, name: str) -> Connector | None:

@@ -13,7 +13,7 @@ from octavo.kit.temporary import TemporaryFolder
 from ..types import SourceBatch, SourceFailure, SourceRecord, SourceSetup
 
 _MOST = 1_000
-"""Maximum number of pages."""
+"""Maximum number of pages to read from a website."""
 _HEADING = re.compile(r"^# +(.+?) *#*$", re.M)
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 _BATCH = 100

@@ -101,18 +101,18 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
     def make() -> ToolResult:
         notes: list[EventNote] = []
 
-        def note(location: VisitorLocation, make: Callable[..., Event], **said: object) -> None:
-            notes.append(EventNote(location, make, said))
+        def note(location: VisitorLocation, make: Callable[..., Event], **values: object) -> None:
+            notes.append(EventNote(location, make, values))
 
         reading = _reading(view, visit, note)
         answer = answer_message(server_of(visit, asks=True, calls=False), reading, view.body, headers)
         return ToolResult(result_of(answer) or answer, tuple(notes), visit.dependencies, visit.admission)
 
     place = ToolPlace(visit.site.id if visit.own_host else "", decoded_path(view.request))
-    told = view.tool_results.get(view.tx, place, view.request, call, visit.admission, make)
+    result = view.tool_results.get(view.tx, place, view.request, call, visit.admission, make)
     if not visit.admission.preview:
-        record_cached_events(view.events, view.request, told.dependencies, told.notes)
-    return told.result if isinstance(told.result, Answer) else answer_call(call, told.result)
+        record_cached_events(view.events, view.request, result.dependencies, result.notes)
+    return result.result if isinstance(result.result, Answer) else answer_call(call, result.result)
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] | None:

@@ -10,7 +10,7 @@ import msgspec
 
 from octavo.delivery.visits.admission import MCP_PATHS, RedirectBeforeVisit
 from octavo.delivery.visits.authorization import SiteVisit, SpaceVisit, enter_space
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.compression import gzip_pieces, takes_gzip
 from octavo.kit.http.edge import Answer
@@ -76,14 +76,13 @@ def _mcp_address(view: View, visit: SiteVisit) -> str | None:
 
 @route("readIndexPart", f"{LLMS_PARTS}/{{name}}", kept=True)
 def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
-    part = llms_part(view.tx, visit, name)
-    if part is None:
-        raise NotFound("This part of llms.txt doesn't exist.")
+    part = require_found(llms_part(view.tx, visit, name), "This part of llms.txt doesn't exist.")
     return _count_view(visit, revalidated_answer(part, TEXT))
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """Return the page whose Markdown has the URL of a file that every site has."""
+    """Return the Markdown of a page that has the same URL as a file of every site, such as ``skill.md``; None
+    if there is no such page."""
     try:
         space = enter_space(view.tx, visit)
     except RedirectBeforeVisit:

@@ -179,16 +179,18 @@ def _drawn(
 def _with_addresses(
     page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
 ) -> SitePageView:
-    """Return the page with all parts that contain its public URL."""
+    """Return the page with the parts that contain its public URL."""
     actions = look.customization.page_actions
     assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
         # Assistants can't read restricted sites.
         assert page.markdown is not None, "pages of sites have one"
-        said = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
+        prompt = quote(look.labels.read_this.replace("{url}", visit.visit.public(page.markdown)))
         assistants = tuple(
             LinkView(
-                title=look.labels.open_in.replace("{provider}", name), href=f"{address}{said}", external=True
+                title=look.labels.open_in.replace("{provider}", name),
+                href=f"{address}{prompt}",
+                external=True,
             )
             for name, address in _ASSISTANTS
         )

@@ -8,7 +8,7 @@ import msgspec
 
 from octavo.content.revisions.expanding import requester_at
 from octavo.delivery.visits.authorization import SpaceVisit
-from octavo.errors import NotFound
+from octavo.errors import NotFound, require_found
 from octavo.kit.http.edge import Answer, etag_of
 from octavo.sites.openapi.exporting import export
 from octavo.sites.openapi.pages import can_export, find_reference
@@ -29,9 +29,7 @@ def read_operations(view: View, visit: SpaceVisit) -> Answer:
 def read_models(view: View, visit: SpaceVisit) -> Answer:
     """Return the models that a page lists, for the filter above them. Raises NotFound."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
-    listed = list_shown_models(view.tx, visit, page_id)
-    if listed is None:
-        raise NotFound("This page doesn't list models.")
+    listed = require_found(list_shown_models(view.tx, visit, page_id), "This page doesn't list models.")
     return revalidated_answer(msgspec.json.encode(listed), "application/json")
 
 

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, unquote
 
 from octavo.core.pages import Page
 from octavo.delivery.visits.authorization import SpaceVisit, visit_space
-from octavo.errors import Forbidden, NotFound
+from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.http.edge import Answer
 
 from ..answers import is_cross_origin
@@ -21,9 +21,7 @@ def record_report(view: View, visit: SpaceVisit) -> Answer:
         raise Forbidden("Only pages of this site can report events.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
-    page = visit.view.tree.page(query.get("page", [""])[0])
-    if page is None:
-        raise NotFound("There is no page at this URL.")
+    page = require_found(visit.view.tree.page(query.get("page", [""])[0]), "There is no page at this URL.")
     location = location_of(visit, page)
 
     def find_page(path: str) -> tuple[SpaceVisit, Page]:

@@ -1,7 +1,8 @@
 """Conversion of HTML to pages. The content of a page becomes nodes; nothing in them can run.
 
-The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML) stays
-text. Elements without a node of their own are transparent; elements that only control the browser are dropped.
+The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML)
+stays text. Elements without a corresponding node are replaced with their content; elements that only control the
+browser are dropped.
 """
 
 from __future__ import annotations
@@ -33,8 +34,8 @@ _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4
 
 
 class Converted(Struct, frozen=True):
-    """A converted page. ``text``: the whole Markdown file; ``links``: the hrefs of the source, including
-    navigation, in order."""
+    """Converted page. ``text``: the whole Markdown file. ``links``: the hrefs in the source, including navigation,
+    in order."""
 
     title: str
     text: str
@@ -87,8 +88,8 @@ _MEANT = {
 
 
 def decode_html(data: bytes, told: str | None = None) -> str:
-    """Decode the text of a page like a browser: by its byte order mark, the encoding that its response ``told``,
-    or its own ``<meta>``, else as UTF-8, and if it isn't UTF-8, as Windows-1252."""
+    """Decode the text of a page like a browser: by its byte order mark, the encoding in its response (``told``), or
+    its own ``<meta>``, else as UTF-8, and if it isn't UTF-8, as Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")
@@ -139,13 +140,13 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
 
 
 def _written(nodes: list[Node]) -> tuple[str, str]:
-    """Return the title, and the Markdown of the rest."""
+    """Return the title of these nodes, and the Markdown of the rest."""
     title, rest = lift_title(nodes)
     return title, write(from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": rest}))
 
 
 def title_of(tree: object) -> str:
-    """Return the title of a page: its first heading, else its title without the name of the site."""
+    """Return the title of a page: its first heading, or otherwise its ``<title>`` without the name of the site."""
     for heading in find_main_content(tree).iter("h1"):
         if words := squeezed(
             plain_text({"nodes": NodeBuilder(str, str, MAX_DEPTH)._inlines_in(heading, ())})
@@ -155,8 +156,8 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor for each id in a page: that of its own heading, or of the heading above it. Empty for
-    ids above the first heading, which point to the top of the page."""
+    """Return the anchor to use for each id in a page: that of the heading with the id, or of the nearest heading
+    above. Empty for ids above the first heading, which point to the top of the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in find_main_content(tree).iter(etree.Element):

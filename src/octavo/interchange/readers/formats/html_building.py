@@ -215,7 +215,8 @@ class NodeBuilder:
         return found
 
     def _note(self, name: str) -> list[Node]:
-        """Return a footnote. One that refers to itself has no text there."""
+        """Return a footnote with its text, which is empty if it is nested too deeply, such as in a reference to
+        itself."""
         inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
         label = str(list(self.notes).index(name) + 1)
         body = make_fragment(label, "annotation-body", inside or [make_block("paragraph", [make_text("")])])
@@ -310,16 +311,16 @@ class NodeBuilder:
         items: list[Node] = []
         checked: list[bool | None] = []
 
-        def said(words: str | None) -> None:
-            """Include text placed directly in the list, because browsers show it."""
+        def add_text(words: str | None) -> None:
+            """Add text that is directly in the list, outside of its items, because browsers show it."""
             if words and words.strip():
                 items.append(make_block("list-item", [make_block("paragraph", [make_text(squeezed(words))])]))
                 checked.append(None)
 
-        said(element.text)
+        add_text(element.text)
         for child in element:
             if child.getprevious() is not None:
-                said(child.getprevious().tail)
+                add_text(child.getprevious().tail)
             if not isinstance(child.tag, str) or is_chrome(child):
                 continue
             if child.tag in ("ul", "ol") and items:
@@ -330,7 +331,7 @@ class NodeBuilder:
             inside = self.flow(child) or [make_block("paragraph", [make_text("")])]
             items.append(make_block("list-item", inside))
             checked.append(None if box is None else box.get("checked") is not None)
-        said(element[-1].tail if len(element) else None)
+        add_text(element[-1].tail if len(element) else None)
         if not items:
             return []
         if all(state is not None for state in checked):

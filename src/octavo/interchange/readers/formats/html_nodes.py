@@ -13,7 +13,8 @@ SPACES = re.compile(r"[ \t\n\r\f]+")
 
 
 def lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """Return the title: the first heading of the first level, if little comes before it."""
+    """Remove the title from the nodes and return both. The title is the first top-level heading, if little comes
+    before it."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return squeezed(plain_text(node)), settled_nodes(nodes[:at] + nodes[at + 1 :])
@@ -48,7 +49,7 @@ def make_block(type: str, nodes: list[Node] | None = None, **data: object) -> No
 
 
 def without_empty(**data: object) -> JsonObject:
-    """Return the members that aren't empty."""
+    """Return the values that aren't empty, by name."""
     return {name: value for name, value in data.items() if value}
 
 

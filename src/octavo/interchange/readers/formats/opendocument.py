@@ -81,7 +81,7 @@ _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
 _ELEMENT = 4
-"""The cost of looking at an element, in characters: less than that of any written element."""
+"""Cost of visiting an element, in characters: less than that of any written element."""
 
 _TAGS = (
     ("code", "code"),
@@ -199,7 +199,7 @@ def _words(element: Any) -> str:
 
 
 class _Styles:
-    """The styles of a document: the look of text, the role of paragraphs, and the markers of lists."""
+    """Styles of a document: the look of text, the role of paragraphs, and the markers of lists."""
 
     def __init__(self, content: Any, shared: Any) -> None:
         self._styles: dict[tuple[str, str], Any] = {}
@@ -230,7 +230,8 @@ class _Styles:
                 return
 
     def look(self, name: str, family: str = "text") -> Look:
-        """Return the look that was set directly on a paragraph."""
+        """Return the look of a style, including that of its parents. For a paragraph, only its automatic styles
+        count, because shared styles determine its role."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):
@@ -316,9 +317,9 @@ class _Document:
         self.place = ""
         self.depth = 0
         self.below = 0
-        """1 if the document has a title, which all headings are below."""
+        """Number of levels to move headings down: 1 if the document has a title."""
         self.run = ""
-        """The tag that continues over several paragraphs."""
+        """Tag that stays open because it continues in the next paragraph."""
         self.later: list[Callable[[], None]] = []
         """Blocks anchored in the current paragraph."""
         self.with_frames = True
@@ -428,7 +429,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Write text as the document has it. White space in its XML is one space."""
+        """Write text as in the document. White space in its XML becomes one space."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -547,7 +548,7 @@ class _Document:
         if not items:
             return
         if not items[0].get(_q("text:start-value")) and goes_on and self.parts[-1:] == [f"</{tag}>"]:
-            # A single list that is written as several.
+            # A single list that the document splits into several.
             self.parts.pop()
         else:
             number = _number(items[0], "text:start-value", 999_999_999, number)
@@ -732,7 +733,7 @@ class _Document:
             self.report("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
-        """Return the source of a formula, or its symbols. Empty for any other object."""
+        """Return the source of a formula, or otherwise its symbols; empty for any other object."""
         key = embedded.get(_HREF) or embedded
         if key not in self.formulas:
             root = embedded.find(_q("math:math"))

@@ -112,7 +112,7 @@ class Writer(ContainerWriter):
         return self.blocks(self.without_scripts(lines))
 
     def without_modules(self, lines: list[Line]) -> list[Line]:
-        """Return the lines without imports, exports, and comments. The imported and exported names are remembered."""
+        """Return the lines without imports, exports, and comments. Imported and exported names are stored."""
         out: list[Line] = []
         at = 0
         fence = ""
@@ -153,7 +153,7 @@ class Writer(ContainerWriter):
         return at + 1 if exports else None
 
     def _remember(self, found: Statements, number: int, exports: bool) -> None:
-        """Remember what statements import and export."""
+        """Store the names that statements import and export."""
         known = {name: value for name, value in found.constants.items() if value is not UNKNOWN}
         self.constants.update(known)
         if exports and (len(known) < len(found.constants) or not known):
@@ -286,7 +286,7 @@ class Writer(ContainerWriter):
         if self.dialect.roles and (
             start.startswith("% ") or re.fullmatch(r"\+{3,}[ \t]*(?:\{.*\})?", start.rstrip())
         ):
-            return at + 1, []  # A comment, or a cell separator.
+            return at + 1, []  # A comment, or a separator of cells, isn't shown.
         if sign == ":" and (found := CONTAINER.match(text)) and found["name"]:
             return self.container(lines, at, found)
         if sign == ">":
@@ -493,7 +493,7 @@ class Writer(ContainerWriter):
             return None
 
     def closing(self, lines: list[Line], opened: Opening, name: str) -> tuple[int, int, int] | None:
-        """Return the tag that closes an element. In a page with many unclosed elements, the search stops early."""
+        """Return the tag that closes an element. On a page with many unclosed elements, the search stops early."""
         if len(self.unclosed) >= MAX_UNCLOSED:
             return None
         closed = find_closing(lines, opened, name, self.opening)
@@ -504,7 +504,8 @@ class Writer(ContainerWriter):
     def children_of(
         self, lines: list[Line], names: tuple[str, ...]
     ) -> Iterator[tuple[str, JsonObject, list[Line], int]]:
-        """Return the elements with these names directly in some lines: name, attributes, contents, line."""
+        """Yield the elements with these names among some lines, without nested ones: name, attributes, contents,
+        and line."""
         lines = list(lines)
         at = 0
         while at < len(lines):

@@ -39,7 +39,7 @@ def component_block(
     if writer.dialect.magic and writer.place.include(path := f"custom_blocks/{name}.md", number):
         return writer.included(path, number)
     if name in HOLDERS and "markdown" in attributes:
-        return _holding(writer, name, attributes, inside, number)
+        return _marked_element(writer, name, attributes, inside, number)
     made = _BLOCKS.get(name)
     if made is not None:
         return made(writer, name, attributes, inside, number)
@@ -62,7 +62,7 @@ def component_block(
 
 
 def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number: int) -> list[Line]:
-    """Return the text of an unsupported component: its title, and its contents or description."""
+    """Return the text of an unsupported component: its title, and its content or description."""
     described = first_text(attributes, "description", "subtitle", "text", "content", "message")
     titled = attributes if first_text(attributes, *_TITLES) else {}
     body = inside or ([(described, number)] if described else [])
@@ -105,7 +105,7 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
 
 
 def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
-    """Return the text in the attributes of an empty inline component."""
+    """Return the text in the attributes of an inline component without content."""
     rows = _words_of(writer, attributes, [], line)
     return " ".join(text.strip() for text, _ in rows if text.strip())
 
@@ -152,7 +152,7 @@ def callout_kind(sign: str) -> str:
 
 
 def _aside(writer: Writer, inside: list[Line], number: int) -> list[Line]:
-    """Return a callout whose kind is given by its leading icon."""
+    """Return a callout whose kind depends on the icon at its start."""
     rows = [(text, line) for text, line in inside if text.strip()]
     first = rows[0][0].strip() if rows else ""
     kind = "info"
@@ -297,7 +297,7 @@ def _tree_rows(writer: Writer, inside: list[Line], indent: str) -> Iterator[Line
             yield from _tree_rows(writer, body, indent + "  ")
 
 
-_FOLDERS = ("FileTree.TemporaryFiles", "Tree.TemporaryFiles", "TemporaryFiles")
+_FOLDERS = ("FileTree.Folder", "Tree.Folder", "Folder")
 _FILES = ("FileTree.File", "Tree.File", "File")
 
 
@@ -363,7 +363,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card with content that doesn't fit in a cell, with its title above its contents."""
+    """Return a card whose content doesn't fit into a cell, as its title followed by its content."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:
@@ -392,7 +392,7 @@ _ONLY_IMAGE = re.compile(r"!\[[^\[\]]*\]\(([^()\s]+)\)\Z")
 
 
 def paragraphs_of(body: list[Line]) -> list[Line]:
-    """Return each paragraph and list item as one line, without listings and elements on separate lines."""
+    """Return each paragraph and list item as one line. Listings and elements on separate lines are omitted."""
     made: list[Line] = []
     goes_on = False
     for text, line in body:
@@ -469,7 +469,7 @@ def _code_block(
             language,
         )
     if not isinstance(given, str):
-        return _left_out(writer, name, number)
+        return _report_expression(writer, name, number)
     rows = given.strip("\n").split("\n")
     return fenced(
         [(row, number) for row in rows],
@@ -520,8 +520,8 @@ def _table(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
     return table_of(writer, [row for row in rows if row], number) or writer.blocks(inside)
 
 
-def _left_out(writer: Writer, name: str, number: int) -> list[Line]:
-    """Report a component whose contents are an expression."""
+def _report_expression(writer: Writer, name: str, number: int) -> list[Line]:
+    """Report a component that is skipped because its content is an expression."""
     message = f"skipped: the contents of <{name}> are computed when the site is built"
     writer.report(number, "expression_left_out", message)
     return []
@@ -533,14 +533,14 @@ def _html_block(
     joined = "\n".join(text for text, _ in inside).strip()
     given = writer.expression(joined[1:-1]) if joined.startswith("{") and joined.endswith("}") else joined
     if not isinstance(given, str):
-        return _left_out(writer, name, number)
+        return _report_expression(writer, name, number)
     return html_lines(writer, given, number)
 
 
-def _holding(
+def _marked_element(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return the contents of an HTML element that is marked as holding Markdown: an image with its caption, or a
+    """Return the content of an HTML element that is marked to contain Markdown: an image with its caption, or a
     grid of cards."""
     if name == "figure":
         joined = "\n".join(text for text, _ in inside)
@@ -560,7 +560,7 @@ def _holding(
 
 
 def _items(lines: list[Line]) -> list[list[Line]]:
-    """Return the items of a list, or none if there is anything other than the list."""
+    """Return the items of a list; empty if the lines contain anything other than the list."""
     items: list[list[Line]] = []
     for text, number in lines:
         if found := re.match(r"[-*+][ \t]+(.*)$", text):
@@ -624,7 +624,7 @@ def _package_managers(
     for manager, commands in _MANAGERS.items():
         parts = [commands.get(kind, f"{manager} {kind}")]
         parts += ["-D"] if kind == "add" and attributes.get("dev") not in (None, False) else []
-        # Only this one needs two dashes before arguments for the script.
+        # Only npm needs two dashes before the arguments of the script.
         parts += [package, "--" if kind == "create" and manager == "npm" and args else "", args]
         items.append((manager, fenced([(" ".join(filter(None, parts)), number)], "sh", number), number))
     return writer.tab_list(items, number)

@@ -122,7 +122,7 @@ class ContainerWriter(InlineWriter, ABC):
         """Return the converted blocks of these lines."""
 
     def _end_of_text(self, lines: list[Line], at: int) -> int:
-        """Return the end of a run of text: an empty line, or the start of a block."""
+        """Return the end of a run of text: the next empty line or start of a block."""
         end = at + 1
         while (
             end < len(lines)

@@ -209,7 +209,7 @@ def _card(
 
 
 def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
-    """Return the cards of a grid, or none if it contains anything else."""
+    """Return the cards of a grid; empty if it contains anything else."""
     made: list[tuple[str, str, str, str]] = []
     at = 0
     while at < len(body):

@@ -16,8 +16,8 @@ from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Return the hero as Markdown to insert below the title of the page. The title isn't repeated. Empty if
-    there is none."""
+    """Return the hero of a page as Markdown to insert below its title, which isn't repeated; empty if there is
+    none."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
         return ""
@@ -39,7 +39,7 @@ def hero_text(head: Head, place: Place, title: str) -> str:
 
 def _feature(one: Mapping[str, object], place: Place) -> tuple[str, str, str, str]:
     icon, link = _text_of(one.get("icon")), _text_of(one.get("link"))
-    # Anything but an emoji is an image of the site.
+    # Anything but an emoji refers to an image of the site.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
     return (
         escape(f"{sign}{_text_of(one.get('title'))}"),

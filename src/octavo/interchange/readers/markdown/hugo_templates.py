@@ -26,7 +26,7 @@ _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """The result is only known by running the template."""
+    """Raised if only running the template would show its result."""
 
 
 class _Given(Struct, frozen=True):
@@ -62,7 +62,7 @@ def fill(
 
 
 def _pieces(template: str) -> list[str] | None:
-    """Return text and, at odd positions, the template actions between it, or None if an action has no end."""
+    """Split a template into text and, at odd positions, the actions between. Return None if an action has no end."""
     pieces: list[str] = []
     at = 0
     while (begin := template.find("{{", at)) >= 0:

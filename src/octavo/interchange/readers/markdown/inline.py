@@ -59,12 +59,12 @@ _SPANS = {
 
 
 AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
-"""The writer that handlers of names get."""
+"""Writer that is passed to the handlers of names."""
 
 
 class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
-    """The handlers for names that aren't part of Markdown: components, directives and roles, shortcodes, Liquid
-    tags. Each returns lines or text, or None for an unknown name."""
+    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, Liquid tags.
+    Each returns lines or text, or None for an unknown name."""
 
     component: Callable[[AnyWriter, str, dict[str, Any], list[Line], int], list[Line] | None]
     component_inline: Callable[[AnyWriter, str, re.Match[str], int], tuple[str, int]]
@@ -81,12 +81,12 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
 
 
 class SearchBudget(Struct):
-    """The number of lines of a page that were searched in vain."""
+    """Number of lines of a page in which the search for an end failed, with its maximum."""
 
     lines: int = 0
 
     def take(self, lines: int) -> bool:
-        """Count lines. Return False if there were too many."""
+        """Count lines. Return False if the maximum is exceeded."""
         self.lines += lines
         return self.lines <= MAX_SEARCHED_LINES
 
@@ -290,7 +290,7 @@ class InlineWriter:
             return f"]({pointed(href)}{found['link_title'] or ''})"
         href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
-            # Without a text of its own, it gets the text of its target.
+            # A link without text gets the title of its target.
             place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
             if place and not place.startswith("\0"):
                 return f"{title}]({pointed(place)})"
@@ -360,7 +360,7 @@ class InlineWriter:
             written,
         )
         if name and name[1] == "li" and (id := attributes_of(made[3:-1]).get("id")):
-            # A list item has no id of its own.
+            # A list item has no id of its own, so its text starts with an anchor.
             made += anchor(id)
         return made
 

@@ -9,7 +9,7 @@ from octavo.core.document.anchors import slug
 from octavo.core.document.page import front_of
 
 Line = tuple[str, int]
-"""A line of text and its number in the source, starting at 1."""
+"""Line of text and its number in the source, starting at 1."""
 MAX_LINES = 50_000
 """Maximum number of lines of a page with all its includes."""
 MAX_INCLUDE = 2000
@@ -178,7 +178,7 @@ def without_marks(lines: list[Line]) -> list[Line]:
             continue
         if "[!code" in text and len(text) <= MAX_INCLUDE and (found := _MARKED.match(text)):
             if not found["before"].strip():
-                continue  # It applied to the lines below.
+                continue  # The comment applied to the lines below.
             text = found["before"]
         made.append((text.replace("[!!code", "[!code"), number))
     return made

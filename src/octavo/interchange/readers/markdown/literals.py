@@ -22,10 +22,10 @@ MAX_MODULES = 100
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
-"""A value that is known only by running the file."""
+"""Value that can only be determined by running the file."""
 
 _LANGUAGE = Language(tree_sitter_typescript.language_tsx())
-"""The grammar of TypeScript with JSX, which JavaScript is a part of."""
+"""Grammar of TypeScript with JSX, which includes JavaScript."""
 _STATEMENTS = Query(
     _LANGUAGE,
     """
@@ -50,7 +50,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\
 
 
 class Module(Struct, frozen=True):
-    """A code file. ``take``: the function that returns the module at a path."""
+    """Code file. ``take``: the function that returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None
@@ -93,7 +93,7 @@ def read_statements(text: str) -> Statements | None:
 
 
 class _Spent(Struct):
-    """The amount read so far, for a file and all its imports, and how deep the current value is."""
+    """Amount read so far, for a file and all its imports, and the depth of the current value."""
 
     depth: int = 0
     values: int = 0
@@ -119,7 +119,7 @@ class _Reader:
             self._note({name: nodes[0] for name, nodes in found.items()})
 
     def _note(self, found: dict[str, Node]) -> None:
-        """Remember a statement that names something."""
+        """Store the names that a statement defines."""
         if "exported" in found:
             self.exports.append(found["exported"])
         elif "public" in found:
@@ -130,7 +130,7 @@ class _Reader:
             self.constants.setdefault(_text(found["name"]), found.get("value") or found["body"])
 
     def _note_import(self, statement: Node, path: str) -> None:
-        """Remember the names imported from a file, as ``Statements`` has them."""
+        """Store the names imported from a file, in the form of ``Statements.imports``."""
         names = [node for node in _inside(statement) if node.type in _NAMING]
         if statement.type == "export_statement" and not names:
             self.exported_again.append(path)
@@ -169,7 +169,7 @@ class _Reader:
         return value
 
     def named(self, name: str) -> Any:
-        """Return the value assigned to a name in this file."""
+        """Return the value of a name in this file."""
         if name in self.asked:
             return UNKNOWN
         node = self.constants.get(name)
@@ -251,7 +251,7 @@ class _Reader:
         arguments = node.child_by_field_name("arguments")
         if called is None or arguments is None:
             return UNKNOWN
-        # The first argument that is a map or a list, else the first argument.
+        # The first argument that is a map or a list, or otherwise the first argument.
         values = self.array(arguments)
         given = next(
             (one for one in values if isinstance(one, (dict, list))), values[0] if values else UNKNOWN
@@ -326,7 +326,7 @@ _NAMING = {
     "pair_pattern",
     "identifier",
 }
-"""Nodes that name what is imported."""
+"""Types of nodes that contain the names in an import or export."""
 
 
 def _inside(node: Node) -> Iterator[Node]:

@@ -113,7 +113,7 @@ def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) ->
 
 
 def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
-    """Return HTML that a page shows unchanged, without scripts and styles."""
+    """Return HTML that a page shows as written, except for scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:
@@ -228,8 +228,7 @@ def _cell(writer: Writer, text: str, number: int) -> str:
 
 
 def sign_of(text: str) -> tuple[str, str] | None:
-    """Return the kind and the title of the callout that a quote with this first line is, or None for a plain
-    quote."""
+    """Return the kind and the title of the callout that starts with this line of a quote; None for a plain quote."""
     text = text.strip()
     if (
         not text

@@ -49,7 +49,7 @@ _BUILT_IN = (
 _TAG = re.compile(r"<[a-zA-Z]")
 _VERBATIM = re.compile(r"<(?:pre|textarea|script|style)\b", re.IGNORECASE)
 _SIGN = re.compile("\ue0f0(\\d+)\ue0f1")
-"""A placeholder in HTML for a piece of Markdown."""
+"""Placeholder in HTML for a piece of Markdown."""
 _LAST = re.compile(
     r"(?P<lead>(?:[ \t]*(?:>|[*+-](?=[ ])|\d+[.)](?=[ ])))*[ \t]*)(?P<before>.*)\ue0f0(?P<sign>\d+)\ue0f1[ \t]*"
 )
@@ -122,7 +122,7 @@ def shortcode_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, li
     inside = _between(lines, end_of_tag, rest, close)
     tail = (rest if line == end_of_tag else lines[line][0])[behind:]
     if tail.strip() and line == at and not _is_built_in(name):
-        return at, []  # It is inside a line of text.
+        return at, []  # The shortcode is inside a line of text.
     made = _paired(writer, found, dedented(inside), number)
     made = [(lead + row if row.strip() else row, n) for row, n in made]
     if made and at and lines[at - 1][0].strip():
@@ -245,7 +245,7 @@ def _of_template(
     pieces = _Pieces(writer)
     within = pieces.html_of(inside or [])
     if inside and not pieces.has_templates and not _is_visible(plain):
-        # It only styles its contents.
+        # The shortcode only styles its content.
         return writer.blocks(inside)
     if inside and _VERBATIM.search(template):
         within = escape("\n".join(text for text, _ in inside or []))
@@ -265,9 +265,8 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with pieces of Markdown in it. Each piece is converted separately. A placeholder in
-    the HTML is replaced with it after the HTML has become Markdown, too. ``has_templates``: whether templates
-    created part of it."""
+    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately and replaces
+    its placeholder once the HTML has become Markdown, too. ``has_templates``: whether templates created part of it."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -443,7 +442,7 @@ def _tab_list(
                     items.append((title, writer.blocks(dedented(body)), inside[at][1]))
                 at = line
                 if tail.strip():
-                    # Another one starts on the same line.
+                    # Another shortcode starts on the same line.
                     inside[at] = (tail, inside[at][1])
                     continue
         at += 1
@@ -556,7 +555,7 @@ def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
     else:
         value = fill(template, named, given)
         value = None if value is None or _TAG.search(value) else unescape(value).strip()
-    # A fence or a line break in it would end the code.
+    # A fence or a line break in the text would end the code.
     return None if value is None or re.search(r"[`\n]|~~~", value) else value
 
 
@@ -628,7 +627,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
-    """Return the replacement of a tag. ``alone``: whether it is alone on its line."""
+    """Return the replacement of a Liquid tag. ``alone``: whether the tag is the only content of its line."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -675,7 +674,7 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Maximum number of characters of an included template that is filled in. Longer ones are programs."""
+"""Maximum number of characters of an included template that is filled in. Longer ones compute something."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:

@@ -17,8 +17,8 @@ MAX_TAG = 20_000
 
 
 class Opening(Struct, frozen=True):
-    """An opening tag: its end, and its attributes as written. Expressions keep their braces; a text that starts
-    with a brace has a null character before it."""
+    """Opening tag: its end, and its attributes as written. Expressions keep their braces; a text that starts with a
+    brace has a null character before it."""
 
     line: int
     column: int
@@ -27,7 +27,7 @@ class Opening(Struct, frozen=True):
 
 
 class EndlessTag(Exception):
-    """A tag without an end. ``size``: the number of characters that were searched."""
+    """Raised for a tag without an end. ``size``: the number of characters that were searched."""
 
     def __init__(self, size: int) -> None:
         super().__init__()

@@ -43,7 +43,7 @@ SECONDS = 20.0
 """Maximum time for one page with all its includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Number of pages that are kept as HTML, because links from other pages need their anchors."""
+"""Number of pages that are cached as HTML, because links from other pages need their anchors."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -174,7 +174,7 @@ def _start() -> ScriptProcess:
 
 
 class _Component(Struct):
-    """An Antora component. ``folder``: the parent of its modules; it ends in a slash or is empty."""
+    """Antora component. ``folder``: the parent of its modules; it ends in a slash or is empty."""
 
     folder: str
     name: str
@@ -185,7 +185,7 @@ class _Component(Struct):
     attributes: dict[str, str]
 
     def place(self, path: str) -> tuple[str, str, str] | None:
-        """Return the module, the folder of the family, and the rest of the path of a file of this component."""
+        """Split the path of a file of this component into module, folder of the family, and the rest."""
         found = re.match(
             r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :]
         )
@@ -301,7 +301,7 @@ def _antora_of(files: Heads, components: list[_Component], known: list[_Componen
             )
             below = [Entry(title=title or "Pages", children=below)]
         entries += below
-    # Unreferenced files aren't imported: partials, examples, and files for the look of the site.
+    # Files that no page uses aren't imported: partials, examples, and files for the look of the site.
     return reading.layout(entries, "", names, addresses, components[0].title)
 
 
@@ -335,7 +335,7 @@ def _folder(files: Heads, project: str) -> Layout:
             target = reading.find(_filled(found["path"], header), path)
             if target is not None and target != path:
                 included.setdefault(target, []).append(path)
-    # A file that others include, or that starts with a line like a partial, isn't a page of its own.
+    # A file that other files include, or that looks like a partial, isn't a page.
     kept = [path for path in paths if path not in included and not _is_hidden(path[len(project) :])]
     entries = grow(files, kept or paths, project)
     reading.pages = {path: None for path in kept or paths}
@@ -347,8 +347,7 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """The pages of a source and how to read them. ``pages``: the map from each page to its component, if it
-    has one."""
+    """Pages of a source and the data needed to convert them. ``pages``: the component of each page, if it has one."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]
@@ -362,14 +361,14 @@ class _Reading:
         self.done: OrderedDict[str, _Read] = OrderedDict()
         self.places: dict[str, dict[str, str]] = {}
         self.words: dict[str, dict[str, str]] = {}
-        """The text of each heading of a page."""
+        """Text of each heading by page and anchor."""
         self.missing = ""
         self.texts: dict[str, str] = {}
-        """Books, whose chapters are separate pages."""
+        """Texts of books, whose chapters are separate pages, by path."""
         self.given: dict[str, dict[str, str]] = {}
-        """Attributes that a chapter inherits from its book."""
+        """Attributes that a chapter inherits from its book, by path."""
         self.books: dict[str, list[str]] = {}
-        """All pages of a book, by each of its pages."""
+        """All pages of a book, by each of these pages."""
 
     def layout(
         self, entries: list[Entry], root: str, names: dict[str, str], addresses: dict[str, str], title: str
@@ -397,7 +396,7 @@ class _Reading:
     # Names
 
     def header(self, path: str) -> dict[str, str]:
-        """Return the attributes of a page, including those that its own header sets."""
+        """Return the attributes of a page, including those that its header sets."""
         component = self.component(path)
         head = (self.files.text(path) or "")[:20_000].partition("\n\n")[0]
         own = _attributes_in(head)
@@ -411,7 +410,8 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """Return the file for a path or a resource id in a page. A path from the root starts with a slash."""
+        """Return the file for a path or a resource id in a page. A path that starts with a slash is relative to the
+        root."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
             # The folder is known only to the site's build, so use the single file whose path ends this way.
@@ -466,8 +466,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between them. Empty for any
-        other page, which stays whole."""
+        """Return the chapters of a page that consists of includes, with the headings between them; empty for any
+        other page, which isn't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -587,7 +587,7 @@ class _Reading:
             return Entry(title=title or target, href=target)
         path = self.resource(target.partition("#")[0], page, component)
         if path is not None and path not in self.pages and any(one.place(path) for one in self.components):
-            # A page of another version.
+            # The link points to a page of another version.
             return Entry(title=title or self.title(path), href=f"/{path}")
         if path is None or path not in self.pages:
             self.problems.append(
@@ -643,7 +643,7 @@ class _Reading:
                 if heading.get("id")
             }
             if path in self.given:
-                # The heading of a chapter is the title of its page, which loses the ids of the heading.
+                # The first heading of a chapter becomes the title of its page, so its ids are lost.
                 above = _HEADING.split((self.files.text(path) or "")[:20_000], maxsplit=1)[0]
                 ids = [found[1] or found[2] for found in _ID.finditer(above)]
                 title = self.titles.get(path, "")
@@ -653,7 +653,7 @@ class _Reading:
         return self.places[path]
 
     def page(self, path: str, place: Place) -> str | None:
-        """Return the whole page, or its source if it can't be parsed."""
+        """Convert a whole page; return its source if it can't be parsed."""
         if path not in self.pages:
             return None
         text = self.files.text(path) or ""
@@ -719,7 +719,7 @@ class _Reading:
                 written.problem(message.line, "unclear_markup", said[:300])
 
     def _rewrite_reference(self, element: Any, path: str) -> None:
-        """Rewrite a reference as the path of its file from the root of the source."""
+        """Rewrite a reference to a path from the root of the source."""
         name = "href" if element.tag == "a" else "src"
         written = element.get(name) or ""
         target, sign, fragment = written.partition("#")
@@ -759,7 +759,7 @@ class _Reading:
 
 
 class _Lined:
-    """Place that finds the line of a link if possible."""
+    """Location of a page that looks up the line of a link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

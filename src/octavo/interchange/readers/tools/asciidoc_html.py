@@ -84,7 +84,7 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 
 def _callouts(element: Any) -> None:
-    """Rewrite the explanations of numbers in a listing. They are a table if icons are shown."""
+    """Rewrite the explanations of numbers in a listing. They are in a table if icons are shown."""
     rows = [list(row.iter("td")) for row in element.iter("tr")]
     if not rows:
         return

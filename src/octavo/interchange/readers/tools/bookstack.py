@@ -73,14 +73,14 @@ class _BookStackPage:
 
 
 class _BookStack:
-    """Portable archives of books, chapters, or pages, and books as a single HTML page."""
+    """Reader of portable archives of books, chapters, or pages, and of books exported as a single HTML page."""
 
     def __init__(self, files: Heads) -> None:
         self.files = files
         self.names = FreeNames()
         self.pages: dict[str, _BookStackPage] = {}
         self.places: dict[tuple[str, str, str], str] = {}
-        """The path of each page by kind and id, in each folder."""
+        """Path of each page by folder, kind, and id."""
         self.assets: dict[tuple[str, str, str], str] = {}
         self.addresses: dict[str, str] = {}
         self.redirects: dict[str, str] = {}
@@ -123,7 +123,7 @@ class _BookStack:
         )
 
     def _site(self) -> str:
-        """Return the URL of the wiki, based on a link to one of these pages by its full URL."""
+        """Return the URL of the wiki, derived from a link with a full URL to one of these pages."""
         known = set(self.addresses.values())
         for page in self.pages.values():
             for found in _FULL.finditer(
@@ -185,7 +185,7 @@ class _BookStack:
         html = data.get("description_html")
         if not text_of(html).strip() and not data.get("tags"):
             if children and children[0].path:
-                # A link to the chapter leads to its first page.
+                # A link to the chapter goes to its first page.
                 self.redirects[chapter] = children[0].path
                 self.places[(folder, "chapter", text_of(data.get("id")))] = self.addresses[children[0].path]
             return Entry(title=name, children=children)
@@ -295,7 +295,7 @@ class _BookStack:
         text = self.files.text(path) or ""
         parts = list(_PART.finditer(text))
         if not parts:
-            # A page that was exported separately.
+            # The page was exported separately.
             self.addresses[path] = posixpath.splitext(path)[0]
             title = re.search(r"<h1[^>]*>(.*?)</h1>", text, re.DOTALL)
             self.pages[path] = _BookStackPage(
@@ -304,7 +304,7 @@ class _BookStack:
             return "", [Entry(path=path)]
         title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
         name = plain_text(title[1]) if title else stem_of(path)
-        # The front of the book contributes its description, without the table of contents.
+        # The front matter of the book contributes its description, without the table of contents.
         front = re.sub(
             r"<ul class=\"contents\">.*", "", _body(text[: parts[0].start()] + "</body>"), flags=re.DOTALL
         )

@@ -27,7 +27,7 @@ MAX_DATA = 256 * 1024
 def shallowest(
     files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
 ) -> str | None:
-    """Return the file with one of these names that is closest to the top and whose text is accepted."""
+    """Return the file with one of these names that is closest to the root and whose text is accepted."""
     found = [
         path
         for path in files.paths
@@ -59,7 +59,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     text = files.text(path)
     if text is None:
         return {}
-    # YAML tags for programs are dropped, so that only their values are read.
+    # YAML tags that create objects of a program are dropped, so that only their values are read.
     text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
     try:
         return mapping(read_yaml(text).value)
@@ -126,7 +126,7 @@ MAX_REPORTED = 100
 def unread_pages(
     files: Heads, root: str, left: tuple[str, ...], endings: tuple[str, ...] = _OTHER_PAGES
 ) -> list[Problem]:
-    """Report the pages under ``root`` that aren't Markdown, except those in ``left``."""
+    """Return problems for the pages under ``root`` that aren't Markdown, except those in ``left``."""
     found = (
         path
         for path in files.paths

@@ -63,7 +63,7 @@ _FULL = re.compile(
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""A placeholder for Markdown written into a page. No page contains these characters."""
+"""Placeholder for Markdown in a page. No page contains these characters."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
@@ -72,7 +72,7 @@ _SILENT = frozenset(
     contributors-summary create-from-template blog-posts gallery attachments change-history popular-labels
     related-labels space-details profile tasks-report-macro""".split()
 )
-"""Macros that only a wiki can fill in."""
+"""Macros that only Confluence can fill in."""
 _WRAPPERS = frozenset(
     [
         "excerpt",
@@ -92,7 +92,7 @@ _WRAPPERS = frozenset(
 
 
 class _Content(Struct):
-    """A page. ``children`` are ids. ``body`` is in the storage format."""
+    """Page. ``children``: the ids of its subpages. ``body``: the text in the storage format."""
 
     id: str
     title: str
@@ -170,7 +170,7 @@ class _Export:
         self.project = project
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
-        """The name of each space, its key, and the id of its home page."""
+        """Name, key, and id of the home page of each space, by id."""
         self.site = ""
         """URL of the space, if it was read with the API."""
         self.folders: set[str] = set()
@@ -236,8 +236,8 @@ class _Export:
             is_current = said.get("contentStatus", "current") == "current" and not named.get(
                 "originalVersion"
             )
-            if kind in ("Page", "TemporaryFiles") and is_current and id:
-                if kind == "TemporaryFiles":
+            if kind in ("Page", "Folder") and is_current and id:
+                if kind == "Folder":
                     self.folders.add(id)
                 position = said.get("position", "").strip()
                 self.pages[id] = _Content(
@@ -335,7 +335,7 @@ class _Export:
             while at.parent in self.pages and at.parent not in seen:
                 seen.add(at.parent)
                 at = self.pages[at.parent]
-            # A page that is its own ancestor is moved to the top level.
+            # A page that is its own ancestor becomes a top-level page.
             if page.parent in self.pages and at.parent not in self.pages:
                 self.pages[page.parent].children.append(page.id)
             else:
@@ -363,7 +363,7 @@ class _Export:
             first = [page for page in pages if page.id == home]
             entries = build(first, 0) + build([page for page in pages if page.id != home], 0)
             if first:
-                # The home page of the space, with its subpages next to it.
+                # The home page of the space comes first, with its subpages next to it.
                 entries[1:1], entries[0].children = entries[0].children, []
             made += [Entry(title=name or "Space", children=entries)] if len(top) > 1 else entries
         return made
@@ -371,7 +371,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """Return the anchors of the headings of a page, by each form in which links refer to them."""
+        """Return the anchors of the headings of a page, by each text that links use for them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -401,7 +401,7 @@ class _Export:
 
 
 class _Storage:
-    """The storage format of a page, rewritten as semantic HTML."""
+    """Converter of a page's storage format to semantic HTML."""
 
     def __init__(self, export: _Export, page: _Content, place: Place) -> None:
         self.export = export
@@ -411,7 +411,7 @@ class _Storage:
         self.markdown: list[str] = []
 
     def written(self, number: int, indent: str) -> str:
-        """Return the Markdown for a place."""
+        """Convert the Markdown of a placeholder, with its indentation."""
         if number >= len(self.markdown):
             return ""
         made = translate(self.markdown[number], self.place, Dialect()).text.strip("\n")
@@ -454,7 +454,7 @@ class _Storage:
                 element.tag = "div"
 
     def target(self, element: Any) -> tuple[str, str]:
-        """Return the target of the resource in a link or image, and its own text."""
+        """Return the target of a link or image, and the target's own text."""
         for child in element.iter():
             name = (
                 child.tag.partition(":")[2]
@@ -517,7 +517,7 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Rewrite a link that shows the title of its page. Only Confluence knows that title."""
+        """Replace the text of a card link, which is only its URL, with the title of its page if the export has it."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (
@@ -531,7 +531,7 @@ class _Storage:
             element.text = page.title
 
     def full(self, element: Any, found: re.Match[str]) -> None:
-        """Rewrite a link with the full URL of a page that is in the export."""
+        """Rewrite a link that has the full URL of a page in the export."""
         page = (
             self.export.by_address.get(found["address"])
             if found["address"]
@@ -544,8 +544,8 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """Rewrite content that only the new editor has: panels in more colors, and the fallback content of
-        everything else."""
+        """Convert content that only the new editor has: panels in additional colors. Everything else becomes its
+        fallback content."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)
         element.tag = "div"
@@ -747,7 +747,7 @@ class _Storage:
                 alt=given.get("diagramName") or given.get("name") or "",
             )
         else:
-            # Inside text, it must not end the paragraph.
+            # In a text, the macro must not end the paragraph.
             element.tag = "div" if rich is not None or plain is not None else "span"
             if rich is not None:
                 element.append(rich)

@@ -33,7 +33,7 @@ _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
 def _find_docusaurus(files: Heads) -> str | None:
-    """Return the folder of the configuration, or that of the sidebar if a package has only documents and their
+    """Return the folder of the configuration, or that of the sidebar if a package contains only documents and their
     sidebar."""
     found = finder(*_DOCUSAURUS)(files)
     if found is None:
@@ -48,14 +48,14 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
-    """Return the file of the configuration, empty if there is none, and its values. Docusaurus 1 had its documents
-    next to the folder of its configuration, and other names for the same settings."""
+    """Return the configuration file, empty if there is none, and its values. Docusaurus 1 had its documents next to
+    the folder of its configuration, and other names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
         return path, mapping(read_export(module_at(files, path)))
     path = project + _FIRST_DOCUSAURUS
     if path not in files.known:
-        # A sidebar for documents next to it or in a folder of their own.
+        # The sidebar is for documents next to it or in a separate folder.
         has_folder = any(path.startswith(f"{project}docs/") and is_page(path) for path in files.paths)
         return "", {"presets": [["classic", {"docs": {"path": "docs" if has_folder else "."}}]]}
     said = mapping(read_export(module_at(files, path)))
@@ -298,7 +298,7 @@ def _docs_folder(project: str, instance: Mapping[str, object]) -> str:
 
 
 class _Docs:
-    """A set of Docusaurus documents: their ids, URL paths, and sidebars."""
+    """Set of Docusaurus documents: their ids, URL paths, and sidebars."""
 
     def __init__(
         self,

@@ -118,7 +118,7 @@ def _notion(files: Heads, project: str) -> Layout:
 
 
 def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[tuple[str, ...], Entry]]:
-    """Return the tree of pages based on their paths, from the top down."""
+    """Return the top-level pages and all pages of a tree, given the path of each page from the top down."""
     made: list[Entry] = []
     entries: dict[tuple[str, ...], Entry] = {}
 
@@ -134,7 +134,7 @@ def _tree_of_paths(keys: dict[tuple[str, ...], str]) -> tuple[list[Entry], dict[
 
 
 def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
-    """Return children in the order in which their parent links to them."""
+    """Sort children in the order in which their parent links to them."""
     waiting = list(entries)
     while waiting:
         entry = waiting.pop()
@@ -146,7 +146,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Return the position of the first mention of a page in a text, or -1."""
+    """Return the position at which a text first mentions a page; -1 if it doesn't."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 
@@ -169,7 +169,7 @@ def _plain(markup: str) -> str:
 
 
 class _Notion:
-    """Converter of everything in a Notion export that isn't plain Markdown."""
+    """Converter of the parts of a Notion export that aren't plain Markdown."""
 
     def __init__(self, files: Heads, layout: Layout, keys: dict[tuple[str, ...], str]) -> None:
         self.files = files
@@ -353,10 +353,10 @@ def _confluence(files: Heads, project: str) -> Layout:
         while at in above and above[at] not in seen:
             at = above[at]
             seen.add(at)
-        # A page that is its own ancestor is moved to the top level.
+        # A page that is its own ancestor becomes a top-level page.
         (entries[above[path]].children if path in above and at not in above else top).append(entries[path])
     if len(top) == 1 and titles[top[0].path or ""].endswith(("Home", space)) and top[0].children:
-        # The home page of the space, with its subpages next to it.
+        # The home page of the space comes first, with its subpages next to it.
         children, top[0].children = top[0].children, []
         top += children
     taken: set[str] = set()
@@ -414,7 +414,7 @@ _LEFT_OUT = (
 
 
 def _confluence_content(title: str, tree: Any) -> Any:
-    """Return the content of a page, below its title."""
+    """Return the content of a page without its title."""
     main = next((one for one in tree.iter("div") if one.get("id") == "main-content"), None)
     if main is None:
         return tree
@@ -496,7 +496,7 @@ CODE_LANGUAGES = {
     "none": "",
     "text": "",
 }
-"""Languages of listings by the names that Confluence has for them."""
+"""Languages of listings by their names in Confluence."""
 
 
 def _listing(element: Any) -> None:
@@ -527,7 +527,7 @@ def _listing(element: Any) -> None:
     element.attrib.pop("class", None)
     parent = pre.getparent()
     if parent is not element and header is not None:
-        # Placed next to its title, so that the title is recognized.
+        # The listing is moved next to its title, so that the title is recognized.
         element.append(pre)
         drop(parent)
 

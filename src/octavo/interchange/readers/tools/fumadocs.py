@@ -25,7 +25,7 @@ _COLLECTIONS = tuple(
     for end in ("ts", "mts", "js", "mjs", "tsx")
 )
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
-"""A folder that isn't part of the URL."""
+"""Folder in parentheses, which isn't part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
 _SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
 
@@ -66,7 +66,7 @@ def _fumadocs(files: Heads, project: str) -> Layout:
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """Return the text of a code file with this name that contains a word, anywhere in the project."""
+    """Return the text of a code file with this name that contains the word ``holds``, anywhere in the project."""
     return next(
         (
             text
@@ -84,7 +84,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}
-    """Pages by their paths without languages and endings. A page in the chosen language takes precedence."""
+    """Pages by their paths without languages and extensions. A page in the chosen language takes precedence."""
     for path in pages_below(files, root, lambda path: posixpath.splitext(path)[0].endswith(foreign)):
         stem = posixpath.splitext(path)[0]
         if tongue and stem.endswith(f".{tongue}"):
@@ -93,7 +93,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
             stems.setdefault(stem, path)
     addresses = {path: address_of(_GROUP.sub("", stem[len(root) :]) + ".md") for stem, path in stems.items()}
     inside: dict[str, list[str]] = {}
-    """The contents of each folder, by name: files first, folders with a slash."""
+    """Content of each folder, by name: files first, and folders with a slash at the end."""
     for stem in stems:
         at = root
         for part in stem[len(root) :].split("/")[:-1]:
@@ -107,10 +107,10 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
 
     deepest = root.count("/") + MAX_LEVEL
     laid: set[str] = set()
-    """Folders that already have a place. A folder that is listed again, or lists itself, gets no other."""
+    """Folders that are already in the tree. A folder that is listed again, or that lists itself, is not repeated."""
 
     def node(name: str, folder: str) -> list[Entry]:
-        """Return the page or the folder with a name, relative to this folder."""
+        """Return the page or folder with a name, relative to a folder; empty if there is none."""
         where = posixpath.normpath(folder + name)
         if where in stems:
             return [Entry(title=label_of(files.head(stems[where])), path=stems[where])]
@@ -125,7 +125,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         return [Entry(title=title, path=index, children=children)]
 
     def level(folder: str) -> tuple[JsonObject, list[Entry]]:
-        """Return a folder's own settings, and its contents."""
+        """Return the settings of a folder and its entries."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
         path = next((path for path in named if path in files.known), "")
@@ -162,7 +162,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     base = re.search(r"\bbaseUrl\s*:\s*['\"`]([^'\"`$\n]*)", _code_of(files, project, "source", "baseUrl"))
     names: dict[str, str] = {}
     for stem, path in stems.items():
-        # Without groups and languages, if each page still has a unique name.
+        # Without groups and languages, provided that each page still has a unique name.
         name = named_as_index(_GROUP.sub("", stem[len(root) :]) + ".md")
         if name not in names.values():
             names[path] = name

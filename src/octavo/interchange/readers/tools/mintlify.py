@@ -27,7 +27,7 @@ MAX_REFERENCES = 500
 
 
 def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
-    """Return a configuration with the files that it refers to with ``$ref`` inserted."""
+    """Return a configuration in which each ``$ref`` is replaced with the file that it refers to."""
     read = 0
 
     def filled(value: object, folder: str, within: tuple[str, ...], level: int) -> Any:
@@ -139,7 +139,7 @@ def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
             parts = _mintlify_parts(navigation)
             if not parts:
                 break
-            # Readers see the first one.
+            # Readers see the default language or version first.
             first = next((at for at, one in enumerate(parts) if one.get("default")), 0)
             at = chosen[level] if level < len(chosen) else first
             language = text_of(parts[at].get("language")) or language
@@ -201,7 +201,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
     }
 
     def of(way: tuple[int, ...]) -> Layout:
-        """Return one variant, without the pages that only others list."""
+        """Return the layout of one variant, without pages that only other variants list."""
         layout = _mintlify_of(files, project, way)
         others = set().union(*listed.values()) - listed[way]
         kept = {path: address for path, address in layout.addresses.items() if path not in others}

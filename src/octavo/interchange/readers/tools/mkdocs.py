@@ -215,8 +215,8 @@ def _mkdocs_tongue(
 
 
 def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
-    """Return the tree of the navigation. ``own``: the ending of page names in the language of the navigation,
-    which doesn't state it."""
+    """Return the tree of the navigation. ``own``: the ending of page names in the language of the navigation, whose
+    entries omit it."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one

@@ -230,7 +230,7 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     if own:
         names = {path: named_as_index(name) for path, name in names.items()}
     if root.endswith("app/"):
-        # A page is the folder that contains it, as in its URL.
+        # The file `page.mdx` of a folder is named after the folder, as in its URL.
         names = {
             path: f"{addresses[path]}/README.md".lstrip("/") for path in paths if stem_of(path) == "page"
         }

@@ -56,7 +56,7 @@ def _find_outline(files: Heads) -> str | None:
 def _outline(files: Heads, project: str) -> Layout:
     if mapping(read_json(files, f"{project}metadata.json")).get("exportVersion") is not None:
         return _OutlineJson(files, project).layout()
-    # The tree has the order of the archive.
+    # Pages keep the order of the archive.
     pages = [
         path
         for path in files.source.paths()
@@ -134,7 +134,7 @@ def _prepare_outline(tree: Any) -> None:
 
 
 class _OutlineJson:
-    """An Outline JSON export: a file for each collection, with documents as its editor stores them."""
+    """Export of Outline as JSON: a file for each collection, with documents as its editor stores them."""
 
     def __init__(self, files: Heads, project: str) -> None:
         self.files = files
@@ -142,7 +142,7 @@ class _OutlineJson:
         self.names = FreeNames()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: dict[str, str] = {}
-        """The path of each document by its id, and by the id in its URL."""
+        """Path of each document by its id, and by the id in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
         self.addresses: dict[str, str] = {}

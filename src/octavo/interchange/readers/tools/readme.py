@@ -123,7 +123,7 @@ class _Project:
                     if children := self._folder(root + part, address, 0):
                         entries.append(Entry(title=name, children=children))
             if "custom_pages/" in parts:
-                # Readers reach these only by links.
+                # Readers reach these pages only by links.
                 for path in pages_below(self.files, f"{root}custom_pages/"):
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
@@ -203,7 +203,7 @@ class _Project:
         return made
 
     def _folder(self, folder: str, address: str, level: int) -> list[Entry]:
-        """Return the contents of a folder: first the entries listed in its order, then the rest."""
+        """Return the entries of a folder: first those listed in its order, then the rest."""
         pages, folders = self.below.get(folder, ({}, {}))
         order = _order(self.files, folder, self.problems)
         names = sorted({*pages, *folders}, key=natural_key)

@@ -49,12 +49,12 @@ _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
 )
-"""Directives without content for readers, or whose content the tree shows already."""
+"""Directives without content for readers, or whose content is already in the tree."""
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
 _SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
-"""Directives that run their content when the site is built, and show the output."""
+"""Directives whose content is run when the site is built, to show the output."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -70,12 +70,12 @@ _EMPHASIZED = frozenset(
 
 
 class _Reading(Struct):
-    """The page being read."""
+    """State of reading a page."""
 
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """For each included file, the chain of files that include it."""
+    """Chain of files that include a file, by its path."""
     left: int = MAX_LINES
     reported: set[tuple[str, str]] = field(default_factory=set)
 
@@ -137,7 +137,7 @@ _BUILT_IN_ROLES = frozenset(
 
 
 class _Any(Directive):  # type: ignore[misc]
-    """Any directive that docutils lacks, or that Sphinx defines differently."""
+    """Directive that docutils lacks, or that Sphinx defines differently."""
 
     has_content = True
     optional_arguments = 1
@@ -272,7 +272,7 @@ class _Any(Directive):  # type: ignore[misc]
             _know_directive(name.lower())
         for name in set(_ROLE.findall("\n".join(rows))):
             _know_role(name.lower())
-        # Parsed as part of the page, so that its sections become sections.
+        # The text is parsed as part of the page, so that its sections become sections of the page.
         reading.chains[where] = (*chain, where)
         self.state_machine.insert_input(rows, where)
         return []
@@ -402,7 +402,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Give listings without a language the one that was set above them."""
+    """Give listings without a language the language that was set above them."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):
@@ -426,7 +426,7 @@ def prepare(tree: Any) -> None:
             element.tag = "code"
             element.attrib.pop("class")
         elif element.tag == "title":
-            element.text = ""  # Instead of the file name, if a page has no title.
+            element.text = ""  # docutils uses the file name for a page without a title.
         elif element.tag == "aside" and "footnote-list" in classes:
             element.tag = "div"
         elif element.tag == "aside" and {"footnote", "citation"} & set(classes):
@@ -443,7 +443,7 @@ def prepare(tree: Any) -> None:
         elif "rst-tabs" in classes:
             _tabs(element)
         elif "admonition-title" in classes and "".join(element.itertext()).strip().lower() in _KINDS:
-            # For a hint without a title of its own.
+            # Drop a title that only repeats the kind of the hint.
             element.getparent().remove(element)
 
 

@@ -38,7 +38,7 @@ _NO_PAGES = re.compile(
     r"(?:404|search|genindex(?:-[\w]+)?|py-modindex|search-results|print|print_page|toc|allclasses.*|overview-frame|package-frame)\.x?html?$",
     re.IGNORECASE,
 )
-"""Generated assets for browsers, which the site here replaces with its own."""
+"""Files that generators create for browsers; Octavo has its own."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
     *ENDINGS,
@@ -190,7 +190,7 @@ class _Site:
         return ""
 
     def _find(self, path: str, href: str) -> str | None:
-        """Return the page of the source for a reference in a page."""
+        """Return the page of the source that a reference in a page points to."""
         name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
         if not name or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", name):
             return None
@@ -260,7 +260,8 @@ class _Site:
                 and link.get("href", "").startswith("#")
                 and self.project + "index" not in path
             ):
-                # A place on this page isn't part of the tree, unless it is the generator's link to the page itself.
+                # A link to the current page without a target isn't part of the tree, unless it is the generator's
+                # link to the page itself.
                 target = path if link.get("href") == "#" else None
             else:
                 target = self._find(path, link.get("href")) if link is not None else None
@@ -273,8 +274,7 @@ class _Site:
         return made
 
     def _doxygen(self) -> list[Entry]:
-        """Return the tree of Doxygen's navigation from its script: nested lists, some of them in files of
-        their own."""
+        """Return the tree of Doxygen's navigation from its script: nested lists, some of them in separate files."""
         count = 0
 
         def entries(given: object, level: int) -> list[Entry]:
@@ -313,7 +313,7 @@ class _Site:
     def _entries(self, paths: list[str]) -> list[Entry]:
         home = self._home()
         if f"{self.project}navtreedata.js" in self.files.known and (made := self._doxygen()):
-            # Pages that it doesn't list, such as source files, are reachable only by links.
+            # Pages that it doesn't list, such as source files, can only be reached by links.
             return made
         if home and self.pages[home].contents and (made := self._sphinx(home)):
             listed = {entry.path for entry in walk_entries(made)}
@@ -341,7 +341,7 @@ class _Site:
             if first is not None and not first.children:
                 merged.remove(first)
                 merged.insert(0, first)
-        # If the navigation contains most pages, the others are reachable only by links.
+        # If the navigation contains most pages, the other pages can only be reached by links.
         return merged if len(rest) * 3 < len(paths) else [*merged, *grow(self.files, rest, self.project)]
 
     def _sphinx(self, home: str) -> list[Entry]:
@@ -398,7 +398,8 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Insert entries that only another page shows in their places. ``known``: the pages of the whole tree."""
+    """Add entries that only the navigation of another page shows, at their places in the tree. ``known``: the pages
+    of the whole tree."""
     place = 0
     for entry in more:
         at = next(
@@ -432,7 +433,7 @@ def _words(element: Any, without: list[Any]) -> str:
 
 
 def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the tree with each page only in its first place."""
+    """Return the tree without repeated pages; each page keeps its first position."""
     made = []
     for entry in entries:
         if entry.path is not None and entry.path in taken:
@@ -453,7 +454,7 @@ def prepare(tree: Any) -> None:
     """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
-            # The title of the page, without its groups.
+            # Keep the title of the page without the groups that Doxygen adds to it.
             for child in element.findall("div"):
                 drop(child)
             element.tag = "h1"

@@ -31,7 +31,7 @@ _TARGET = re.compile(
 )
 _ENDINGS = (".md", ".rst")
 _UNTITLED = "\u2060"
-"""A placeholder for the title that a fragment of a page lacks."""
+"""Placeholder for the title that a fragment of a page lacks."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -159,17 +159,17 @@ def _restructured(files: Heads, path: str, place: Place, names: Names, titles: d
 
 
 def _embedded(text: str, place: Place, names: Names) -> str | None:
-    """Return a reStructuredText fragment within a page of Markdown, as Markdown."""
+    """Convert a reStructuredText fragment within a page of Markdown to Markdown."""
     html = html_of(text, place, names)
     if html is None:
         return None
     head, _, body = html_page(html, place, _UNTITLED, prepare).partition("\n")
-    # Its own title becomes a section title here.
+    # The title of the fragment becomes the title of a section.
     return body.strip("\n") if head == f"# {_UNTITLED}" else f"#{head}\n{body}".strip("\n")
 
 
 def _find_file(files: Heads, project: str, target: str, path: str) -> str | None:
-    """Return the file for a reference in the file ``path``."""
+    """Return the file that a reference in the file ``path`` points to."""
     start = project if target.startswith("/") else folder_of(path)
     wanted = posixpath.normpath(start + target.lstrip("/"))
     return next((wanted + end for end in ("", *_ENDINGS) if wanted + end in files.known), None)
@@ -190,7 +190,7 @@ def _plain(title: str) -> str:
 
 
 class _Toctrees:
-    """The tree of pages, based on the subpages that each page lists."""
+    """Tree of pages, based on the subpages that each page lists."""
 
     def __init__(self, files: Heads, project: str, paths: list[str]) -> None:
         self.files, self.project, self.paths = files, project, paths
@@ -261,14 +261,14 @@ def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
             page = _title(files, path)
             for target in _RST_TARGET.finditer(text):
                 heading = _plain(target["heading"] or "")
-                # The title of a page isn't a place in it.
+                # The title of a page isn't an anchor in it.
                 place = slug(heading) if heading and heading != page else ""
                 key = " ".join(target["name"].strip("`").split()).casefold()
                 found.setdefault(key, (path, place, heading or page))
             continue
         for target in _TARGET.finditer(text):
             heading = words(target["heading"] or "")
-            # The title of a page isn't a place in it.
+            # The title of a page isn't an anchor in it.
             place = slug(heading) if heading else label_id(target[1])
             place = "" if target["signs"] == "#" else place
             found.setdefault(target[1].casefold(), (path, place, heading or files.name(path)))

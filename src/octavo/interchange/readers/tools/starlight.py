@@ -35,7 +35,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         {},
     )
     sidebar = listing(given.get("sidebar")) or next(
-        # A plug-in that shows one of several trees contains them.
+        # The trees may be inside a plug-in that shows one of several trees.
         (
             one
             for one in listing(given.get("plugins"))

@@ -34,7 +34,7 @@ def _wiki(files: Heads, project: str) -> Layout:
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
     home = next((path for path in paths if stem_of(path).lower() == "home"), None)
-    # No file identifies the kind of wiki; only the links between its pages do.
+    # No file identifies the kind of wiki, so the links between its pages have to.
     told: Counter[str] = Counter()
     for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
         for found in _OF_WIKI.finditer(files.text(path) or ""):
@@ -75,7 +75,7 @@ def _find_obsidian(files: Heads) -> str | None:
 
 
 def _is_vault(files: Heads) -> bool:
-    """Return whether pages link to each other like notes, although the settings of the app are missing."""
+    """Return whether pages link to each other like notes in a vault without the settings of Obsidian."""
     pages = [path for path in files.paths if is_page(path)]
     names = {stem_of(path).casefold() for path in pages}
     for path in pages[:_MOST_LOOKED]:

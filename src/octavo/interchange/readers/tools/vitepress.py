@@ -92,7 +92,7 @@ def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
         ),
     )
     inside = {path: rewrite(path[len(source) :]) for path in paths}
-    # The page of a folder is only `index.md` here.
+    # In VitePress, only `index.md` is the page of its folder.
     addresses = {
         path: posixpath.dirname(name) if stem_of(name) == "index" else posixpath.splitext(name)[0]
         for path, name in inside.items()

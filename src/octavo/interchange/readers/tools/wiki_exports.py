@@ -31,7 +31,7 @@ def read_json(files: Heads, path: str) -> Any:
 
 
 class FreeNames:
-    """Unique paths for pages that aren't files."""
+    """Generator of unique paths for pages that aren't files."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()

@@ -155,7 +155,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
-    """Return the language prefix of URL paths: that of the folder, else the one in links."""
+    """Return the language prefix of URL paths: the folder's language, or otherwise the one in links."""
     if told:
         return told
     found: dict[str, int] = {}
@@ -168,7 +168,7 @@ def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the tree of folders. If an export has a navigation, its headings and pages come first."""
+    """Return the tree of folders, preceded by the headings and pages of the navigation if an export has one."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []

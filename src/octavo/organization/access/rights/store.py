@@ -1,4 +1,4 @@
-"""Grants: rows in, plain values out."""
+"""Database access for grants. Rows are returned as plain values."""
 
 from __future__ import annotations
 

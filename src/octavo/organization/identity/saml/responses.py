@@ -22,7 +22,7 @@ from xml.sax.saxutils import escape, quoteattr
 from msgspec import Struct
 
 from octavo.errors import Unauthorized
-from octavo.kit.clock import iso, now, parse_iso
+from octavo.kit.clock import DAY, iso, now, parse_iso
 
 from .certificates import parse_certificates
 from .service import Service
@@ -30,7 +30,7 @@ from .store import ProviderRow
 
 MAX_BYTES = 512 * 1024
 _SKEW = 60_000
-_MAX_LIFETIME = 24 * 3_600_000
+_MAX_LIFETIME = DAY
 
 _P = "{urn:oasis:names:tc:SAML:2.0:protocol}"
 _A = "{urn:oasis:names:tc:SAML:2.0:assertion}"

@@ -1,4 +1,4 @@
-"""SAML providers: rows in, frozen records out."""
+"""Database access for SAML providers. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

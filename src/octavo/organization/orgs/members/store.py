@@ -1,4 +1,4 @@
-"""Members: rows in, frozen records out."""
+"""Database access for members. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, decode_token, slice_rows
 from octavo.organization.access.accounts import PEOPLE_LIKE, UserRow, like_part
@@ -63,10 +63,9 @@ def find_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRo
 
 
 def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow:
-    found = find_member(tx, organization_id, user_id)
-    if found is None:
-        raise NotFound(f"This organization has no member {user_id!r}.")
-    return found
+    return require_found(
+        find_member(tx, organization_id, user_id), f"This organization has no member {user_id!r}."
+    )
 
 
 def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:

@@ -1,4 +1,4 @@
-"""Teams: rows in, frozen records out."""
+"""Database access for teams. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec import UNSET
 
-from octavo.errors import NotFound
+from octavo.errors import require_found
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
@@ -181,9 +181,7 @@ def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuer
 
 
 def _schema(tx: Transaction, site: SiteAccess) -> wire.AdaptiveSchema:
-    found = adaptive.find_schema(tx, site.site_id)
-    if found is None:
-        raise NotFound("This site has no visitor schema.")
+    found = require_found(adaptive.find_schema(tx, site.site_id), "This site has no visitor schema.")
     return wire.AdaptiveSchema(found[0], iso(found[1]))
 
 

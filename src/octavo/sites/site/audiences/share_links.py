@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from octavo.errors import Conflict, NotFound
+from octavo.errors import Conflict, require_found
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.context import Context
@@ -58,10 +58,7 @@ def find_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow | Non
 
 
 def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
-    found = find_link(tx, site_id, link_id)
-    if found is None:
-        raise NotFound(f"There is no share link {link_id!r} on this site.")
-    return found
+    return require_found(find_link(tx, site_id, link_id), f"There is no share link {link_id!r} on this site.")
 
 
 def list_links(
@@ -91,14 +88,14 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
             f"A site can have at most {MAX_LINKS:,} share links. Delete one before creating another."
         )
     link_id = ids.new_id()
-    tx.run(
-        """INSERT INTO share_links (id, site_id, name, key_hash, active, created_at)
-           VALUES (:id, :site, :name, :hash, 1, :at)""",
+    tx.insert(
+        "share_links",
         id=link_id,
-        site=site.site_id,
+        site_id=site.site_id,
         name=name,
-        hash=hash_token(share_key(context.signer, link_id)),
-        at=now(),
+        key_hash=hash_token(share_key(context.signer, link_id)),
+        active=1,
+        created_at=now(),
     )
     audit(
         tx,

@@ -1,4 +1,4 @@
-"""MCP servers: rows in, frozen records out. Headers are stored encrypted."""
+"""Database access for MCP servers. Rows are returned as frozen records; headers are stored encrypted."""
 
 from __future__ import annotations
 

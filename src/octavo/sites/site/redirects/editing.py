@@ -15,7 +15,7 @@ from msgspec import UNSET, Struct, UnsetType
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
 from octavo.content.revisions.states import main_state
-from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Recipient
 from octavo.organization.access.auditing import audit
@@ -53,10 +53,9 @@ class RedirectFields(Struct, frozen=True, kw_only=True):
 
 
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
-    found = store.find_redirect(tx, site_id, redirect_id)
-    if found is None:
-        raise NotFound(f"There is no redirect {redirect_id!r} on this site.")
-    return found
+    return require_found(
+        store.find_redirect(tx, site_id, redirect_id), f"There is no redirect {redirect_id!r} on this site."
+    )
 
 
 class RedirectEditor:

@@ -1,4 +1,5 @@
-"""Redirects: rows in, frozen records out. Sources are looked up decoded and in lowercase."""
+"""Database access for redirects. Rows are returned as frozen records. Sources are looked up decoded and in
+lowercase."""
 
 from __future__ import annotations
 

@@ -330,18 +330,17 @@ def insert_section(
     draft: bool,
 ) -> str:
     section_id = ids.new_id()
-    tx.run(
-        """INSERT INTO site_sections (id, site_id, rank, path, title, icon, is_default, draft, created_at)
-           VALUES (:id, :site, :rank, :path, :title, :icon, :is_default, :draft, :at)""",
+    tx.insert(
+        "site_sections",
         id=section_id,
-        site=site_id,
+        site_id=site_id,
         rank=rank,
         path=path,
         title=title,
         icon=icon,
         is_default=int(is_default),
         draft=int(draft),
-        at=now(),
+        created_at=now(),
     )
     return section_id
 
@@ -357,17 +356,16 @@ def insert_group(
     draft: bool = False,
 ) -> str:
     group_id = ids.new_id()
-    tx.run(
-        """INSERT INTO site_section_groups (id, site_id, parent_id, rank, title, icon, draft, created_at)
-           VALUES (:id, :site, :parent, :rank, :title, :icon, :draft, :at)""",
+    tx.insert(
+        "site_section_groups",
         id=group_id,
-        site=site_id,
-        parent=parent_id,
+        site_id=site_id,
+        parent_id=parent_id,
         rank=rank,
         title=title,
         icon=icon,
         draft=int(draft),
-        at=now(),
+        created_at=now(),
     )
     return group_id
 
@@ -383,17 +381,16 @@ def insert_site_space(
     is_default: bool,
 ) -> str:
     site_space_id = ids.new_id()
-    tx.run(
-        """INSERT INTO site_spaces (id, site_id, space_id, section_id, rank, path, is_default, created_at)
-           VALUES (:id, :site, :space, :section, :rank, :path, :is_default, :at)""",
+    tx.insert(
+        "site_spaces",
         id=site_space_id,
-        site=site_id,
-        space=space_id,
-        section=section_id,
+        site_id=site_id,
+        space_id=space_id,
+        section_id=section_id,
         rank=rank,
         path=path,
         is_default=int(is_default),
-        at=now(),
+        created_at=now(),
     )
     return site_space_id
 

@@ -1,0 +1,3 @@
+"""Spaces, pages, and sites that people marked as favorites."""
+
+from . import tables as tables

@@ -1,0 +1,60 @@
+"""Wire types of favorites."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from octavo.kit.db.pagination import PageQuery
+
+Id = Annotated[str, Meta(max_length=100)]
+FavoriteKind = Literal["space", "page", "site"]
+
+
+class FavoriteUrls(Struct):
+    app: str
+
+
+class Favorite(Struct, rename="camel", kw_only=True):
+    """Space, page, or site that the caller marked as a favorite. ``space``: the space, also of a page.
+    ``emoji`` and ``icon``: the emoji or icon of the space or page, if it has one."""
+
+    id: str
+    kind: FavoriteKind
+    title: str
+    organization: str
+    added_at: str
+    urls: FavoriteUrls
+    object: Literal["favorite"] = "favorite"
+    space: str | UnsetType = UNSET
+    page: str | UnsetType = UNSET
+    site: str | UnsetType = UNSET
+    emoji: str | UnsetType = UNSET
+    icon: str | UnsetType = UNSET
+
+
+class FavoritesQuery(PageQuery, rename="camel"):
+    organization: str | None = None
+
+
+class AddFavorite(Struct):
+    """Favorite to add: a ``site``, a ``space``, or with ``page`` a page of the space. ``before``: the id of the
+    favorite before which to add it; by default, it is the last one."""
+
+    space: Id | UnsetType = UNSET
+    page: Id | UnsetType = UNSET
+    site: Id | UnsetType = UNSET
+    before: Id | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.space is UNSET) == (self.site is UNSET):
+            raise ValueError("space: provide either a space or a site")
+        if self.page is not UNSET and self.space is UNSET:
+            raise ValueError("page: requires the space of the page")
+
+
+class MoveFavorite(Struct):
+    """Move of a favorite. ``before``: the id of the favorite before which to move it; null moves it to the end."""
+
+    before: Id | None
