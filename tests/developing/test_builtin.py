@@ -81,7 +81,7 @@ def test_a_refusing_webhook_shows_in_the_events(installed, receiver, slack):
         trace = events and installed.call("GET", f"{log}/{events[0]['id']}")["trace"]
         if trace and trace["logs"]:
             break
-    assert "the webhook answered 404" in str(trace)
+    assert "the webhook responded with 404" in str(trace)
 
 
 def test_plausible_counts_views(installed):

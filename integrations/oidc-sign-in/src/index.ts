@@ -1,5 +1,6 @@
-// Signs the visitors of a site in with OpenID Connect: the authorization code flow with PKCE, a nonce and a signed state.
-// Nothing is kept between the two requests: what they share is derived from the installation's signing secret.
+// Signs in the visitors of a site with OpenID Connect: the authorization code flow with PKCE, a nonce, and a signed
+// state. Nothing is stored between the two requests: the data that both need is derived from the installation's signing
+// secret.
 
 import { createIntegration, ExposableError, type RuntimeContext, type RuntimeEnvironment } from "@gitbook/runtime";
 
@@ -13,7 +14,7 @@ type Provider = { issuer: string; authorization_endpoint: string; token_endpoint
 const CALLBACK = "/visitor-auth/response";
 const SIGN_IN_SECONDS = 600;
 const VISIT_SECONDS = 3600;
-// Of the protocol, and of no use to pages.
+// Claims of the protocol, which conditions of pages don't need.
 const PROTOCOL = new Set([
   "iss", "aud", "azp", "exp", "iat", "nbf", "nonce", "jti", "sid", "acr", "amr", "auth_time", "at_hash", "c_hash", "typ",
 ]);
@@ -30,9 +31,9 @@ function siteOf({ environment }: Context) {
 
 async function discover(issuer: string): Promise<Provider> {
   const answer = await fetch(`${issuer}/.well-known/openid-configuration`);
-  if (!answer.ok) throw new ExposableError(`The provider answered ${answer.status} when it was looked up.`, 502);
+  if (!answer.ok) throw new ExposableError(`The provider's configuration couldn't be loaded (status ${answer.status}). Check the issuer.`, 502);
   const provider: Provider = await answer.json();
-  if (provider.issuer.replace(/\/$/, "") !== issuer) throw new ExposableError("The provider has another issuer.", 502);
+  if (provider.issuer.replace(/\/$/, "") !== issuer) throw new ExposableError("The provider's configuration names another issuer. Check the issuer.", 502);
   return provider;
 }
 
@@ -84,10 +85,10 @@ async function redeem(code: string, state: State, context: Context): Promise<Rec
   const answer = await fetch(provider.token_endpoint, { method: "POST", body });
   const given = await answer.json().catch(() => ({}));
   if (!answer.ok || typeof given.id_token !== "string") {
-    throw new ExposableError(`The provider refused the sign-in: ${given.error ?? answer.status}`, 502);
+    throw new ExposableError(`The provider rejected the sign-in: ${given.error ?? answer.status}`, 502);
   }
-  // It comes from the provider itself and not by way of the browser, so that TLS says whose it is (OpenID Connect Core,
-  // 3.1.3.7) and its signature need not.
+  // The signature isn't checked, because the token comes from the provider directly instead of through the browser, so
+  // TLS already authenticates it (OpenID Connect Core, 3.1.3.7).
   const claims = readClaims(given.id_token);
   const audience = [claims.aud].flat();
   const wrong =
@@ -95,7 +96,7 @@ async function redeem(code: string, state: State, context: Context): Promise<Rec
     !audience.includes(clientId) ||
     claims.nonce !== state.nonce ||
     !(Number(claims.exp) > now());
-  if (wrong) throw new ExposableError("The provider gave a token that is not for this sign-in.", 502);
+  if (wrong) throw new ExposableError("The provider returned a token for another sign-in.", 502);
   return claims;
 }
 
@@ -104,7 +105,7 @@ async function finish(request: Request, context: Context): Promise<Response> {
   const { site, secret } = siteOf(context);
   const state = await opened(secret, asked.get("state") ?? "");
   const code = asked.get("code");
-  if (!code) throw new ExposableError(`The provider did not sign you in: ${asked.get("error") ?? "no code"}`, 403);
+  if (!code) throw new ExposableError(`The provider didn't sign you in: ${asked.get("error") ?? "no code"}`, 403);
   const claims = await redeem(code, state, context);
   const said = Object.entries(claims).filter(([name]) => !PROTOCOL.has(name));
   const token = await signToken({ ...Object.fromEntries(said), exp: now() + VISIT_SECONDS }, secret);
@@ -119,6 +120,6 @@ export default createIntegration<Context>({
   fetch_visitor_authentication: async (event, context) => begin(event.location ?? "", context),
   fetch: async (request, context) => {
     if (new URL(request.url).pathname.endsWith(CALLBACK)) return finish(request, context);
-    throw new ExposableError("There is nothing at this address.", 404);
+    throw new ExposableError("There is no page at this URL.", 404);
   },
 });

@@ -1,4 +1,4 @@
-// The few pieces of JSON Web Tokens that a sign-in takes.
+// The parts of JSON Web Tokens that a sign-in needs.
 
 const encoder = new TextEncoder();
 
@@ -27,7 +27,7 @@ export async function isSigned(secret: string, text: string, signature: string):
   try {
     return await crypto.subtle.verify("HMAC", await keyOf(secret), bytesOf(signature), encoder.encode(text));
   } catch {
-    return false; // not base64
+    return false; // The signature isn't valid base64.
   }
 }
 

@@ -1,4 +1,4 @@
-// Counts views of pages with the events API of Plausible: https://plausible.io/docs/events-api
+// Counts page views with the events API of Plausible: https://plausible.io/docs/events-api
 
 import { createIntegration, type RuntimeContext, type RuntimeEnvironment } from "@gitbook/runtime";
 

@@ -1,11 +1,11 @@
-// Says in a channel what changed in a space: a message to an incoming webhook for each new revision.
+// Posts a message about each new revision of a space to an incoming webhook.
 
 import { createIntegration, ExposableError, type RuntimeContext, type RuntimeEnvironment } from "@gitbook/runtime";
 
 type Configuration = { webhook_url?: string };
 type Context = RuntimeContext<RuntimeEnvironment<Configuration, Configuration>>;
 
-// A page that is renamed and rewritten is one line of the message all the same.
+// Verbs by type of change. All other changes of a page count as "changed".
 const WORDS: Record<string, string> = {
   page_created: "added",
   page_edited: "changed",
@@ -14,7 +14,7 @@ const WORDS: Record<string, string> = {
 };
 const MOST = 10;
 
-// What Slack reads as its markup: https://docs.slack.dev/messaging/formatting-message-text
+// Escape the characters of Slack's markup: https://docs.slack.dev/messaging/formatting-message-text
 const escaped = (text: string) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 
 async function describe(spaceId: string, revisionId: string, { api }: Context): Promise<string> {
@@ -44,8 +44,8 @@ export default createIntegration<Context>({
         body: JSON.stringify({ text: await describe(event.spaceId, event.revisionId, context) }),
       });
       if (answer.ok) return;
-      const said = `the webhook answered ${answer.status}: ${(await answer.text()).slice(0, 200)}`;
-      // 429 and 5xx have the event delivered again later; other errors are final.
+      const said = `the webhook responded with ${answer.status}: ${(await answer.text()).slice(0, 200)}`;
+      // After status 429 or 5xx, the event is delivered again later; other errors are final.
       const passes = answer.status === 429 || answer.status >= 500;
       throw new ExposableError(said, passes ? 429 : 400);
     },

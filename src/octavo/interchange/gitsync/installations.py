@@ -1,8 +1,8 @@
 """Connections with GitHub and GitLab in the form of the public API: created for a space or a site, and then configured
 with a repository.
 
-A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync. Before,
-it is a row of its own, with the access token for listing repositories.
+A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync.
+Before, it has a separate row, with the access token for listing repositories.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ class _Gathering:
         )
 
     def _brand(self) -> Brand:
-        """Return the stated branding, with the files of its images."""
+        """Return the branding in the configuration, with the files of its images."""
         stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
         pictures: dict[str, Callable[[], bytes]] = {}
 
@@ -306,7 +306,7 @@ class _Gathering:
     @cached_property
     def paths(self) -> dict[str, str]:
         """Return the URL path of each page, by the path of its file here."""
-        # Links aren't resolved for this, because they may lead to pages of a part with links back to this one.
+        # Links aren't resolved for this, because they may point to pages of a part with links back to this one.
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 

@@ -44,7 +44,7 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page, converted from the head of its source. ``description``: the description of a
+    """Return the front matter of a page, converted from that of its source. ``description``: the description of a
     page without one; ``fill``: inserts the values of variables; ``is_octavo``: whether the source has Octavo's own
     format, with its keys."""
     kept: JsonObject = {}

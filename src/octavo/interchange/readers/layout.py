@@ -140,7 +140,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     brand: Brand = Brand()
     """Branding in the configuration, with the references to images as written there."""
     titles: Mapping[str, str] = {}
-    """Titles of pages that don't state one in their own head."""
+    """Titles of pages whose front matter has none, by path."""
     titled: bool = False
     """Whether the tool shows the title in a page's front matter above the text, even if the text starts with a
     heading."""

@@ -22,7 +22,7 @@ SECONDS = 10
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""The date of every entry. It is fixed, so that the same state gives the same bytes."""
+"""The date of every entry. It is fixed, so that the same state always has the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",

@@ -11,7 +11,7 @@ from octavo.core.pages import Page, ranks_between
 from octavo.kit import ids
 
 Reads = list[tuple[PageText, PageHead | None, str | None]]
-"""Pages of a source in order, parents first, each with its head and the hash of its text."""
+"""Pages of a source in order, parents first, each with its front matter and the hash of its text."""
 _ALIKE = 0.6
 _MAX_COMPARISONS = 20_000
 

@@ -208,7 +208,7 @@ def _delta_result(beginning: bytes) -> int:
 
 
 class _Reading:
-    """Pack, read in pieces from its beginning."""
+    """Reader that processes a pack from its beginning, in pieces."""
 
     def __init__(self, pack: IO[bytes]) -> None:
         self._pack, self._rest, self._at = pack, b"", 0

@@ -407,7 +407,7 @@ class ServerNotices(Struct, kw_only=True):
 
 
 def present_notices(found: Mapping[NoticeKind, ServerNotice], *, to_operator: bool) -> ServerNotices:
-    """Present planned and current notices; an announcement that has not started only to server administrators."""
+    """Present planned and current notices, but planned announcements only for server administrators."""
     shown = {
         kind: WholeServerNotice(
             message=notice.message,

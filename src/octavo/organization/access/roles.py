@@ -171,8 +171,8 @@ def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
     """Return the role at an object (None: no access) and its reason. Pure; ``rungs`` run from the object outward.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
-    determines the role: at each rung, a grant to the person, else the highest grant to their teams, else the
-    default level unless it is ``inherit``. After the last rung, the role in the organization applies.
+    determines the role: at each rung, a grant to the person, otherwise the highest grant to their teams, otherwise
+    the default level unless it is ``inherit``. After the last rung, the role in the organization applies.
     """
     if member_role == "admin":
         return RoleDecision("admin", "administrator")

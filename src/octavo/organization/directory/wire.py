@@ -148,7 +148,7 @@ def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
 
 
 def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
-    """Return each attribute of a patch with its operation: add, replace, or remove. Raises BadRequest."""
+    """Yield each attribute of a patch with its operation: add, replace, or remove. Raises BadRequest."""
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
@@ -211,7 +211,7 @@ def read_group(body: GroupBody) -> SentGroup:
 
 
 def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
-    """Return the changes of a group in order. Raises BadRequest for an invalid change."""
+    """Yield the changes of a group in order. Raises BadRequest for an invalid change."""
     for op, attribute, value in _attributes(body):
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):

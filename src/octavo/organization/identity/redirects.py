@@ -9,7 +9,7 @@ _LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f-\U0010ffff]{0,2000}")
 
 
 def local_path(wanted: str | None) -> str:
-    """Return ``wanted`` if it is a path on this server, else ``/``.
+    """Return ``wanted`` if it is a path on this server, and ``/`` otherwise.
 
     >>> local_path("/o/1?tab=2"), local_path("//evil.example"), local_path("https://evil.example")
     ('/o/1?tab=2', '/', '/')

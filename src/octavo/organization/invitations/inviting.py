@@ -237,8 +237,8 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
     """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound and
     Conflict.
 
-    Someone else may already have created an unverified account with the address. An emailed invitation
-    verifies the address, so that account becomes theirs and everything the other person set up ends.
+    Someone else may already have created an unverified account with the address. An emailed invitation verifies the
+    address, so that account becomes theirs, and everything that the other person set up is removed.
     """
     invitation = get_invitation(tx, secret)
     user = find_user_by_email(tx, invitation.email)

@@ -70,7 +70,7 @@ _DRAFT = """(ps.draft = 1 OR COALESCE(px.draft, 0) = 1 OR EXISTS (
       LEFT JOIN site_section_groups g4 ON g4.id = g3.parent_id
     WHERE g.id = px.group_id
       AND g.draft + COALESCE(g2.draft, 0) + COALESCE(g3.draft, 0) + COALESCE(g4.draft, 0) > 0))"""
-# Paths are the same as in ``sites.site.structure``: defaults have no path of their own.
+# Paths are the same as in ``sites.site.structure``: defaults have no path.
 _PUBLISHED = f"""(SELECT p.visibility || ' ' || COALESCE(p.proxy_host || p.proxy_path || '/', p.hostname ||
     '/', '/' || COALESCE(po.hostname, po.id) || '/' || p.basename || '/')
     || CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.path || '/' END

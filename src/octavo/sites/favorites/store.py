@@ -1,4 +1,4 @@
-"""Favorites: rows in, frozen records out."""
+"""Database access for favorites. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -147,7 +147,8 @@ def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEve
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Return events without the searches by the same reader that lead to a longer query or back from one."""
+    """Return events without searches that the same reader made while typing or deleting the letters of another
+    query."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []
     for one in waiting:

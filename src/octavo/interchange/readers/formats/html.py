@@ -89,7 +89,7 @@ _MEANT = {
 
 def decode_html(data: bytes, told: str | None = None) -> str:
     """Decode the text of a page like a browser: by its byte order mark, the encoding in its response (``told``), or
-    its own ``<meta>``, else as UTF-8, and if it isn't UTF-8, as Windows-1252."""
+    its ``<meta>``, otherwise as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")

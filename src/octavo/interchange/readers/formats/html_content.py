@@ -46,7 +46,7 @@ def find_title(tree: Any) -> str:
 
 def find_description(tree: Any) -> str:
     for meta in tree.iter("meta"):
-        # If a page has no description of its own, Octavo uses its first sentence.
+        # For a page without a description, Octavo writes its first sentence here.
         if meta.get("data-from-text") is not None:
             continue
         if (meta.get("name") or "").lower() == "description" and meta.get("content"):
@@ -71,7 +71,7 @@ def find_main_content(tree: Any) -> Any:
 
 
 def drop_lead(main: Any, description: str) -> None:
-    """Drop a description shown below the title, because it is already in the head of the page."""
+    """Drop a description shown below the title, because the front matter of the page already has it."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":

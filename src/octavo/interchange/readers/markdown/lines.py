@@ -225,7 +225,8 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this id, else all rows."""
+    """Return the rows between the comments that mark a region, or below the heading with this id, or otherwise all
+    rows."""
     marks = [
         at
         for at, row in enumerate(rows)

@@ -210,7 +210,7 @@ def _parameters(writer: Writer, data: Mapping[str, object], number: int) -> list
 
 
 def table_of(writer: Writer, rows: list[list[str]], number: int) -> list[Line]:
-    """Return a table of Markdown cells, with the first row as its head."""
+    """Return a table of Markdown cells, with the first row as its header."""
     columns = max(map(len, rows), default=0)
     if not columns:
         return []

@@ -184,7 +184,7 @@ def inside_of(lines: list[Line], opened: Opening, closed: tuple[int, int, int]) 
     first = lines[opened.line][0][opened.column :]
     last = lines[line][0][:start]
     between = lines[opened.line + 1 : line]
-    # Content next to a tag has no indentation of its own.
+    # Content next to a tag has no indentation.
     by = " " * min((indent_of(text) for text, _ in between if text.strip()), default=0)
     made = [(by + first.strip(), lines[opened.line][1])] if first.strip() else []
     made += between

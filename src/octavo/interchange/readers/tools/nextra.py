@@ -102,7 +102,7 @@ def _nextra_config(files: Heads, project: str) -> str:
 
 
 def html_language(files: Heads, project: str) -> str:
-    """Return the language that the root layout of the app states for every page."""
+    """Return the language that the root layout of the app sets for every page."""
     for name in (f"{folder}app/layout.{end}" for folder in ("", "src/") for end in ("jsx", "tsx", "js")):
         if found := re.search(
             r"<html\b[^<>]{0,500}?\blang=[\"']([\w-]{2,20})[\"']", files.text(project + name) or ""

@@ -70,7 +70,7 @@ _EMPHASIZED = frozenset(
 
 
 class _Reading(Struct):
-    """State of reading a page."""
+    """State while a page is converted to blocks."""
 
     place: Place
     names: Names

@@ -1,4 +1,4 @@
-"""Folders of HTML, created by a site generator or by hand. The tree is based on the navigation of the pages.
+"""Folders of HTML, created by a site generator or a person. The tree is based on the navigation of the pages.
 Markup specific to generators is rewritten as semantic HTML."""
 
 from __future__ import annotations
@@ -572,7 +572,7 @@ def _without_line_numbers(element: Any) -> None:
         return
     tail, listing = element.tail, listings[0]
     above = listing.getparent()
-    # The language is often stated on an outer element.
+    # The language is often specified on an outer element.
     listing = above if above.tag in ("div", "figure") else listing
     listing.tail = None
     for child in list(element):

@@ -55,8 +55,8 @@ _others: list[FindOther] = []
 
 
 def register_authenticator(find: FindOther) -> None:
-    """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. It is used if
-    the site has no sign-in URL of its own, or if the site prefers the authenticator."""
+    """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. It is used if the
+    site has no sign-in URL, or if it prefers the authenticator."""
     _others.append(find)
 
 

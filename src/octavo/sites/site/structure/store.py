@@ -238,8 +238,7 @@ class Structure:
         """Return the path of a site space under its site, with a trailing slash unless it is the start of
         the site.
 
-        Defaults have no path of their own: the site starts with the default section, and a section with its
-        default.
+        Defaults have no path: the site starts with the default section, and a section with its default.
         """
         section = self.sections[shown.section_id] if shown.section_id is not None else None
         base = "" if section is None or section.is_default else f"{section.path}/"
