@@ -146,7 +146,7 @@ def _merge_base_piece(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """Return the result of merging one piece of base: deleted, one version, or a merge of two."""
+    """Merge one piece of base into its node: deleted, one version, or a merge of two."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]

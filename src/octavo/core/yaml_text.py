@@ -110,7 +110,7 @@ def _check_events(text: str) -> None:
 
 
 class _Reading:
-    """Convert nodes to plain data, with limits that include values repeated by aliases."""
+    """Conversion of nodes to plain data, with limits that include values repeated by aliases."""
 
     def __init__(self, lines: dict[tuple[str | int, ...], int]) -> None:
         self._lines = lines

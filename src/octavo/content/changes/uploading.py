@@ -90,7 +90,7 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
 
 
 def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[FileInput, str]]:
-    """Return the files of a batch, each with its path in the body."""
+    """Yield the files of a batch, each with its path in the body."""
     for number, change in enumerate(changes):
         if isinstance(change, InsertFiles):
             yield from ((given, f"changes[{number}].files[{at}]") for at, given in enumerate(change.files))

@@ -81,7 +81,7 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """Return the anchors, with those of included content inserted. ``find``: the function that returns them
+    """Yield the anchors, with those of included content inserted. ``find``: the function that returns them
     for a reference."""
     for place in places:
         if place.include is None:

@@ -343,7 +343,7 @@ def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
 
 
 def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:
-    """Return the references of a page outside its text, each with its node type."""
+    """Yield the references of a page outside its text, each with its node type."""
     if page.cover is not None:
         for written in (page.cover.light, page.cover.dark):
             if written:
