@@ -219,7 +219,7 @@ class FirefoxWindow(Window):
 
     def open(self) -> None:
         self.browser.open(self.address)
-        self.browser.wait("textbox", "Page content")
+        self.browser.wait_for("[role=textbox][aria-label='Page content']")
         self.last = None
 
     def run(self, script: str, argument: Any = None) -> Any:
