@@ -231,3 +231,57 @@ def test_a_page_stays_restricted_when_its_content_changes(world: World) -> None:
     assert change(world, "admin", {"operation": "delete_page", "page": page}).is_success
     assert world.call("admin", "GET", old).is_success
     assert world.call("reader", "GET", old).status_code == 404
+
+
+def test_no_edit_returns_or_restores_what_was_hidden(world: World) -> None:
+    page = insert(world, "plans")
+    restrict(world, page, ADMINISTRATORS)
+    secret = world.get("admin", world.home.path("/spaces/{spaceId}"))["revision"]
+    open_text = {
+        "operation": "update_page",
+        "page": page,
+        "visibleTo": [],
+        "document": {"markdown": "Open.\n"},
+    }
+    assert change(world, "admin", {**open_text, "title": "Open"}).is_success
+    assert sees(world, "editor", page)
+    revert = {"operation": "revert_page", "page": page, "revision": secret}
+    answer = change(world, "editor", revert)
+    assert answer.status_code == 404 and WORD not in answer.text
+    based = {"changes": [{"operation": "update_page", "page": page, "title": "Mine"}], "baseRevision": secret}
+    answer = world.call("editor", "POST", world.home.path("/spaces/{spaceId}/content"), json=based)
+    assert answer.status_code == 404 and WORD not in answer.text
+
+
+def test_editors_move_no_page_to_where_more_people_see_it(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+    restrict(world, page, grant("user", world.users["editor"], "edit"))
+    move = {"operation": "update_page", "page": below, "into": None}
+    assert change(world, "editor", move).status_code == 403
+    assert change(world, "editor", {**move, "into": page, "at": 0}).is_success
+    assert change(world, "admin", move).is_success and sees(world, "reader", below)
+
+
+def test_responses_of_edits_in_a_change_request_show_no_restricted_page(world: World) -> None:
+    page = insert(world, "plans", world.home["pageId"])
+    restrict(world, page, ADMINISTRATORS)
+    changes = world.home.path("/spaces/{spaceId}/change-requests")
+    number = world.post("editor", changes, {"subject": "Edit"})["number"]
+    path = f"{changes}/{number}/content/page/{world.home['pageId']}/move"
+    answer = world.call("editor", "POST", path, json={"at": 0})
+    assert answer.is_success and WORD not in answer.text and page not in answer.text
+
+
+def test_comments_and_history_of_deleted_pages_stay_hidden(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+    comments = world.home.path("/spaces/{spaceId}/comments")
+    said = {"body": {"markdown": f"{WORD} words."}, "page": below}
+    assert world.call("admin", "POST", comments, json=said).is_success
+    restrict(world, page, ADMINISTRATORS)
+    assert change(world, "admin", {"operation": "delete_page", "page": page}).is_success
+    for path in (comments, world.home.path("/spaces/{spaceId}/revisions")):
+        assert WORD not in world.call("editor", "GET", path).text, path
+    revisions = world.home.path("/spaces/{spaceId}/content/page/{pageId}/revisions", pageId=below)
+    assert world.call("editor", "GET", revisions).status_code == 404

@@ -17,6 +17,7 @@ from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.page_versions import find_last_rule, find_page
+from octavo.content.revisions.restrictions import as_seen
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import read_head, split_page, with_head
@@ -244,16 +245,14 @@ class BatchApplication:
 
     def revert_page(self, change: RevertPage) -> None:
         if change.revision is not None:
-            state = self.draft.state
-            source = replace(
-                revision_state(self.draft.tx, state.space_id, change.revision), limits=state.limits
-            )
+            source = revision_state(self.draft.tx, self.draft.state.space_id, change.revision)
         elif self.started is not None:
-            source = replace(self.started, limits=self.draft.state.limits)
+            source = self.started
         else:
             raise BadRequest("revision: required. Specify the revision to restore the page from.")
+        source = as_seen(self.draft.tx, source, self.draft.state)
         old, page = find_page(self.draft.tx, source, change.page), self.draft.find_page(change.page)
-        if old is None and page is None:
+        if change.page in source.hidden or (old is None and page is None):
             raise NotFound(
                 f"page: there is no page {change.page!r} in the current content or in that revision."
             )

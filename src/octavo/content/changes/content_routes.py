@@ -24,6 +24,7 @@ from octavo.content.references.listing import overlay_of
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.deriving import MainUpdate
 from octavo.content.revisions.page_versions import find_page
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import State
 from octavo.core.app_urls import change_view
 from octavo.core.document.page import unread_conditions
@@ -91,7 +92,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
             return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
 
         over = call.context.fresh.get(("references", row.id), found)
-        yield Links(call, tx, change.space, row.state, over, change_view(row.number))
+        state = seen_by(tx, change.space, row.state)
+        yield Links(call, tx, change.space, state, over, change_view(row.number))
 
 
 @operation(
@@ -180,7 +182,11 @@ def update_content(
         unread = _report_unread_conditions(call, tx, made.state, made.edited)
         if query.compat:
             return shown
-        answer = _answer(ContentReader(call, tx, made.state, change_view(row.number)), made, shown)
+        answer = _answer(
+            ContentReader(call, tx, seen_by(tx, change.space, made.state), change_view(row.number)),
+            made,
+            shown,
+        )
         _name_revisions(answer, made, body.base_revision)
         answer.unread_conditions = unread or UNSET
         return answer
@@ -208,10 +214,10 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     )
     with call.db.read() as tx:
         if made.change is None:
-            answer = _answer(ContentReader(call, tx, made.state), made, UNSET)
+            answer = _answer(ContentReader(call, tx, seen_by(tx, space, made.state)), made, UNSET)
         else:
             row = store.get_change(tx, made.change.id)
-            reader = ContentReader(call, tx, made.state, change_view(row.number))
+            reader = ContentReader(call, tx, seen_by(tx, space, made.state), change_view(row.number))
             answer = _answer(reader, made, present_change(call, tx, row))
         unread = _report_unread_conditions(call, tx, made.state, made.edited)
     _name_revisions(answer, made, body.base_revision)
@@ -318,7 +324,12 @@ def _editing(
     made = edit_change(call.context, change, changes)
     with call.db.read() as tx:
         yield (
-            ContentReader(call, tx, made.state, change_view(store.get_change(tx, change.change_id).number)),
+            ContentReader(
+                call,
+                tx,
+                seen_by(tx, change.space, made.state),
+                change_view(store.get_change(tx, change.change_id).number),
+            ),
             made.edited,
         )
 

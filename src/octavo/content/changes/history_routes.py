@@ -12,7 +12,8 @@ from octavo.content.revisions.history import (
     list_revisions,
     list_revisions_of_page,
 )
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import hidden_from, main_seen_by, seen_by
+from octavo.content.revisions.states import revision_state
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
@@ -67,7 +68,11 @@ def _present(
 ) -> Listing[RevisionItem]:
     merged = {row.merged_from: store.get_change(tx, row.merged_from) for row in found.rows if row.merged_from}
     begun = list_beginnings(tx, found.rows)
-    revised = list_revised_pages(tx, found.rows, main_seen_by(tx, space).hidden)
+    hidden = main_seen_by(tx, space).hidden
+    if space.space_id in hidden_from(tx, space.organization).spaces:
+        states = (revision_state(tx, space.space_id, row.id) for row in found.rows)
+        hidden = hidden.union(*(seen_by(tx, space, state).hidden for state in states))
+    revised = list_revised_pages(tx, found.rows, hidden)
     shown = present_revisions(call, tx, space.space_id, found.rows, merged, begun, revised)
     return present_slice(Slice(shown, found.count, found.next_token), lambda revision: revision)
 

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from octavo.content.references.resolving import Resolver
 from octavo.content.revisions.drafting import same_version
 from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.restrictions import as_seen
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.errors import BadRequest, NotFound
@@ -66,7 +67,7 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
         raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
     if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
         raise BadRequest("baseRevision: this revision belongs to another change request.")
-    return replace(base, limits=head.limits)
+    return as_seen(tx, base, head)
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:

@@ -13,17 +13,18 @@ from msgspec.structs import replace
 from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page, find_pages
-from octavo.content.revisions.restrictions import seen_by
+from octavo.content.revisions.restrictions import find_rules, seen_by
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
 from octavo.core.merge import Choice, EditedValue, MergeConflict, chosen, resolve, resolve_field
 from octavo.core.page_fields import FIELDS, FRONT_FIELDS
 from octavo.core.pages import Page
-from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.organization.access.roles import SPACE, Can, at_least
 
 from . import store
 from .applying import BatchApplication, EditedContent
@@ -54,6 +55,7 @@ def resolve_conflict(
             wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
             if wanted is None or wanted.id in state.hidden:
                 raise NotFound(f"There is no open conflict {key!r} in this change request.")
+            _require_rule_rights(tx, access, change.state, wanted)
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
             batch = BatchApplication(tx, state, change.below)
@@ -87,6 +89,17 @@ def resolve_conflict(
     return retry_on_conflict(attempt)
 
 
+def _require_rule_rights(
+    tx: Transaction, access: ChangeAccess, state: State, conflict: MergeConflict
+) -> None:
+    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller can't."""
+    decides = conflict.field == "visible_to" or (
+        conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
+    )
+    if decides and not at_least(access.space.role, SPACE[Can.ADMIN]):
+        raise Forbidden("Only administrators of the space can change who sees a page.")
+
+
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
     """Reopen a resolved conflict with the version that the change request contained before it was resolved,
     and return the resulting revision. Raises NotFound if the conflict is not resolved, Conflict if the
@@ -100,6 +113,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
             if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
                 raise NotFound(f"There is no resolved conflict {key!r} in this change request.")
+            _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)
             after = revision_state(tx, change.space_id, settled.revision)
             merged = merge_without(tx, before, after, change.state)

@@ -6,9 +6,10 @@ from msgspec.structs import replace
 
 from octavo.content.references.index import list_changes_between
 from octavo.content.revisions.drafting import same_version
-from octavo.content.revisions.history import get_revision
+from octavo.content.revisions.history import get_revision, state_before
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_last_rule, find_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.states import State, main_state, revision_state
 from octavo.content.revisions.store import Changes
@@ -34,7 +35,10 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
         with context.db.read() as tx:
             main, done = main_state(tx, space.space_id), _reverted_state(tx, space, revision_id)
             merged = merge_reverted(tx, sides_of_reverting(tx, done, main), done, main)
-            _keep_rules(tx, main, merged.changes)
+            before = state_before(tx, space.space_id, get_revision(tx, revision_id))
+            hidden = _hidden(tx, space, main, done, before)
+            _keep_rules(tx, main, merged.changes, hidden)
+            merged.conflicts[:] = [one for one in merged.conflicts if one.id not in hidden]
             subject = _subject(tx, revision_id)
         return create_with(
             context, space, main, merged, subject=subject, type="rollback", parents=[revision_id]
@@ -74,14 +78,21 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
         {id: page for id, page in found.pages.items() if not same_version(page, now[0].get(id))},
         {id: item for id, item in found.items.items() if not same_version(item, now[1].get(id))},
     )
-    _keep_rules(tx, main, changes)
+    _keep_rules(tx, main, changes, _hidden(tx, space, main, then))
     if not changes:
         raise Conflict("Main already has the content of this revision.")
     return main, changes
 
 
-def _keep_rules(tx: Transaction, main: State, changes: Changes) -> None:
-    """Keep who can see the pages that are restored."""
+def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[str]:
+    """Return the pages that the caller can't see in one of these states."""
+    return frozenset().union(*(seen_by(tx, space, state).hidden for state in states))
+
+
+def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozenset[str]) -> None:
+    """Keep who can see the pages that are restored, and leave out those that the caller can't see."""
+    for id in hidden & changes.pages.keys():
+        del changes.pages[id]
     for id, page in changes.pages.items():
         if page is not None:
             changes.pages[id] = replace(page, visible_to=find_last_rule(tx, main, id))

@@ -18,7 +18,7 @@ from octavo.content.pages.access_wire import PageAccess, TeamPageAccess, UserPag
 from octavo.content.pages.reading import is_synced
 from octavo.content.references.resolving import MemberViewer, Resolver, state_resolver
 from octavo.content.revisions.history import find_continued_saves
-from octavo.content.revisions.restrictions import main_seen_by, seen_by
+from octavo.content.revisions.restrictions import main_seen_by, require_editable_pages, seen_by
 from octavo.content.revisions.revising import changed_pages, first_revision, new_revision, write_unchanged
 from octavo.content.revisions.states import State, main_state
 from octavo.content.revisions.store import BranchMoved, open_branch
@@ -267,7 +267,9 @@ def revise_change(
         with context.db.read() as tx:
             change = store.get_change(tx, access.change_id)
             require_editable(change)
-            edited = make(tx, seen_by(tx, access.space, change.state), change.below)
+            state = seen_by(tx, access.space, change.state)
+            edited = make(tx, state, change.below)
+            require_editable_pages(tx, state, edited.changes.pages)
             if edited.conflicts and refuse_conflicts:
                 return EditedChange(change.state, edited, change.revision, refused=True)
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited) + edited.conflicts
@@ -414,6 +416,7 @@ def edit_live(
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
             edited = make(tx, main, None)
+            require_editable_pages(tx, main, edited.changes.pages)
             since = _continued_save(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts and refuse_conflicts:
             return EditedChange(main, edited, main.revision_id, refused=True)

@@ -87,7 +87,7 @@ class Links:
         self._state = state
         self._over = over
         self._view = view
-        self._index = LinkIndex(tx, access, over.overlay if over is not None else None)
+        self._index = LinkIndex(tx, access, state.hidden, over.overlay if over is not None else None)
         self._made: dict[Any, Any] = {}
 
     def of_space(self, query: LinksQuery, broken_context: str | None = None) -> ReferenceUsages:

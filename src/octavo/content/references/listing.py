@@ -136,7 +136,9 @@ class _Seen(NamedTuple):
 class LinkIndex:
     """References that the caller can see, for one request."""
 
-    def __init__(self, tx: Transaction, access: SpaceAccess, over: Overlay | None = None) -> None:
+    def __init__(
+        self, tx: Transaction, access: SpaceAccess, hidden: frozenset[str], over: Overlay | None = None
+    ) -> None:
         self._tx = tx
         self._access = access
         self._over = over
@@ -148,10 +150,11 @@ class LinkIndex:
         self._sees = f"{tx.given('seen', 'id')} AS v"
         pages = hidden_from(tx, access.organization)
         self._restricted = {(space, page) for space in pages.spaces for page in pages.of(space)}
+        self._restricted |= {(access.space_id, page) for page in hidden}
         self._parameters["restricted"] = msgspec.json.encode(sorted(self._restricted)).decode()
-        hidden = _IS_HIDDEN.format(seen=self._sees)
-        self._shown = _SHOWN.format(hidden=hidden, seen=self._sees)
-        self._is_hidden = hidden
+        is_hidden = _IS_HIDDEN.format(seen=self._sees)
+        self._shown = _SHOWN.format(hidden=is_hidden, seen=self._sees)
+        self._is_hidden = is_hidden
         # References outside the texts of a change request are those of main, so each part can use an index.
         self._parts = [
             f"SELECT {self._columns()}, '' AS since FROM content_references r WHERE {IS_CURRENT}{self._open()}"

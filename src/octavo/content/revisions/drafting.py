@@ -108,8 +108,7 @@ class Draft:
     def put_page(self, page_id: str, page: Page | None) -> None:
         """Set a page; None deletes it. Raises Forbidden if its restrictions don't allow that."""
         old = self._find_any(page_id)
-        if old is None or page is None or replace(old, rank=page.rank) != page:
-            require_editable_page(self.state, page_id, page)
+        require_editable_page(self.state, page_id, page, old)
         if old is not None:
             if page_id in self._pages:
                 self._by_slug[old.parent, old.slug].remove(page_id)

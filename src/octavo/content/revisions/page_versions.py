@@ -197,14 +197,29 @@ def list_deleted_restricted(tx: Transaction, main: State) -> dict[str, Rule]:
     return {id: tuple(_decode_fields(fields)["visible_to"]) for id, fields in rows}
 
 
+def list_deleted_below(tx: Transaction, main: State, parents: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pages that were deleted in main while they were below these pages, each with its parent."""
+    (layer,) = main.layers
+    rows = tx.all(
+        f"""SELECT p.page_id, p.parent_id FROM page_versions p
+           WHERE p.branch_id = :branch AND p.parent_id {tx.among("parents")} AND p.deleted = 0
+             AND +p.to_seq <= :seq AND NOT EXISTS (
+               SELECT 1 FROM page_versions n WHERE n.page_id = p.page_id AND n.branch_id = :branch
+                 AND n.from_seq >= p.to_seq AND n.from_seq <= :seq)""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+        parents=json_list(parents),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the spaces of an organization in whose main a page is restricted."""
+    """Return the spaces of an organization in whose main a page is or was restricted."""
     # In this order, only restricted pages are read, of which there are few.
     rows = tx.all(
         """SELECT DISTINCT s.id FROM page_versions p CROSS JOIN branches b CROSS JOIN spaces s
-           WHERE p.restricted = 1 AND +p.to_seq = :forever AND b.id = p.branch_id
+           WHERE p.restricted = 1 AND b.id = p.branch_id
              AND s.id = b.space_id AND s.main_branch = b.id AND s.organization_id = :org""",
-        forever=FOREVER,
         org=organization_id,
     )
     return [row[0] for row in rows]

@@ -23,8 +23,9 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
 from .page_versions import (
-    find_page,
+    find_pages,
     list_child_ids,
+    list_deleted_below,
     list_deleted_restricted,
     list_restricted,
     list_restricted_spaces,
@@ -42,13 +43,11 @@ def find_rules(tx: Transaction, state: State) -> Rules:
     """Return the rules that apply in a state: those of its own pages, and those of main, also of pages that were
     deleted there."""
     main = main_state(tx, state.space_id)
-    found = _read_cached(tx, (main.revision_id,), lambda: _read(tx, main, {}))
+    found = _read_cached(tx, (main.revision_id,), lambda: _read_main(tx, main))
     if state.revision_id == main.revision_id:
         return found
-    deleted = _read_cached(tx, ("deleted", main.revision_id), lambda: _deleted(tx, main))
-    gone = {id: rules[0] for id, rules in deleted.items()}
-    key = (state.revision_id, main.revision_id if gone else "") if state.revision_id else None
-    own = _read_cached(tx, key, lambda: _read(tx, state.whole, gone))
+    key = (state.revision_id, main.revision_id if found else "") if state.revision_id else None
+    own = _read_cached(tx, key, lambda: _read(tx, state.whole, found))
     return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
 
 
@@ -64,14 +63,26 @@ def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[]
     return found
 
 
-def _deleted(tx: Transaction, main: State) -> Rules:
-    return {id: (rule,) for id, rule in list_deleted_restricted(tx, main).items()}
+def _read_main(tx: Transaction, main: State) -> Rules:
+    """Read the rules of main, also of pages that were deleted while a rule applied to them."""
+    found = dict(_read(tx, main, {}))
+    own = list_deleted_restricted(tx, main)
+    level = {**found, **{id: (rule,) for id, rule in own.items()}}
+    deleted = {id: rules for id, rules in level.items() if id not in found}
+    while level:
+        below = [(id, level[parent]) for id, parent in list_deleted_below(tx, main, level)]
+        new = {id: rules for id, rules in below if id not in found and id not in deleted}
+        deleted |= new
+        level = new
+    return {**deleted, **found}
 
 
-def _read(tx: Transaction, state: State, gone: Mapping[str, Rule]) -> Rules:
-    """Read the rules of a state. ``gone``: the rules of pages that were deleted in main, which the state may have."""
-    rules = list_restricted(tx, state)
-    rules |= {id: rule for id, rule in gone.items() if id not in rules and find_page(tx, state, id)}
+def _read(tx: Transaction, state: State, of_main: Rules) -> Rules:
+    """Read the rules of a state. ``of_main``: the rules of main, which also apply to pages that only the state has
+    below the same pages."""
+    rules = {id: (rule,) for id, rule in list_restricted(tx, state).items()}
+    for id in find_pages(tx, state, of_main):
+        rules[id] = (*rules.get(id, ()), *of_main[id])
     parents: dict[str, str] = {}
     level = list(rules)
     while level:
@@ -81,14 +92,16 @@ def _read(tx: Transaction, state: State, gone: Mapping[str, Rule]) -> Rules:
     return {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
 
 
-def _chain(page_id: str, rules: Mapping[str, Rule], parents: Mapping[str, str]) -> tuple[Rule, ...]:
-    found, here, seen = [], page_id, set()
+def _chain(
+    page_id: str, rules: Mapping[str, tuple[Rule, ...]], parents: Mapping[str, str]
+) -> tuple[Rule, ...]:
+    found: list[Rule] = []
+    here, seen = page_id, set[str]()
     while here and here not in seen:
         seen.add(here)
-        if rule := rules.get(here):
-            found.append(rule)
+        found += rules.get(here, ())
         here = parents.get(here, "")
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
@@ -97,6 +110,7 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
     """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
         return state
@@ -115,6 +129,19 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
     return replace(state, limits=limits)
 
 
+def as_seen(tx: Transaction, state: State, like: State) -> State:
+    """Return a state as the reader of another one sees it. Pages hidden in that one are hidden here, too."""
+    if like.reader is None:
+        return replace(state, limits=like.limits)
+    seen = seen_by(tx, like.reader, state)
+    if like.hidden <= seen.hidden:
+        return seen
+    limits = seen.limits or like.limits
+    assert limits is not None
+    hidden = like.hidden | seen.hidden
+    return replace(seen, limits=ReaderLimits.of(hidden, limits.read_only, limits.silent, limits.rules))
+
+
 def _limits_of(found: Rules, viewer: PageViewer) -> ReaderLimits:
     levels = {id: level_at(rules, viewer) for id, rules in found.items()}
     hidden = frozenset(id for id, level in levels.items() if level is None)
@@ -122,7 +149,7 @@ def _limits_of(found: Rules, viewer: PageViewer) -> ReaderLimits:
     def lacking(ability: Can) -> frozenset[str]:
         return frozenset(id for id, level in levels.items() if not at_least(level, SPACE[ability])) - hidden
 
-    return ReaderLimits.of(hidden, lacking(Can.EDIT), lacking(Can.COMMENT))
+    return ReaderLimits.of(hidden, lacking(Can.EDIT), lacking(Can.COMMENT), found)
 
 
 def hidden_from_person(tx: Transaction, space_id: str, user_id: str, role: str) -> frozenset[str]:
@@ -153,14 +180,29 @@ def published(tx: Transaction, state: State) -> State:
     return replace(state, limits=ReaderLimits.of(frozenset(found))) if found else state
 
 
-def require_editable_page(state: State, page_id: str, new: Page | None) -> None:
-    """Raise Forbidden unless the reader of the state can replace a page by another version."""
-    if state.limits is None:
+def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
+    """Raise Forbidden unless the reader of the state can replace a page by another version. ``old``: the version
+    before, if it is known."""
+    if state.limits is None or (old is not None and new is not None and replace(old, rank=new.rank) == new):
         return
     if page_id in state.limits.hidden:
         raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
         raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+    if old is not None and new is not None and old.parent != new.parent:
+        rules = state.limits.rules
+        if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
+            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+
+
+def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Page | None]) -> None:
+    """Raise Forbidden unless the reader of the state can replace these pages by other versions."""
+    if state.limits is not None:
+        before = find_pages(tx, state.whole, pages)
+        for id, page in pages.items():
+            old = before.get(id)
+            if old is None or page is None or replace(old, updated_at=page.updated_at) != page:
+                require_editable_page(state, id, page, old)
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:

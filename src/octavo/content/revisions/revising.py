@@ -219,7 +219,7 @@ def prepare_main(
     with db.read() as tx:
         require_limits(tx, state, changes, page_size)
         in_place = is_in_place(tx, state, changes)
-    with prepare_derived(db, state, changes, hosts) as prepared:
+    with prepare_derived(db, state.whole, changes, hosts) as prepared:
         prepared.in_place = in_place
         yield prepared
 

@@ -9,13 +9,14 @@ is being written (``staging.py``) or that a process failed to finish.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
 from msgspec import Struct
 
 from octavo.errors import NotFound
 from octavo.kit.db.database import Row, Transaction, json_list
+from octavo.organization.access.authorization import SpaceAccess
 
 FOREVER = 2**62
 """``to_seq`` of rows that are still valid."""
@@ -29,11 +30,12 @@ class Layer(Struct, frozen=True):
 class ReaderLimits(Struct, frozen=True):
     """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
     ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either.
-    ``key``: a key of the hidden pages, for caches."""
+    ``rules``: the rules that apply to each restricted page. ``key``: a key of the hidden pages, for caches."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
+    rules: Mapping[str, tuple[tuple[str, ...], ...]] = {}
     key: str = ""
 
     @staticmethod
@@ -41,19 +43,22 @@ class ReaderLimits(Struct, frozen=True):
         hidden: frozenset[str],
         read_only: frozenset[str] = frozenset(),
         silent: frozenset[str] = frozenset(),
+        rules: Mapping[str, tuple[tuple[str, ...], ...]] | None = None,
     ) -> ReaderLimits:
         digest = blake2b(json_list(sorted(hidden)).encode(), digest_size=16)
-        return ReaderLimits(hidden, read_only, silent, digest.hexdigest() if hidden else "")
+        return ReaderLimits(hidden, read_only, silent, rules or {}, digest.hexdigest() if hidden else "")
 
 
 class State(Struct, frozen=True):
     """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
-    person who reads it; None for the whole state. Functions that read pages don't return hidden ones."""
+    person who reads it; None for the whole state. Functions that read pages don't return hidden ones. ``reader``:
+    that person, if the state is not for code that runs for everyone."""
 
     space_id: str
     revision_id: str
     layers: tuple[Layer, ...]
     limits: ReaderLimits | None = None
+    reader: SpaceAccess | None = None
 
     @property
     def hidden(self) -> frozenset[str]:

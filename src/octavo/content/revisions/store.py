@@ -220,4 +220,4 @@ def commit(
     if over is None:
         advance_main(tx, branch, revision_id)
     layers = (Layer(branch, sequence), over) if over else (Layer(branch, sequence),)
-    return State(state.space_id, revision_id, layers, state.limits)
+    return State(state.space_id, revision_id, layers, state.limits, state.reader)

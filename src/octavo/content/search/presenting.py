@@ -9,14 +9,15 @@ from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
 from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
-from octavo.content.revisions.restrictions import hidden_from
+from octavo.content.revisions.restrictions import hidden_from, main_seen_by, published
 from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Next, Slice, decode_token, slice_rows
 from octavo.kit.http.operation import Recipient
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
+from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_titles, list_visible_space_ids
 
 from .drafts import SearchedDraft, draft_of
@@ -168,7 +169,9 @@ def _present_pages(
         (space_id, page_id): chain
         for space_id, page_ids in by_space.items()
         for page_id, chain in (
-            trace(space_id, page_ids) if trace is not None else _trace_pages(to, tx, space_id, page_ids)
+            trace(space_id, page_ids)
+            if trace is not None
+            else _trace_pages(to, tx, _main_for(to, tx, space_id), page_ids)
         ).items()
     }
     return {
@@ -178,11 +181,15 @@ def _present_pages(
     }
 
 
+def _main_for(to: Recipient, tx: Transaction, space_id: str) -> State:
+    space = find_space_access(tx, to.actor, Can.VIEW, space_id)
+    return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
+
+
 def _trace_pages(
-    to: Recipient, tx: Transaction, space_id: str, page_ids: Sequence[str]
+    to: Recipient, tx: Transaction, state: State, page_ids: Sequence[str]
 ) -> dict[str, list[Page]]:
     """Return the pages that exist for the caller, each preceded by its ancestors."""
-    state = main_state(tx, space_id)
     traced = trace_pages(tx, state, page_ids)
     others = [page_id for page_id in page_ids if page_id not in traced]
     if others:

@@ -187,7 +187,7 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     page_ids = [
         id
         for id in {**base.pages, **theirs_pages}
-        if not same_version(base.pages.get(id), theirs_pages.get(id))
+        if id not in state.hidden and not same_version(base.pages.get(id), theirs_pages.get(id))
     ]
     item_ids = [
         id

@@ -29,9 +29,16 @@ def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
     hour. The PDF is created when the link is first opened."""
     state = read.state
     with call.db.read() as tx:
-        title = get_space(tx, state.space_id).title
+        title, shown = get_space(tx, state.space_id).title, published(tx, state.whole)
         if query.page is not None:
-            title = get_page(tx, published(tx, state.whole), query.page).title
+            title = get_page(tx, shown, query.page).title
     only = query.only and query.page is not None
-    wanted = PrintSubject(state.space_id, state.revision_id, query.page, only, read.label[:200])
+    wanted = PrintSubject(
+        state.space_id,
+        state.revision_id,
+        query.page,
+        only,
+        read.label[:200],
+        shown.limits.key if shown.limits else "",
+    )
     return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

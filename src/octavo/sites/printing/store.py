@@ -17,13 +17,15 @@ appearance, so that existing prints are created again."""
 
 
 class PrintSubject(Struct, frozen=True):
-    """Subject of a print: the state of a whole space, or only ``page``, with or without its subpages."""
+    """Subject of a print: the state of a whole space, or only ``page``, with or without its subpages. ``hidden``: the
+    key of the pages that were restricted when it was requested."""
 
     space_id: str
     revision_id: str
     page_id: str | None = None
     single: bool = False
     subtitle: str = ""
+    hidden: str = ""
 
     def id_in(self, look: str) -> str:
         """Return the id of the subject's print in a version of its space's appearance."""
