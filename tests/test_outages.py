@@ -158,6 +158,7 @@ def test_connections_that_died_unused_are_replaced(relayed: tuple[Relay, str], t
             assert httpx.get(f"{served.url}/v1/user", headers=headers).status_code == 200
 
 
+@pytest.mark.slow
 def test_a_silently_lost_database_server_is_detected(relayed: tuple[Relay, str], monkeypatch) -> None:
     """No one waits forever, and changes of others are noticed again."""
     for module in (postgres, postgres_connections):

@@ -172,6 +172,7 @@ def test_damaged_newer_and_foreign_backups_are_refused(world: World, backed_up: 
         pass
 
 
+@pytest.mark.slow
 def test_on_the_command_line(sqlite_world: World, tmp_path: Path) -> None:
     data = str(sqlite_world.install(tmp_path / "data"))
     target, space = str(tmp_path / "one.backup"), sqlite_world.home["spaceId"]

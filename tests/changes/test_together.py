@@ -267,6 +267,7 @@ def prove(data: Path, url: str, *, clients: int, rounds: int, seconds: float = 0
     return session.log
 
 
+@pytest.mark.sqlite_first
 def test_a_few_people_edit_at_once(tmp_path: Path, database_url: str) -> None:
     log = prove(tmp_path / "data", database_url, clients=6, rounds=4)
     assert len(log.merged) > 3

@@ -58,11 +58,16 @@ def test_sign_in_changes_require_proof_of_identity():
     }
     own = [op for op in TABLE.values() if op.path.startswith("/user/") and op.method != "GET"]
     assert [op.id for op in own if op not in CHANGING] == [
+        "setOwnAvatar",
+        "removeOwnAvatar",
         "proveIdentity",
         "declineInvitation",
         "updateOwnNotification",
         "updateOwnNotifications",
         "updateOwnNotificationSettings",
+        "addFavorite",
+        "moveFavorite",
+        "removeFavorite",
         "disconnectAgent",
         "undoAgentActs",
     ]

@@ -252,6 +252,7 @@ def check(page: Page, writers: list[Writer], program: Program) -> None:
     assert page.markdown(page.main) == text
 
 
+@pytest.mark.sqlite_first
 def test_killed_processes_lose_no_text(tmp_path: Path, database_url: str) -> None:
     servers = Servers(tmp_path / "data", database_url)
     try:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from playwright.sync_api import expect
 
 
+@pytest.mark.slow
 def test_text_written_during_maintenance_is_saved_afterwards(app):
     space = app.fill_space("Maintained", ["Guide"])
     writer = app.open(f"/s/{space}/guide")

@@ -499,6 +499,7 @@ def write_together(desk: Desk, rounds: int, kills: int) -> None:
     desk.check()
 
 
+@pytest.mark.sqlite_first
 def test_a_page_is_edited_in_three_windows_at_once(desk: Desk) -> None:
     write_together(desk, rounds=30, kills=1)
 
