@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.errors import NotFound
 from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
 from octavo.kit.http.operation import Area, Call
@@ -36,7 +36,9 @@ def list_changes_of_page(
         if find_page(tx, main_seen_by(tx, space), page_id) is None:
             raise NotFound(f"There is no page {page_id!r} in this space.")
         found = store.list_changes_of_page(tx, space.space_id, page_id, query.limit, query.page)
-        pages = store.count_pages(tx, [change.branch_id for change in found.rows])
+        pages = store.count_pages(
+            tx, {change.branch_id: seen_by(tx, space, change.state).hidden for change in found.rows}
+        )
         shown = present_page_changes(call, tx, list(found.rows), pages)
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
 
-from octavo.content.revisions.states import Layer, State
+from octavo.content.revisions.states import Layer, State, main_state
 from octavo.content.revisions.store import delete_branch
 from octavo.core.merge import MergeConflict
 from octavo.errors import NotFound
@@ -117,6 +117,12 @@ def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow 
             number=int(id_or_number),
         )
     return ChangeRow(*row) if row else None
+
+
+def find_state(tx: Transaction, space_id: str, change_id: str | None) -> State:
+    """Return the current state of a change request; main if there is none, also after it was deleted."""
+    change = find_change(tx, space_id, change_id) if change_id else None
+    return main_state(tx, space_id) if change is None else change.state
 
 
 def get_change(tx: Transaction, change_id: str) -> ChangeRow:
@@ -254,13 +260,17 @@ def list_changes_of_page(
     )
 
 
-def count_pages(tx: Transaction, branch_ids: Iterable[str]) -> dict[str, int]:
-    """Return the number of pages that branches of change requests edit now, by branch."""
+def count_pages(tx: Transaction, hidden: Mapping[str, frozenset[str]]) -> dict[str, int]:
+    """Return the number of pages that branches of change requests edit now, by branch. ``hidden``: the pages that
+    don't count, by branch."""
+    left_out = tx.given("hidden", "branch_id", "page_id")
     rows = tx.all(
         f"""SELECT v.branch_id, count(*) FROM page_versions v JOIN branches l ON l.id = v.branch_id
             WHERE v.branch_id {tx.among("branches")} AND v.from_seq <= l.sequence AND v.to_seq > l.sequence
+              AND (v.branch_id, v.page_id) NOT IN (SELECT g.branch_id, g.page_id FROM {left_out} AS g)
             GROUP BY v.branch_id""",
-        branches=json_list(branch_ids),
+        branches=json_list(hidden),
+        hidden=msgspec.json.encode([(branch, page) for branch in hidden for page in hidden[branch]]).decode(),
     )
     return {row[0]: row[1] for row in rows}
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import seen_by
 from octavo.content.revisions.states import list_branch_content
 from octavo.kit.db.database import Transaction
 
@@ -30,8 +31,10 @@ class ReviewerSuggestion(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[ReviewerSuggestion]:
-    """Return the best reviewers, each with the strongest reason. People who can't review are left out."""
-    pages = sorted(list_branch_content(tx, change.state.layers[0]).pages)[:_PAGES]
+    """Return the best reviewers, each with the strongest reason. People who can't review are left out, and so are
+    the authors of pages that the caller can't see."""
+    hidden = seen_by(tx, access.space, change.state).hidden
+    pages = sorted(list_branch_content(tx, change.state.layers[0]).pages - hidden)[:_PAGES]
     candidates = [
         *(ReviewerSuggestion(user_id, "required", 0) for user_id in rules.required_reviewers(tx, change)),
         *_counted("created", store.count_created_pages(tx, change.main_branch, pages)),

@@ -6,7 +6,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import emit
 
 from .authorization import Discussion
-from .store import CommentRow
+from .store import CommentRow, get_comment
 
 
 def emit_comment_event(
@@ -19,8 +19,9 @@ def emit_comment_event(
         kind, ids["comment"] = "comment", row.id
     else:
         kind, ids["comment"], ids["reply"] = "comment_reply", row.parent_id, row.id
-    if row.page_id is not None:
-        ids["page"] = row.page_id
+    page_id = row.page_id if row.parent_id is None else get_comment(tx, discussion, row.parent_id).page_id
+    if page_id is not None:
+        ids["page"] = page_id
     emit(
         tx,
         f"{kind}_{what}",

@@ -131,7 +131,7 @@ def update(
     removed_reactions: Sequence[str] = (),
 ) -> None:
     """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
-    nothing changes. Raises Forbidden if the caller edits another person's comment."""
+    nothing changes. Raises Forbidden if the caller edits another person's comment, or can only read its page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
@@ -148,6 +148,7 @@ def update(
         body = source_of(parsed)
     with context.db.write() as tx:
         thread = store.get_comment(tx, discussion, comment_id, lock=True)
+        discussion.require_may_comment(thread.page_id)
         row = thread if reply_id is None else _find(tx, discussion, comment_id, reply_id, lock=True)
         changed = []
         if body is not None and body != row.body:

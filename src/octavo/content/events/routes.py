@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from octavo.content.changes.store import find_state
 from octavo.content.live.authorization import followed_page
 from octavo.content.live.broadcasting import of_live_page
-from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.restrictions import published, seen_by
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -21,7 +22,7 @@ from octavo.organization.access.wire import present_people
 from . import presence
 from .authorization import FollowedPlace
 from .broadcasting import of_change, of_main, of_person, of_space
-from .store import PresenceRow, list_here
+from .store import PresenceRow, list_here, list_places
 from .wire import (
     EventsQuery,
     OwnEventsQuery,
@@ -93,10 +94,13 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
 def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     """Return whether the actor can see the page that a message is about, if it is about one."""
     space_id, page_id = getattr(message.data, "space_id", None), getattr(message.data, "page_id", None)
-    if not space_id or not page_id or page_id not in shown_state(tx, None, space_id).hidden:
+    if not space_id or not page_id:
+        return True
+    state = find_state(tx, space_id, getattr(message.data, "change_request_id", None) or None)
+    if page_id not in published(tx, state).hidden:
         return True
     space = find_space_access(tx, actor, Can.VIEW, space_id)
-    return space is not None and page_id not in main_seen_by(tx, space).hidden
+    return space is not None and page_id not in seen_by(tx, space, state).hidden
 
 
 @operation(
@@ -143,8 +147,14 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
     """List the people who are viewing or editing a space including its change requests, or one change request."""
     with call.db.read() as tx:
-        hidden = followed.state(tx).hidden
-        found = list_here(tx, followed.space_id, followed.change_id, hidden, query.limit, query.page, now())
+        moment = now()
+        places = list_places(tx, followed.space_id, moment)
+        hidden = {
+            (place, page)
+            for place in places
+            for page in seen_by(tx, followed.space, find_state(tx, followed.space_id, place)).hidden
+        }
+        found = list_here(tx, followed.space_id, followed.change_id, hidden, query.limit, query.page, moment)
         shown = _present(call, tx, found.rows)
     return present_slice(Slice(shown, found.count, found.next_token), lambda one: one)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
+import msgspec
 from msgspec import Struct
 
 from octavo.kit.db.database import Row, Transaction, json_list
@@ -73,21 +74,34 @@ def list_present(
     return [_presence_row(row) for row in rows]
 
 
+def list_places(tx: Transaction, space_id: str, moment: int) -> list[str]:
+    """List the change requests of a space in which people are viewing or editing pages; '' for the space itself."""
+    rows = tx.all(
+        """SELECT DISTINCT coalesce(p.change_request_id, '') FROM presence p
+           WHERE p.space_id = :id AND p.said_at > :since AND p.page_id IS NOT NULL""",
+        id=space_id,
+        since=moment - LIFETIME,
+    )
+    return [row[0] for row in rows]
+
+
 def list_here(
     tx: Transaction,
     space_id: str,
     change_id: str | None,
-    hidden: frozenset[str],
+    hidden: Collection[tuple[str, str]],
     limit: int,
     page: str | None,
     moment: int,
 ) -> Slice[PresenceRow]:
     """List the people present in a space including its change requests, or in one change request, ordered by
-    person and client. ``hidden``: the pages whose visitors are left out."""
+    person and client. ``hidden``: the pages whose visitors are left out, each after its change request, or ''."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     if hidden:
-        source += f" AND (p.page_id IS NULL OR NOT p.page_id {tx.among('hidden')})"
+        pages = tx.given("hidden", "change_id", "page_id")
+        source += f""" AND (p.page_id IS NULL OR (coalesce(p.change_request_id, ''), p.page_id) NOT IN
+            (SELECT g.change_id, g.page_id FROM {pages} AS g))"""
     return list_page(
         tx,
         limit,
@@ -99,7 +113,7 @@ def list_here(
         key_types=(str, str),
         id=id,
         since=moment - LIFETIME,
-        hidden=json_list(hidden),
+        hidden=msgspec.json.encode(sorted(hidden)).decode(),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import seen_by
 from octavo.core.app_urls import AppAddresses
 from octavo.errors import BadRequest, TooManyRequests, Unavailable
 from octavo.kit.clock import now
@@ -99,7 +99,7 @@ def _can_still_see(tx: Transaction, row: NotificationRow) -> bool:
     organization = tx.value("SELECT organization_id FROM spaces WHERE id = :id", id=row.space_id)
     actor = actor_for_job(row.user_id, organization or "")
     space = find_space_access(tx, actor, Can.VIEW, row.space_id)
-    return space is not None and row.page_id not in main_seen_by(tx, space).hidden
+    return space is not None and row.page_id not in seen_by(tx, space, presenting.state_of(tx, row)).hidden
 
 
 def _address(tx: Transaction, user_id: str) -> str | None:

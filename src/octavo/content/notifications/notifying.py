@@ -8,7 +8,8 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from octavo.content.revisions.restrictions import hidden_from_person
+from octavo.content.changes.store import find_state
+from octavo.content.revisions.restrictions import find_rules
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
@@ -16,6 +17,8 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.work import jobs
 from octavo.kit.work.outbox import Event, consumer, emit
 from octavo.organization.access.authorization import role_of_person
+from octavo.organization.access.page_rules import PageViewer, level_at
+from octavo.organization.access.teams import list_team_ids
 
 from . import mailing, store
 from .recipients import CONCERNING, Concern, passes_mute, read_concern
@@ -126,7 +129,11 @@ def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> b
     role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
     if role is None:
         return False
-    return not concern.pages or bool(set(concern.pages) - hidden_from_person(tx, space_id, user_id, role))
+    rules = find_rules(tx, find_state(tx, space_id, concern.note.change_id))
+    if rules.keys().isdisjoint(concern.pages):
+        return True
+    viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
+    return any(level_at(rules.get(page, ()), viewer) is not None for page in concern.pages)
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from msgspec import UNSET, Struct
 
-from octavo.content.changes.store import ChangeRow, find_change
+from octavo.content.changes.store import ChangeRow, find_change, find_state
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.states import State
 from octavo.core.app_urls import AppAddresses, change_view
 from octavo.core.document.nodes import Block, Inline, Text, walk
 from octavo.core.document.reader import read
@@ -69,6 +69,11 @@ class Subjects(Struct, frozen=True):
         return app.page(row.space_id, path) if path else app.space(row.space_id)
 
 
+def state_of(tx: Transaction, row: NotificationRow) -> State:
+    """Return the state that contains the page of a notification: that of its change request, or main."""
+    return find_state(tx, row.space_id, row.change_id)
+
+
 def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
     spaces = tx.all(
         f"SELECT id, title, organization_id FROM spaces WHERE id {tx.among('ids')}",
@@ -83,8 +88,7 @@ def load_subjects(tx: Transaction, rows: Sequence[NotificationRow]) -> Subjects:
     for row in rows:
         if row.page_id is None or row.page_id in pages:
             continue
-        change = changes.get(row.change_id or "")
-        state = main_state(tx, row.space_id) if change is None else change.state
+        state = state_of(tx, row)
         page = find_page(tx, state, row.page_id)
         if page is not None:
             above = list_ancestors(tx, state, page)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from octavo.content.changes.store import find_state
 from octavo.content.revisions.page_versions import get_page
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import now, parse_iso
 from octavo.kit.db.database import Transaction
@@ -55,7 +56,11 @@ def _visible(
             continue
         access = find_space_access(tx, caller.actor, Can.VIEW, one.space_id)
         if access is not None and organization in (None, access.organization_id):
-            pages = {(one.space_id, page) for page in main_seen_by(tx, access).hidden}
+            pages = {
+                (one.space_id, change, page)
+                for change in ("", *store.list_changes(tx, caller.user_id, one.space_id))
+                for page in seen_by(tx, access, find_state(tx, one.space_id, change)).hidden
+            }
             seen.append(store.count_visible(tx, caller.user_id, one.space_id, pages) if pages else one)
             hidden |= pages
     return seen, hidden
@@ -102,7 +107,7 @@ def _get(
 ) -> store.NotificationRow:
     row = store.find_notification(tx, caller.user_id, notification_id, lock=lock)
     space = find_space_access(tx, caller.actor, Can.VIEW, row.space_id) if row is not None else None
-    if row is None or space is None or row.page_id in main_seen_by(tx, space).hidden:
+    if row is None or space is None or row.page_id in seen_by(tx, space, presenting.state_of(tx, row)).hidden:
         raise NotFound(f"You have no notification {notification_id!r}.")
     return row
 
@@ -125,12 +130,13 @@ def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications
     """Mark many notifications as read or done: the given notifications, or everything in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
-        spaces = [one.space_id for one in _visible(tx, caller, store.list_counts(tx, caller.user_id))[0]]
+        seen, hidden = _visible(tx, caller, store.list_counts(tx, caller.user_id))
+        spaces = [one.space_id for one in seen]
     only = body.notifications or None
     updated = 0
     while True:
         with call.db.write() as tx:
-            rows = store.lock_changing(tx, caller.user_id, spaces, only, body.state, until, _BATCH)
+            rows = store.lock_changing(tx, caller.user_id, spaces, only, body.state, until, _BATCH, hidden)
             updated += store.set_state(tx, rows, body.state)
         if len(rows) < _BATCH:
             return UpdatedNotifications(updated)
@@ -157,7 +163,7 @@ def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watc
             for space_id in store.list_watched_spaces(tx, caller.user_id)
             if (space := find_space_access(tx, caller.actor, Can.VIEW, space_id)) is not None
         }
-        hidden = {(id, page) for id, space in spaces.items() for page in main_seen_by(tx, space).hidden}
+        hidden = {(id, "", page) for id, space in spaces.items() for page in main_seen_by(tx, space).hidden}
         found = store.list_watches(tx, caller.user_id, list(spaces), hidden, query.limit, query.page)
     return present_slice(found, _present)
 

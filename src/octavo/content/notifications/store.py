@@ -183,21 +183,36 @@ def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
     return [SpaceCounts(*row) for row in rows]
 
 
-Pages = set[tuple[str, str]]
-"""Pages, each after its space."""
+Pages = set[tuple[str, str, str]]
+"""Pages, each after its space and the change request that shows it; '' for main."""
 
 
-def _outside(tx: Transaction, hidden: Pages) -> str:
-    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``."""
+def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
+    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``. ``change``:
+    SQL of the change request that shows the page of a row."""
     if not hidden:
         return ""
-    pages = tx.given("hidden", "space_id", "page_id")
-    return f""" AND (n.page_id IS NULL
-        OR (n.space_id, n.page_id) NOT IN (SELECT g.space_id, g.page_id FROM {pages} AS g))"""
+    pages = tx.given("hidden", "space_id", "change_id", "page_id")
+    return f""" AND (n.page_id IS NULL OR (n.space_id, {change}, n.page_id) NOT IN
+        (SELECT g.space_id, g.change_id, g.page_id FROM {pages} AS g))"""
 
 
 def _given(hidden: Pages) -> str:
     return msgspec.json.encode(sorted(hidden)).decode()
+
+
+def list_changes(tx: Transaction, user_id: str, space_id: str) -> list[str]:
+    """List the change requests of a space in which a person was notified about pages, if any version of a page of the
+    space is restricted."""
+    rows = tx.all(
+        """SELECT DISTINCT n.change_id FROM notifications n
+           WHERE n.user_id = :user AND n.space_id = :space AND n.change_id IS NOT NULL AND n.page_id IS NOT NULL
+             AND EXISTS (SELECT 1 FROM page_versions p CROSS JOIN branches b
+                         WHERE p.restricted = 1 AND b.id = p.branch_id AND b.space_id = :space)""",
+        user=user_id,
+        space=space_id,
+    )
+    return [row[0] for row in rows]
 
 
 def count_visible(tx: Transaction, user_id: str, space_id: str, hidden: Pages) -> SpaceCounts:
@@ -267,20 +282,22 @@ def lock_changing(
     state: State,
     until: int,
     limit: int,
+    hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created until ``until``, whose state is about to change.
-    ``only``: the ids of the notifications; by default everything in the inbox."""
+    """Lock and return up to ``limit`` notifications, created until ``until``, whose state is about to change, except
+    those about hidden pages. ``only``: the ids of the notifications; by default everything in the inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
             WHERE n.user_id = :user AND n.state <> :state AND {which} AND n.at <= :until
-              AND n.space_id {tx.among("spaces")}
+              AND n.space_id {tx.among("spaces")}{_outside(tx, hidden)}
             ORDER BY n.at DESC, n.id DESC LIMIT :limit{tx.for_update}""",
         user=user_id,
         state=state,
         until=until,
         limit=limit,
         spaces=json_list(spaces),
+        hidden=_given(hidden),
         **({} if only is None else {"only": json_list(only)}),
     )
     return list(map(_row, rows))
@@ -378,7 +395,8 @@ def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], hidden: Pages, limit: int, page: str | None
 ) -> Slice[WatchRow]:
     """List the watches of a person in these spaces, except those of hidden pages."""
-    source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}{_outside(tx, hidden)}"""
+    source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}
+        {_outside(tx, hidden, "''")}"""
     return list_page(
         tx,
         limit,

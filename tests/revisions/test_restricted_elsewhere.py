@@ -1,0 +1,218 @@
+"""Restricted pages stay hidden outside the content: in notifications, events, counts, and live documents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from events.listening import listening
+from octavo.content.changes.store import find_state, get_change
+from octavo.content.events.presence import write_presence
+from octavo.content.live.documents import blocks_of
+from octavo.content.notifications import mailing
+from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.kit.net import mail
+from octavo.kit.work.worker import Worker
+from world import World
+
+ADMINISTRATORS = [{"kind": "administrators"}]
+SPACE = "/spaces/{spaceId}"
+CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
+WORD = "zqsecret"
+
+
+def edit(world: World, at: str, *changes: dict[str, Any]) -> None:
+    answer = world.call("admin", "POST", world.home.path(f"{at}/content"), json={"changes": list(changes)})
+    assert answer.is_success, answer.text
+
+
+def restrict(world: World, at: str, grants: list[dict[str, str]], page: str | None = None) -> None:
+    page = page or world.home["pageId"]
+    edit(world, at, {"operation": "update_page", "page": page, "visibleTo": grants})
+
+
+def reading(world: World, who: str) -> list[dict[str, str]]:
+    return [{"kind": "user", "user": world.users[who], "level": "read"}]
+
+
+def insert(world: World, at: str, title: str, into: str | None = None, text: str = "Words.\n") -> str:
+    page = {"operation": "insert_page", "title": title, "document": {"markdown": text}}
+    edit(world, at, {**page, **({"into": into} if into else {})})
+    with world.context.db.read() as tx:
+        change = world.home["changeRequestId"] if at == CHANGE else None
+        state = find_state(tx, world.home["spaceId"], change)
+        return next(one.id for one in list_pages(tx, state) if one.title == title)
+
+
+def say(world: World, at: str, page: str, text: str = WORD, reply: str = "") -> str:
+    path = world.home.path(f"{at}/comments") + (f"/{reply}/replies" if reply else "")
+    body = {"body": {"markdown": text}}
+    return str(world.post("admin", path, body if reply else {**body, "page": page})["id"])
+
+
+def mention(world: World, who: str) -> str:
+    return f'{WORD}, [@them](/users/{world.users[who]} "mention")'
+
+
+def work(world: World) -> None:
+    Worker(world.context.db, world.context).run_pending()
+
+
+def inbox(world: World, who: str) -> list[Any]:
+    found: list[Any] = world.get(who, "/user/notifications")["items"]
+    return found
+
+
+# --- notifications ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sent(world: World, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Return the emails handed to the mail server."""
+    found: list[dict[str, Any]] = []
+    monkeypatch.setattr(mail, "send", lambda url, **message: found.append(message))
+    monkeypatch.setattr(mailing, "WAIT", 0)
+    before = world.context.settings
+    world.context.settings = replace(before, smtp_url="smtp://mail.test")
+    yield found
+    world.context.settings = before
+
+
+def test_no_one_is_notified_about_a_page_that_a_change_request_restricts(
+    world: World, sent: list[dict[str, Any]]
+) -> None:
+    page = world.home["pageId"]
+    work(world)
+    sent.clear()
+    restrict(world, CHANGE, ADMINISTRATORS)
+    say(world, CHANGE, page, mention(world, "reader"))
+    thread = say(world, CHANGE, page)
+    say(world, CHANGE, page, mention(world, "editor"), reply=thread)
+    work(world)
+    for who in ("reader", "editor", "home-colleague"):
+        assert not [one for one in inbox(world, who) if WORD in str(one)], who
+    assert not [message for message in sent if WORD in str(message)]
+
+
+def test_notifications_about_a_page_disappear_when_a_change_request_restricts_it(
+    world: World, sent: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work(world)
+    monkeypatch.setattr(mailing, "WAIT", 60_000)
+    sent.clear()
+    before = world.get("reader", "/user/notifications/counts")
+    say(world, CHANGE, world.home["pageId"], mention(world, "reader"))
+    work(world)
+    (told,) = [one for one in inbox(world, "reader") if WORD in str(one)]
+    assert world.get("reader", "/user/notifications/counts")["unread"] == before["unread"] + 1
+    restrict(world, CHANGE, ADMINISTRATORS)
+    assert not [one for one in inbox(world, "reader") if WORD in str(one)]
+    assert world.get("reader", "/user/notifications/counts") == before
+    path = f"/user/notifications/{told['id']}"
+    assert world.call("reader", "GET", path).status_code == 404
+    given = {"notifications": [told["id"]], "state": "done"}
+    assert world.post("reader", "/user/notifications/update", given) == {"updated": 0}
+    mailing.mail_notification(world.context, world.users["reader"], told["id"])
+    assert not sent
+    restrict(world, CHANGE, [])
+    assert world.call("reader", "GET", path).is_success
+    mailing.mail_notification(world.context, world.users["reader"], told["id"])
+    assert WORD in sent[0]["text"]
+
+
+# --- events -------------------------------------------------------------------------------------------
+
+
+def test_streams_reveal_no_page_that_a_change_request_restricts(world: World) -> None:
+    page = world.home["pageId"]
+    thread = say(world, CHANGE, page)
+    with (
+        listening(world, "reader", world.home.path(f"{SPACE}/events")) as reader,
+        listening(world, "admin", world.home.path(f"{SPACE}/events")) as admin,
+    ):
+        restrict(world, CHANGE, ADMINISTRATORS)
+        hidden = [say(world, CHANGE, page), say(world, CHANGE, page, reply=thread)]
+        seen = say(world, SPACE, page)
+        admin.hear("comment", commentId=hidden[0])
+        heard = admin.hear("comment", replyId=hidden[1])
+        assert heard.data["pageId"] == page
+        reader.wait(lambda one: any(each.data.get("commentId") == seen for each in one.heard))
+        for each in reader.heard:
+            if each.data.get("changeRequestId"):
+                assert page not in str(each.data) and thread not in str(each.data), each
+
+
+def test_presence_reveals_no_page_that_a_change_request_restricts(world: World) -> None:
+    restrict(world, CHANGE, ADMINISTRATORS)
+    here = {"activity": "viewing", "page": world.home["pageId"]}
+    path = f"{CHANGE}/presence"
+    assert world.call("admin", "PUT", world.home.path(f"{path}/zqsecret"), json=here).is_success
+    write_presence(world.context)
+    for at in (SPACE, CHANGE):
+        path = world.home.path(f"{at}/presence")
+        assert [one["id"] for one in world.get("admin", path)["items"]] == [WORD]
+        assert not world.get("reader", path)["items"]
+
+
+# --- live documents, counts, and comments -------------------------------------------------------------
+
+
+def test_live_documents_resolve_no_link_to_a_restricted_page(world: World) -> None:
+    other = insert(world, CHANGE, "Target")
+    page = insert(world, CHANGE, "Linking", text="[there](target.md)\n")
+
+    def shown() -> str:
+        with world.context.db.read() as tx:
+            state = get_change(tx, world.home["changeRequestId"]).state
+            return str(blocks_of(world.context, tx, state, get_page(tx, state, page)))
+
+    assert other in shown()
+    restrict(world, CHANGE, ADMINISTRATORS, other)
+    assert other not in shown() and "target.md" in shown()
+
+
+def test_counts_leave_out_restricted_pages(world: World) -> None:
+    page = world.home["pageId"]
+    path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
+
+    def count(who: str) -> int:
+        shown = world.get(who, path)["items"]
+        return next(int(one["pages"]) for one in shown if one["id"] == world.home["changeRequestId"])
+
+    before = count("editor")
+    edit(world, CHANGE, {"operation": "update_page", "page": page, "description": "New"})
+    insert(world, CHANGE, "Plans")
+    assert count("editor") == before + 1
+    added = insert(world, CHANGE, "Secret plans")
+    restrict(world, CHANGE, ADMINISTRATORS, added)
+    assert (count("admin"), count("editor")) == (before + 2, before + 1)
+
+
+def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
+    path = world.home.path(f"{CHANGE}/suggested-reviewers")
+
+    def wrote(who: str) -> bool:
+        shown = world.get(who, path)["items"]
+        return any(one["reason"] in ("created", "edited") for one in shown)
+
+    assert wrote("admin") and wrote("editor")
+    restrict(world, SPACE, ADMINISTRATORS)
+    assert wrote("admin") and not wrote("editor")
+
+
+def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -> None:
+    thread = say(world, SPACE, world.home["pageId"])
+    reply = say(world, SPACE, world.home["pageId"], reply=thread)
+    path = world.home.path(f"{SPACE}/comments/{thread}")
+    restrict(world, SPACE, reading(world, "editor"))
+    assert world.call("editor", "GET", path).is_success
+    for at, body in (
+        (path, {"resolved": True}),
+        (path, {"addedReactions": ["👍"]}),
+        (f"{path}/replies/{reply}", {"addedReactions": ["👍"]}),
+    ):
+        assert world.call("editor", "PUT", at, json=body).status_code == 403
+    restrict(world, SPACE, [{**reading(world, "editor")[0], "level": "comment"}])
+    assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
