@@ -192,6 +192,16 @@ def test_counts_leave_out_restricted_pages(world: World) -> None:
     assert (count("admin"), count("editor")) == (before + 2, before + 1)
 
 
+def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
+    path = world.home.path(f"{SPACE}/change-requests")
+    one = f"{path}/{world.home['conflictingChangeRequestId']}"
+    (conflict,) = world.get("admin", f"{one}/conflicts")["items"]
+    restrict(world, SPACE, ADMINISTRATORS, conflict["targetId"])
+    assert world.get("admin", one)["conflicts"] == 1
+    assert world.get("editor", one)["conflicts"] == 0
+    assert {each["conflicts"] for each in world.get("editor", path)["items"]} == {0}
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
