@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
 from events.listening import listening
+from model_server import ModelServer, world_with_model
 from octavo.content.changes.store import find_state, get_change
 from octavo.content.events.presence import write_presence
 from octavo.content.live.documents import blocks_of
@@ -190,6 +192,16 @@ def test_counts_leave_out_restricted_pages(world: World) -> None:
     assert (count("admin"), count("editor")) == (before + 2, before + 1)
 
 
+def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
+    path = world.home.path(f"{SPACE}/change-requests")
+    one = f"{path}/{world.home['conflictingChangeRequestId']}"
+    (conflict,) = world.get("admin", f"{one}/conflicts")["items"]
+    restrict(world, SPACE, ADMINISTRATORS, conflict["targetId"])
+    assert world.get("admin", one)["conflicts"] == 1
+    assert world.get("editor", one)["conflicts"] == 0
+    assert {each["conflicts"] for each in world.get("editor", path)["items"]} == {0}
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
@@ -216,3 +228,74 @@ def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -
         assert world.call("editor", "PUT", at, json=body).status_code == 403
     restrict(world, SPACE, [{**reading(world, "editor")[0], "level": "comment"}])
     assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
+
+
+# --- translations -------------------------------------------------------------------------------------
+
+
+def refuse_secrets(request: dict[str, Any]) -> str:
+    """Model that doesn't translate some texts."""
+    texts = json.loads(request["messages"][-1]["content"].split("<data>\n")[1].split("\n</data>")[0])
+    return json.dumps({name: text.upper() for name, text in texts.items() if "refused" not in text})
+
+
+def translate(world: World, who: str, made: dict[str, Any]) -> dict[str, Any]:
+    with world.context.db.write() as tx:
+        tx.run("UPDATE translations SET status = 'completed', run = NULL WHERE id = :id", id=made["id"])
+    world.post(who, f"{made['urls']['location']}/run")
+    work(world)
+    found: dict[str, Any] = world.get("admin", made["urls"]["location"])
+    assert found["status"] == "completed" and "failed" not in found.get("notice", ""), found
+    return found
+
+
+def test_translations_keep_pages_that_their_runner_cannot_see(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans")
+    below = insert(world, SPACE, "Details", into=page)
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+    work(world)
+    space = made["result"]["space"]
+    assert world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": "edit"}).is_success
+    assert world.call("editor", "GET", f"/spaces/{space}/content/page/{page}").is_success
+    for grants in (reading(world, "reader"), ADMINISTRATORS, ADMINISTRATORS):
+        restrict(world, SPACE, grants, page)
+        translate(world, "editor", made)
+        for id in (page, below):
+            # The translation is restricted like its source.
+            path = f"/spaces/{space}/content/page/{id}"
+            assert world.call("admin", "GET", path).is_success
+            assert world.call("editor", "GET", path).status_code == 404
+    restrict(world, SPACE, [], page)
+    translate(world, "editor", made)
+    assert world.call("editor", "GET", f"/spaces/{space}/content/page/{below}").is_success
+    edit(world, SPACE, {"operation": "delete_page", "page": page})
+    translate(world, "admin", made)
+    assert world.call("admin", "GET", f"/spaces/{space}/content/page/{page}").status_code == 404
+
+
+def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    server.answer = refuse_secrets
+    page = insert(world, SPACE, "Plans", text=f"{WORD} one.\n\n{WORD} refused.\n")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    insert(world, SPACE, "Public", text="Seen one.\n\nSeen refused.\n")
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    with world_with_model(world, server):
+        made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+        work(world)
+        space = made["result"]["space"]
+        done = world.get("admin", made["urls"]["location"])
+        shown = world.get("admin", f"/spaces/{space}/content/page/{page}", params={"format": "markdown"})
+        assert f"{WORD} one.".upper() in shown["markdown"]
+        text = shown["markdown"].replace(f"{WORD} one.".upper(), f"{WORD} by a person.")
+        change = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+        world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+        done = translate(world, "admin", made)
+    assert "Seen refused" in str(done["problems"]) and WORD not in str(done["problems"])
+    with world.context.db.read() as tx:
+        memory = str(tx.all("SELECT source, target FROM translation_memory"))
+    assert "Seen one." in memory and WORD not in memory.lower()

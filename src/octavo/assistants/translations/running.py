@@ -20,8 +20,8 @@ from octavo.content.changes.applying import EditedContent
 from octavo.content.changes.saving import edit_live
 from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.item_versions import Item, list_items
-from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.page_versions import find_pages, list_pages
+from octavo.content.revisions.restrictions import Rules, find_rules, main_seen_by
 from octavo.content.revisions.states import State
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
@@ -57,10 +57,12 @@ class RunCanceled(Exception):
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source. ``items``: reusable content is translated, other items are copied."""
+    """Content of the source that the runner can see. ``items``: reusable content is translated, other items are
+    copied. ``restricted``: the rules of all restricted pages of the source, also of those that the runner can't see."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
+    restricted: Rules
 
 
 @job(JOB, bound=None, attempts=4, seconds=SECONDS)
@@ -100,9 +102,12 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    learn_edits(context, row, known)
+    learn_edits(context, row, {id: part for id, part in known.items() if id not in source.restricted})
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
-    made.gone = [part_id for part_id in known if part_id not in source.pages and part_id not in source.items]
+    # Pages that the runner can't see still exist in the source.
+    made.gone = [
+        id for id in known if not (id in source.pages or id in source.items or id in source.restricted)
+    ]
     untranslated = _count_missing(known, made)
     with context.db.write() as tx:
         # Both the merge and the next run need these texts, even if this run fails.
@@ -132,6 +137,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
 
     def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
+        _restrict_hidden(tx, state, source, known, made)
         merging = merge_result(tx, row, state, known, made)
         return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
@@ -139,6 +145,25 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     if not result.edited.changes:
         with context.db.write() as tx:
             end(tx, result.state)
+
+
+def _restrict_hidden(
+    tx: Transaction,
+    state: State,
+    source: _Source,
+    known: Mapping[str, TranslationPartRow],
+    made: RunResult,
+) -> None:
+    """Restrict the translations of pages that the runner can't see, whose texts stay as they are. ``state``: the state
+    of the translated space."""
+    hidden = [id for id in source.restricted if id in known and id not in source.pages]
+    for id in find_pages(tx, state.whole, hidden):
+        part, rule = known[id], source.restricted[id][0]
+        page = part.written.page
+        if page is not None and page.visible_to != rule:
+            page = replace(page, visible_to=rule)
+            made.pages[id] = replace(page, body=part.body)
+            made.parts[id] = replace(part, written=replace(part.written, page=page))
 
 
 def _notice(untranslated: int, has_model: bool) -> str | None:
@@ -155,7 +180,7 @@ def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
     pages = {page.id: page for page in list_pages(tx, state)}
     kinds = ("file", "reusable-content", "variable")
     items = {item.id: item for kind in kinds for item in list_items(tx, state, kind)}  # type: ignore[arg-type]
-    return _Source(pages, items)
+    return _Source(pages, items, find_rules(tx, state))
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
@@ -202,14 +227,18 @@ def _translate(
             with context.db.write() as tx:
                 if not store.set_progress(tx, row.id, run, number, len(waiting)):
                     raise RunCanceled
-        _translate_part(context, part, translator, made)
+        _translate_part(context, part, translator, made, part.id in source.restricted)
     with context.db.write() as tx:
         if not store.set_progress(tx, row.id, run, len(waiting), len(waiting)):
             raise RunCanceled
     return made
 
 
-def _translate_part(context: Context, part: Page | Item, translator: Translator, made: RunResult) -> None:
+def _translate_part(
+    context: Context, part: Page | Item, translator: Translator, made: RunResult, restricted: bool
+) -> None:
+    """Translate a page or item. Everyone who can see the translation reads its problems, and the whole organization
+    the memory, so neither may contain texts of a ``restricted`` page."""
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -222,7 +251,8 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
     lines = _lines_of(part)
     document = _body_of(part, text)
     found, reasons = translator.translate(
-        [*_list_texts(document), *(TextToTranslate(line, _is_line) for line in lines.values())]
+        [*_list_texts(document), *(TextToTranslate(line, _is_line) for line in lines.values())],
+        remember=not restricted,
     )
     if text is not None:
         translated = _write_part(text, part, found, lines)
@@ -231,7 +261,7 @@ def _translate_part(context: Context, part: Page | Item, translator: Translator,
             made.bodies.append(translated)
         made.words += word_count(document)
     missing = len(reasons)
-    if translator.model is not None:
+    if translator.model is not None and not restricted:
         made.problems += [
             Problem(_name_of(part), 0, "not_translated", f"“{source[:SHOWN]}”: {why}")
             for source, why in reasons.items()

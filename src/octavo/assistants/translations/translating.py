@@ -56,9 +56,11 @@ class Translator(Struct):
     model: Model | None
     failed: str | None = None
 
-    def translate(self, wanted: Sequence[TextToTranslate]) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and the reasons why other texts have none. A model's translations
-        are stored immediately, so that an interrupted run continues where it stopped."""
+    def translate(
+        self, wanted: Sequence[TextToTranslate], *, remember: bool
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the translations by text, and the reasons why other texts have none. ``remember``: whether a model's
+        translations are stored, which happens immediately, so that an interrupted run continues where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(
@@ -81,7 +83,7 @@ class Translator(Struct):
                 renew()
                 made = self._ask_with_retry(batch, reasons)
                 found |= made
-                if made:
+                if made and remember:
                     manners = {text: self._manner(text) for text in made}
                     with self.context.db.write() as tx:
                         store.store_memory(tx, row, made, "machine", manners)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.content.revisions.restrictions import published, seen_by
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.json import DocumentError, from_json, to_json
@@ -15,9 +16,11 @@ from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
-from octavo.kit.http.operation import Recipient
+from octavo.kit.http.operation import Person, Recipient, Script
 from octavo.kit.ids import new_id
 from octavo.kit.urls import HttpUrl
+from octavo.organization.access.authorization import find_space_access
+from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import User, present_people
 
 from .store import ChangeRow, Contributor
@@ -190,10 +193,25 @@ def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeR
 def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
     known = [person for change in changes for person in (change.created_by, change.merged_by) if person]
     people = present_people(to, tx, known)
-    return [_present(to, change, people) for change in changes]
+    return [_present(to, tx, change, people) for change in changes]
 
 
-def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> ChangeRequest:
+def _count_conflicts(to: Recipient, tx: Transaction, change: ChangeRow) -> int:
+    """Return the number of open conflicts in what the recipient can see."""
+    conflicts = change.open_conflicts
+    if not conflicts:
+        return 0
+    caller = to.authenticated
+    space = (
+        find_space_access(tx, caller, Can.VIEW, change.space_id)
+        if isinstance(caller, Person | Script)
+        else None
+    )
+    state = published(tx, change.state) if space is None else seen_by(tx, space, change.state)
+    return sum(conflict.id not in state.hidden for conflict in conflicts)
+
+
+def _present(to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[str, User]) -> ChangeRequest:
     return ChangeRequest(
         id=change.id,
         number=change.number,
@@ -207,7 +225,7 @@ def _present(to: Recipient, change: ChangeRow, people: Mapping[str, User]) -> Ch
         revision_initial=change.revision_initial,
         comments=change.comments,
         outdated=change.outdated,
-        conflicts=len(change.open_conflicts),
+        conflicts=_count_conflicts(to, tx, change),
         urls=ChangeRequestUrls(
             app=to.app.space(change.space_id, change_view(change.number)),
             location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
