@@ -16,6 +16,7 @@ from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.page_versions import find_pages, list_children
+from octavo.content.revisions.restrictions import find_rules
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.merge import MergeConflict, Versions
@@ -85,11 +86,13 @@ def merge_result(
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
     parts: list[TranslationPartRow] = []
-    problems = [_conflict_problem(conflict, sides) for conflict in merged.conflicts]
+    # Everyone who can see the translation reads its problems.
+    restricted = find_rules(tx, state)
+    problems = [_conflict_problem(one, sides) for one in merged.conflicts if one.id not in restricted]
     for part in made.parts.values():
         old = known.get(part.part_id)
         outdated = _outdated(tx, part, old, after, texts) if old is not None else {}
-        if old is not None:
+        if old is not None and part.part_id not in restricted:
             problems += [
                 _kept_problem(_name(part.part_id, after), text)
                 for text, translated in outdated.items()

@@ -195,6 +195,7 @@ def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: 
             row = store.find_comment(tx, discussion, reply_id, thread.id, lock=True)
         if row is None:
             return False
+        discussion.require_may_comment(thread.page_id if thread is not None else None)
         if not discussion.may_delete(row.posted_by):
             raise Forbidden("Only the author and people who can edit the content can delete this.")
         store.delete_comment(tx, row)

@@ -64,6 +64,7 @@ def settle_suggestion(
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)
         comment = store.get_comment(tx, discussion, comment_id)
+        discussion.require_may_comment(comment.page_id)
         kept = store.find_suggestion(tx, comment_id)
         if kept is None:
             raise NotFound(f"The comment {comment_id!r} doesn't suggest an edit.")

@@ -152,15 +152,6 @@ def _limits_of(found: Rules, viewer: PageViewer) -> ReaderLimits:
     return ReaderLimits.of(hidden, lacking(Can.EDIT), lacking(Can.COMMENT), found)
 
 
-def hidden_from_person(tx: Transaction, space_id: str, user_id: str, role: str) -> frozenset[str]:
-    """Return the pages of main that a person other than the caller can't see. ``role``: their role in the space."""
-    found = find_rules(tx, main_state(tx, space_id))
-    if not found:
-        return frozenset()
-    viewer = PageViewer(user_id, frozenset(list_team_ids(tx, user_id)), role)
-    return frozenset(id for id, rules in found.items() if level_at(rules, viewer) is None)
-
-
 def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
     """Return main without the pages that the caller can't see."""
     return seen_by(tx, space, main_state(tx, space.space_id))
