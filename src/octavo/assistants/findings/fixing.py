@@ -10,7 +10,7 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, find_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, shown_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Document
@@ -64,7 +64,7 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
-            main = main_state(tx, space.space_id)
+            main = main_seen_by(tx, space)
             changes = _list_edits(tx, space.space_id, findings)
             if not changes:
                 raise Conflict("The page has changed since it was checked. Check the site again.")
@@ -77,7 +77,7 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
 
 def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) -> list[UpdatePage]:
     """Return the edits that apply all fixes to the current pages. Pages that were deleted are skipped."""
-    view = load_view(tx, main_state(tx, space_id))
+    view = load_view(tx, shown_state(tx, None, space_id))
     documents: dict[str, Document] = {}
     changed: dict[str, None] = {}
     for finding in findings:

@@ -20,7 +20,7 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, edit_live, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.restrictions import main_seen_by, published, shown_state
 from octavo.content.revisions.states import State
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
@@ -228,7 +228,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
     def attempt() -> ChangeRow | None:
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
-            changes = _list_fixes(tx, main, read_rules(tx, guide_id).rules)
+            changes = _list_fixes(tx, published(tx, main.whole), read_rules(tx, guide_id).rules)
             if not changes:
                 return None
             edited = edit(meaning(tx, main), tx, main, changes)

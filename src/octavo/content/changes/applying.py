@@ -17,7 +17,7 @@ from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import KeptKeys
 from octavo.content.revisions.page_versions import find_last_rule, find_page
-from octavo.content.revisions.restrictions import as_seen
+from octavo.content.revisions.restrictions import as_seen, find_rules
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import read_head, split_page, with_head
@@ -289,6 +289,9 @@ class BatchApplication:
         rule = (
             page.visible_to if page is not None else find_last_rule(self.draft.tx, self.draft.state, old.id)
         )
+        rules = find_rules(self.draft.tx, self.draft.state).get(old.id, ())
+        if page is None and parent != old.parent and set(rules) - {rule}:
+            raise Conflict("page: restore the page above it first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

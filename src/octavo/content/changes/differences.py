@@ -65,7 +65,7 @@ def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
     hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
     if not hidden:
         return states
-    limits = ReaderLimits(hidden)
+    limits = ReaderLimits.of(hidden)
     before, after = replace(states.before, limits=limits), replace(states.after, limits=limits)
     return States(before, after, states.find_touched)
 

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from typing import NamedTuple
 
 from octavo.content.revisions.drafting import same_version
+from octavo.content.revisions.restrictions import find_rules, require_same_readers, seen_by
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.merge import Versions
@@ -66,6 +67,9 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
             merged = merge_into_main(tx, sides, change.main)
         else:
             merged = MergedContent(_differing(sides.change, sides.base), [], [], [])
+        require_same_readers(
+            tx, seen_by(tx, access.space, change.main), find_rules(tx, change.state), merged.changes.pages
+        )
     if merged.conflicts:
         updated = _update(context, access)
         if not updated.conflicts:

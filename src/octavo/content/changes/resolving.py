@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from octavo.content.revisions.item_versions import Item, find_items
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page, find_pages
-from octavo.content.revisions.restrictions import find_rules, seen_by
+from octavo.content.revisions.restrictions import find_rules, require_editable_pages, seen_by
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
 from octavo.core.document.page import front_keys, with_head
@@ -127,6 +127,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             others = [one for one in all_settled if one is not settled]
             at = max(0, settled.position - sum(one.position <= settled.position for one in others))
             conflicts = [*kept[:at], *again_open, *kept[at:]]
+        with context.db.read() as tx:
+            require_editable_pages(tx, seen_by(tx, access.space, change.state), edited.changes.pages)
         return write_edit(
             context,
             access,

@@ -8,8 +8,8 @@ from octavo.content.references.index import list_changes_between
 from octavo.content.revisions.drafting import same_version
 from octavo.content.revisions.history import get_revision, state_before
 from octavo.content.revisions.item_versions import find_items
-from octavo.content.revisions.page_versions import find_last_rule, find_pages
-from octavo.content.revisions.restrictions import seen_by
+from octavo.content.revisions.page_versions import find_pages, list_deleted_restricted, list_restricted
+from octavo.content.revisions.restrictions import require_editable_pages, seen_by
 from octavo.content.revisions.revising import new_revision
 from octavo.content.revisions.states import State, main_state, revision_state
 from octavo.content.revisions.store import Changes
@@ -38,6 +38,7 @@ def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
             before = state_before(tx, space.space_id, get_revision(tx, revision_id))
             hidden = _hidden(tx, space, main, done, before)
             _keep_rules(tx, main, merged.changes, hidden)
+            require_editable_pages(tx, seen_by(tx, space, main), merged.changes.pages)
             merged.conflicts[:] = [one for one in merged.conflicts if one.id not in hidden]
             subject = _subject(tx, revision_id)
         return create_with(
@@ -79,6 +80,7 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
         {id: item for id, item in found.items.items() if not same_version(item, now[1].get(id))},
     )
     _keep_rules(tx, main, changes, _hidden(tx, space, main, then))
+    require_editable_pages(tx, seen_by(tx, space, main), changes.pages)
     if not changes:
         raise Conflict("Main already has the content of this revision.")
     return main, changes
@@ -93,9 +95,10 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
     """Keep who can see the pages that are restored, and leave out those that the caller can't see."""
     for id in hidden & changes.pages.keys():
         del changes.pages[id]
+    last = list_deleted_restricted(tx, main) | list_restricted(tx, main)
     for id, page in changes.pages.items():
         if page is not None:
-            changes.pages[id] = replace(page, visible_to=find_last_rule(tx, main, id))
+            changes.pages[id] = replace(page, visible_to=last.get(id, ()))
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:

@@ -431,7 +431,7 @@ def edit_live(
             return EditedChange(change.state, edited, main.revision_id, change)
         if not edited.changes:
             return EditedChange(main, edited, main.revision_id)
-        with new_revision(context, main, edited.changes, edited.bodies, edited.keys) as revision:
+        with new_revision(context, main.whole, edited.changes, edited.bodies, edited.keys) as revision:
             tx = revision.tx
             recheck_permission(tx, space, Can.EDIT)
             made = revision.write(author=space.user_id, agent=space.agent, message=message, continues=since)

@@ -11,7 +11,7 @@ from msgspec import Struct
 from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.restrictions import seen_by
+from octavo.content.revisions.restrictions import require_editable_pages, seen_by
 from octavo.content.revisions.states import State, revision_state
 from octavo.core.document.json import nodes_from_json, nodes_to_json
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
@@ -158,6 +158,8 @@ def revert_suggestion(
                 )
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited)
+        with context.db.read() as tx:
+            require_editable_pages(tx, seen_by(tx, access.space, change.state), edited.changes.pages)
         write_edit(context, access, change, edited, conflicts, also)
 
     retry_on_conflict(attempt)

@@ -129,6 +129,8 @@ def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> b
     role = role_of_person(tx, event.organization_id or "", "space", space_id, user_id)
     if role is None:
         return False
+    if not concern.pages:
+        return True
     rules = find_rules(tx, find_state(tx, space_id, concern.note.change_id))
     if rules.keys().isdisjoint(concern.pages):
         return True

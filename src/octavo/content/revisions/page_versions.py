@@ -215,11 +215,15 @@ def list_deleted_below(tx: Transaction, main: State, parents: Iterable[str]) -> 
 
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
     """Return the spaces of an organization in whose main a page is or was restricted."""
-    # In this order, only restricted pages are read, of which there are few.
+    # Each branch with restricted pages takes one index lookup, and in this order no other rows are read.
     rows = tx.all(
-        """SELECT DISTINCT s.id FROM page_versions p CROSS JOIN branches b CROSS JOIN spaces s
-           WHERE p.restricted = 1 AND b.id = p.branch_id
-             AND s.id = b.space_id AND s.main_branch = b.id AND s.organization_id = :org""",
+        """WITH RECURSIVE restricted(branch) AS (
+             SELECT min(p.branch_id) FROM page_versions p WHERE p.restricted = 1
+             UNION ALL SELECT (SELECT min(p.branch_id) FROM page_versions p
+                                WHERE p.restricted = 1 AND p.branch_id > r.branch)
+               FROM restricted r WHERE r.branch IS NOT NULL)
+           SELECT s.id FROM restricted r CROSS JOIN branches b CROSS JOIN spaces s
+           WHERE b.id = r.branch AND s.id = b.space_id AND s.main_branch = b.id AND s.organization_id = :org""",
         org=organization_id,
     )
     return [row[0] for row in rows]

@@ -25,6 +25,7 @@ from octavo.organization.access.teams import list_team_ids
 from .page_versions import (
     find_pages,
     list_child_ids,
+    list_children,
     list_deleted_below,
     list_deleted_restricted,
     list_restricted,
@@ -65,13 +66,17 @@ def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[]
 
 def _read_main(tx: Transaction, main: State) -> Rules:
     """Read the rules of main, also of pages that were deleted while a rule applied to them."""
-    found = dict(_read(tx, main, {}))
-    own = list_deleted_restricted(tx, main)
-    level = {**found, **{id: (rule,) for id, rule in own.items()}}
-    deleted = {id: rules for id, rules in level.items() if id not in found}
+    found = _read(tx, main, {})
+    deleted: dict[str, tuple[Rule, ...]] = {
+        id: (rule,) for id, rule in list_deleted_restricted(tx, main).items()
+    }
+    level = {**found, **deleted}
     while level:
-        below = [(id, level[parent]) for id, parent in list_deleted_below(tx, main, level)]
-        new = {id: rules for id, rules in below if id not in found and id not in deleted}
+        new: dict[str, tuple[Rule, ...]] = {}
+        for id, parent in list_deleted_below(tx, main, level):
+            rules = tuple(dict.fromkeys((*new.get(id, deleted.get(id, ())), *level[parent])))
+            if id not in found and rules != deleted.get(id):
+                new[id] = rules
         deleted |= new
         level = new
     return {**deleted, **found}
@@ -194,12 +199,34 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
             old = before.get(id)
             if old is None or page is None or replace(old, updated_at=page.updated_at) != page:
                 require_editable_page(state, id, page, old)
+        gone = [id for id, page in pages.items() if page is None]
+        for child in list_children(tx, state.whole, gone) if gone else ():
+            if pages.get(child.id, child) is not None and child.id in state.hidden:
+                raise Forbidden(
+                    "This page contains pages that you can't see. Ask an administrator of the space."
+                )
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:
     """Return the caller's role at a page of main that they can see."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space)) or space.role
+
+
+def require_same_readers(
+    tx: Transaction, main: State, after: Rules, pages: Mapping[str, Page | None]
+) -> None:
+    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main is no administrator.
+    ``after``: the rules that apply after the merge."""
+    if main.limits is None:
+        return
+    before = find_pages(tx, main.whole, pages)
+    for id, page in pages.items():
+        old = before.get(id)
+        if page is None or old is None or old.parent == page.parent:
+            continue
+        if not set(main.limits.rules.get(old.parent or "", ())) <= set(after.get(page.parent or "", ())):
+            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
 
 
 class HiddenPages:

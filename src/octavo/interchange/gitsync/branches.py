@@ -27,6 +27,7 @@ from octavo.content.changes.store import ChangeRow, add_contribution, find_chang
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages
+from octavo.content.revisions.restrictions import find_rules
 from octavo.content.revisions.states import State, list_branch_content, main_state, revision_state
 from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.app_urls import change_view, preview_view
@@ -597,6 +598,11 @@ class _BranchFollower:
                 Reason.CONTENT,
                 "this sync only imports and never writes to the repository; change its direction to push",
             )
+        with self.context.db.read() as tx:
+            if find_rules(tx, change.state):
+                raise Stopped(
+                    Reason.CONTENT, "this change request has restricted pages, which can't be synced with Git"
+                )
         access = self._access(change)
         if change.outdated and change.conflicts is None:
             update(self.context, access)
