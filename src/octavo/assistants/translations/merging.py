@@ -65,8 +65,7 @@ def merge_result(
     """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last
     run. ``made``: the result of this run, whose texts are stored."""
     before = revision_state(tx, row.space_id, row.revision)
-    page_ids = [id for id in (*made.pages, *made.gone) if id not in state.hidden]
-    item_ids = [*made.items, *made.gone]
+    page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
     base = Versions(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},

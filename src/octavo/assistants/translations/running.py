@@ -138,10 +138,10 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
         _restrict_hidden(tx, state, source, known, made)
-        merging = merge_result(tx, row, state, known, made)
+        merging = merge_result(tx, row, state.whole, known, made)
         return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
-    result = edit_live(context, space, make, end)
+    result = edit_live(context, space, make, end, follows_rules=False)
     if not result.edited.changes:
         with context.db.write() as tx:
             end(tx, result.state)

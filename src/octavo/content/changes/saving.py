@@ -407,8 +407,10 @@ def edit_live(
     *,
     refuse_conflicts: bool = False,
     message: str | None = None,
+    follows_rules: bool = True,
 ) -> EditedChange:
-    """Write a revision of main with the result of ``make``. Raises Forbidden if the space is locked."""
+    """Write a revision of main with the result of ``make``. ``follows_rules``: whether the rules of restricted pages
+    apply to it; they don't for content that follows another space. Raises Forbidden if the space is locked."""
     require_live(space)
     try_to_save_main(context, space.space_id)
 
@@ -416,7 +418,8 @@ def edit_live(
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
             edited = make(tx, main, None)
-            require_editable_pages(tx, main, edited.changes.pages)
+            if follows_rules:
+                require_editable_pages(tx, main, edited.changes.pages)
             since = _continued_save(tx, main, store.Author(space.user_id, space.agent), base_revision)
         if edited.conflicts and refuse_conflicts:
             return EditedChange(main, edited, main.revision_id, refused=True)
