@@ -94,6 +94,7 @@ def test_a_fresh_process_survives_its_first_requests(
     assert not re.search("Traceback|Segmentation", ran.stderr), ran.stderr[-3000:]
 
 
+@pytest.mark.slow
 def test_bodies_of_each_type_can_be_decoded_first_by_many_threads(
     sqlite_world: World, tmp_path: Path
 ) -> None:

@@ -107,6 +107,7 @@ def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type
     relay.cut()
 
 
+@pytest.mark.slow
 def test_a_lost_database_is_reported_and_reconnected(relayed: tuple[Relay, str], tmp_path: Path) -> None:
     relay, url = relayed
     data = tmp_path / "data"

@@ -102,6 +102,7 @@ def test_the_server_runs_without_a_writable_folder(sqlite_world: World, tmp_path
         assert served.stop() == 0
 
 
+@pytest.mark.slow
 def test_a_used_port_is_reported_without_a_traceback(sqlite_world: World, tmp_path: Path) -> None:
     with serving(sqlite_world.install(tmp_path / "data")) as served:
         port = served.url.rpartition(":")[2]

@@ -220,6 +220,7 @@ def test_a_token_is_printed_as_json_on_request(octavo: Shell) -> None:
     assert code == 0 and list(json.loads(out)) == ["token"]
 
 
+@pytest.mark.slow
 def test_unprintable_characters_are_escaped_in_output(octavo: Shell, tmp_path) -> None:
     """File names that are not Unicode, and letters that the encoding of the output lacks."""
     (tmp_path / "source").mkdir()

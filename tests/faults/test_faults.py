@@ -109,6 +109,7 @@ def install(
 ENGINES = ("sqlite", "postgresql")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("count", "least"), [(18, 14), pytest.param(50, 35, marks=pytest.mark.slow)])
 def test_requests_under_load_survive_faults(
     install: Callable[[str], Installation], count: int, least: int

@@ -263,6 +263,7 @@ def test_killed_processes_lose_no_text(tmp_path: Path, database_url: str) -> Non
         servers.stop()
 
 
+@pytest.mark.slow
 def test_two_servers_share_a_page(tmp_path: Path, postgres_databases: Any) -> None:
     """SQLite has one server, with several processes, which the test above kills."""
     servers = Servers(tmp_path / "data", postgres_databases.create_bare("shared"), workers=1, count=2)

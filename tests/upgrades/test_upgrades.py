@@ -198,6 +198,7 @@ def test_older_workers_leave_rebuilds_to_newer_ones(sqlite_world: World) -> None
         rebuild_outdated(sqlite_world.context, sqlite_world.home["spaceId"], DERIVATION + 1)
 
 
+@pytest.mark.slow
 @pytest.mark.sqlite_first
 def test_a_current_installation_can_be_recorded(
     sqlite_world: World, tmp_path: Path, database_url: str
