@@ -1,7 +1,8 @@
 """Restricted pages of a state, and the state as one person sees it.
 
-The rule of a page is data of its version, so it is merged and restored like any field. The rules of main apply
-to every state of the space, also to revisions and change requests from before the rule.
+The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current
+rule. The rules of main apply to every state of the space, also to revisions and change requests from before
+the rule.
 """
 
 from __future__ import annotations
@@ -41,8 +42,8 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: those of its own pages, and those of main, also of pages that were
-    deleted there."""
+    """Return the rules that apply in a state: the rules of its pages, and those of main, also of pages that
+    were deleted there."""
     main = main_state(tx, state.space_id)
     found = _read_cached(tx, (main.revision_id,), lambda: _read_main(tx, main))
     if state.revision_id == main.revision_id:

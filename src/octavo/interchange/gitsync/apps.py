@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from abc import ABC, abstractmethod
 from datetime import datetime
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -90,7 +91,7 @@ class _Installation(Struct):
     id: int
 
 
-class ProviderApp:
+class ProviderApp(ABC):
     """App at a Git provider. ``origin``: scheme and host of its server."""
 
     provider: ClassVar[str]
@@ -101,17 +102,17 @@ class ProviderApp:
         self.context = context
         self.origin = f"{parts.scheme}://{write_authority(parts.host, parts.port)}"
 
+    @abstractmethod
     def authorization_url(self, state: str, verifier: str) -> str:
         """Return the URL at the provider where a person signs in and allows access. Raises OctavoError."""
-        raise NotImplementedError
 
     def installation_url(self, state: str) -> str | None:
         """Return the URL where a person chooses the repositories of the app, if there is one. Raises OctavoError."""
         return None
 
+    @abstractmethod
     def exchange(self, code: str, verifier: str) -> ProviderTokens:
         """Return the tokens for a code. Raises BadRequest for a code that isn't valid, and OctavoError."""
-        raise NotImplementedError
 
     def _challenge(self, state: str, verifier: str) -> dict[str, str]:
         digest = hashlib.sha256(verifier.encode()).digest()

@@ -26,8 +26,7 @@ from octavo.content.changes.saving import create_with, revise_change, set_status
 from octavo.content.changes.store import ChangeRow, add_contribution, find_change
 from octavo.content.revisions.bodies import get_body, store_bodies
 from octavo.content.revisions.item_versions import find_items
-from octavo.content.revisions.page_versions import find_pages
-from octavo.content.revisions.restrictions import find_rules
+from octavo.content.revisions.page_versions import find_pages, list_restricted
 from octavo.content.revisions.states import State, list_branch_content, main_state, revision_state
 from octavo.content.revisions.store import BranchMoved, Changes
 from octavo.core.app_urls import change_view, preview_view
@@ -599,7 +598,7 @@ class _BranchFollower:
                 "this sync only imports and never writes to the repository; change its direction to push",
             )
         with self.context.db.read() as tx:
-            if find_rules(tx, change.state):
+            if list_restricted(tx, change.state):
                 raise Stopped(
                     Reason.CONTENT, "this change request has restricted pages, which can't be synced with Git"
                 )

@@ -79,12 +79,12 @@ def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: byt
     ):
         raise NotFound(_UNKNOWN)
     try:
-        told = msgspec.json.decode(body, type=_AppEvent)
+        event = msgspec.json.decode(body, type=_AppEvent)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return  # an event without an installation
     with context.db.read() as tx:
         ids = store.list_of_app(
-            tx, told.installation.id, told.repository.id if told.repository is not None else None
+            tx, event.installation.id, event.repository.id if event.repository is not None else None
         )
         found = [
             (type(row), row.owner_id, organization)

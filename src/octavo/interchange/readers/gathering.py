@@ -866,7 +866,7 @@ class _Page:
         page, _, heading = name.partition("#")
         heading = heading.rpartition("#")[2]
         if heading.startswith("^"):
-            heading = ""  # A block has no URL of its own here, so the link goes to its page.
+            heading = ""  # A block has no URL here, so the link goes to its page.
             if not page.strip():
                 return relative_href(self.made, self.made), gathering.name(self.path)
         if not page.strip():

@@ -360,7 +360,7 @@ class InlineWriter:
             written,
         )
         if name and name[1] == "li" and (id := attributes_of(made[3:-1]).get("id")):
-            # A list item has no id of its own, so its text starts with an anchor.
+            # A list item has no id, so its text starts with an anchor.
             made += anchor(id)
         return made
 
