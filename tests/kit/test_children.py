@@ -66,6 +66,7 @@ def test_long_running_processes_have_no_secrets() -> None:
 
 
 def test_fetching_packages_only_keeps_settings_of_the_registry() -> None:
-    kept = ("PATH", "HOME", "https_proxy", "NO_PROXY", "SSL_CERT_FILE", "NPM_CONFIG_REGISTRY", "DENO_DIR")
+    network = ("https_proxy", "NO_PROXY", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "NPM_CONFIG_REGISTRY")
+    kept = ("PATH", "HOME", "DENO_DIR", *network)
     assert all(bundling._INSTALL_VARIABLES.fullmatch(name) for name in kept)
     assert not any(bundling._INSTALL_VARIABLES.fullmatch(name) for name in SECRETS)

@@ -20,7 +20,8 @@ from octavo.kit.runtime.process import find_deno
 
 _PROGRAM = Path(__file__).with_name("bundle.mjs")
 _INSTALL_VARIABLES = re.compile(
-    r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY|SSL_CERT_(FILE|DIR)|NPM_CONFIG_\w+|DENO_\w+"
+    r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
+    r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
 """Environment variables of the author that installing packages can use: cache locations and network settings."""
 _SECONDS = 300
