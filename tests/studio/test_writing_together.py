@@ -662,7 +662,7 @@ def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
     here.get_by_role("button", name="Mei", exact=True).press("Enter")
-    row.filter(has_text="Top of the page · selecting").wait_for()
+    row.filter(has_text="Top of the page · selecting text").wait_for()
     first.page.keyboard.press("Escape")
     row.wait_for(state="hidden")
     assert said.all_text_contents() == ["Mei is editing this page"]
