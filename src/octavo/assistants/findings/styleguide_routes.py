@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from msgspec import UNSET
+
 from octavo.content.changes.wire import present_changes
+from octavo.core.checks.style import StyledText
+from octavo.errors import TooLarge
 from octavo.interchange.gitsync.store import list_synced_sites
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
@@ -24,6 +28,7 @@ from octavo.sites.site.wire import present_site
 from . import styleguide_store as store
 from . import styleguide_wire as wire
 from .styleguides import create_styleguide, list_packages, run_styleguide
+from .text_checks import check_texts
 
 operation = Area("sites").operation
 
@@ -66,6 +71,26 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
     with call.db.read() as tx:
         access = space_access(tx, site.actor, Can.VIEW, space_id)
         return present_space(call, get_space(tx, space_id), access.role)
+
+
+@operation(
+    "checkSiteTexts",
+    "POST",
+    f"{_SITE}/styleguide/checks",
+    needs=Can.VIEW,
+    errors=(400, 404, 413),
+    in_maintenance=True,
+)
+def check(call: Call, site: SiteAccess, body: wire.CheckSiteTexts) -> wire.TextFindings:
+    """Check texts that are being written against the style guide of a site, and for placeholders. Nothing is stored.
+    Rules that compare parts of a page, such as two spellings of a word, compare only the texts of one request. Rules
+    whose findings on the `page` were dismissed don't apply."""
+    if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
+        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters together")
+    texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
+    with call.db.read() as tx:
+        found = check_texts(tx, site, texts, body.page if body.page is not UNSET else None)
+    return wire.TextFindings([wire.present_text_finding(each, texts[each.text].text) for each in found])
 
 
 @operation(

@@ -111,6 +111,10 @@ class StyleRule:
         elif given.match not in ("$title", "$sentence", "$lower", "$upper"):
             raise StyleRuleError("match: must be a pattern, $title, $sentence, $lower, or $upper")
 
+    @property
+    def severity(self) -> Literal["low", "medium", "high"]:
+        return _SEVERITIES[self.given.level]
+
     def fits(self, *, heading: bool) -> bool:
         """Return whether the rule applies to headings, or to other text."""
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
@@ -178,16 +182,30 @@ class StyledText(Struct, frozen=True):
     heading: bool
 
 
+class StyleFault(Struct, frozen=True):
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range, which ``new`` can replace unless it is
+    None."""
+
+    rule: StyleRule
+    text: StyledText
+    start: int
+    end: int
+    message: str
+    new: str | None = None
+
+
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
     """Return the faults that these rules find in the texts of a page."""
-    found: list[Fault] = []
-    for rule in rules:
-        fitting = [text for text in texts if rule.fits(heading=text.heading)]
-        found += islice(_check(rule, fitting), _MOST_MATCHES)
-    return found
+    return [_on_page(found) for rule in rules for found in find_style(rule, texts)]
 
 
-def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
+    """Yield the parts of the texts of a page that break a rule, up to a maximum number."""
+    fitting = [text for text in texts if rule.fits(heading=text.heading)]
+    return islice(_check(rule, fitting), _MOST_MATCHES)
+
+
+def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     if rule.given.extends == "consistency":
         yield from _check_consistency(rule, texts)
         return
@@ -204,16 +222,20 @@ def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
 
 def _fault(
     rule: StyleRule, text: StyledText, start: int, end: int, *words: str, new: str | None = None
-) -> Fault:
-    fix = text_fix(text.text, start, end, new) if new is not None else None
+) -> StyleFault:
+    return StyleFault(rule, text, start, end, _message(rule.given.message, words), new)
+
+
+def _on_page(found: StyleFault) -> Fault:
+    rule, text, start, end = found.rule, found.text.text, found.start, found.end
     return Fault(
         "style",
         rule.name,
-        _quote(text.text, start, end),
-        _message(rule.given.message, words),
+        _quote(text, start, end),
+        found.message,
         rule=rule.name,
-        severity=_SEVERITIES[rule.given.level],
-        fix=fix,
+        severity=rule.severity,
+        fix=text_fix(text, start, end, found.new) if found.new is not None else None,
     )
 
 
@@ -229,7 +251,7 @@ def _quote(text: str, start: int, end: int) -> str:
     return shorten(text[left + 1 : (min(ends) + 1) if ends else len(text)].strip(), QUOTE)
 
 
-def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for match in rule.patterns[0].finditer(text.shown):
         if match[0].casefold() not in rule.exceptions and not _is_quoted(text.shown, match):
             yield _fault(rule, text, match.start(), match.end(), match[0])
@@ -244,7 +266,7 @@ def _is_quoted(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for compiled, new in zip(rule.patterns, rule.replacements, strict=True):
         for match in compiled.finditer(text.shown):
             old = match[0]
@@ -268,7 +290,7 @@ def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
     return (start, end + 1) if text[end : end + 1] == " " else (start, end)
 
 
-def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     parts = sentences(text.shown) if "sentence" in rule.scopes else [text.shown]
     for part in parts:
         count = sum(1 for _ in rule.patterns[0].finditer(part))
@@ -278,7 +300,7 @@ def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
             yield _fault(rule, text, start, start + len(part), str(count))
 
 
-def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     before = None
     for match in rule.patterns[0].finditer(text.shown):
         word = match[0].casefold()
@@ -294,7 +316,7 @@ def _is_joined(text: str, start: int, end: int) -> bool:
     return text[max(start - 1, 0) : start] in _JOINTS or text[end : end + 1] in _JOINTS
 
 
-def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     for number in range(0, len(rule.patterns), 2):
         seen: tuple[int, str] | None = None
         for text in texts:
@@ -309,7 +331,7 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
                     return
 
 
-def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     shown = text.shown.strip()
     if shown and not _is_capitalized(rule, shown):
         start = text.shown.find(shown)
