@@ -23,6 +23,7 @@ import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
+import { faultMarks, PageChecks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
@@ -402,6 +403,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     addEventListener(event, letGo, { signal, passive: true });
   }
 
+  const checks = new PageChecks(() => view, page);
   const noteWords: NoteWords = {
     read: async (markdown) =>
       (await convert(space, { markdown })).document.nodes.map((block) => writeBlock(asNew(block))),
@@ -458,7 +460,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       finding(),
       noting(noteWords),
       uniqueKeys(),
-      ...(livePage ? [carets(() => livePage.moved()), refusals()] : []),
+      ...(livePage ? [carets(() => livePage.moved()), refusals(), faultMarks()] : []),
       toolbar(tools),
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
@@ -474,6 +476,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         : []),
     ],
     handle: {
+      ...(livePage ? { checks } : {}),
       flush,
       kept: keptAt,
       follow(user) {
@@ -513,6 +516,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     },
     stop() {
       stopped = true;
+      checks.stop();
       if (view) closeSettings(view);
       deafen();
       waitNoMore();
