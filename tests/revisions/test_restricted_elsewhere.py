@@ -193,6 +193,31 @@ def test_counts_leave_out_restricted_pages(world: World) -> None:
     assert (count("admin"), count("editor")) == (before + 2, before + 1)
 
 
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_comments_on_restricted_pages_do_not_count(world: World, at: str) -> None:
+    page = insert(world, at, "Plans")
+    shown, listed = world.home.path(at), world.home.path("/orgs/{organizationId}/spaces")
+
+    def counts(who: str) -> list[int]:
+        found = [int(world.get(who, shown)["comments"])]
+        if at == SPACE:
+            items = world.get(who, listed, params={"limit": 1000})["items"]
+            found.append(next(int(one["comments"]) for one in items if one["id"] == world.home["spaceId"]))
+        else:
+            people = world.get(who, f"{shown}/contributors")["items"]
+            found += [int(one["count"]) for one in people if one["actionType"] == "comment"]
+        return found
+
+    before = counts("reader")
+    thread = say(world, at, page)
+    say(world, at, page, reply=thread)
+    assert counts("reader") != before
+    restrict(world, at, ADMINISTRATORS, page)
+    assert counts("reader") == before != counts("admin")
+    edit(world, at, {"operation": "delete_page", "page": page})
+    assert counts("reader") == before
+
+
 def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
     path = world.home.path(f"{SPACE}/change-requests")
     one = f"{path}/{world.home['conflictingChangeRequestId']}"

@@ -62,7 +62,7 @@ def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides
                 if (site := find_site_access(tx, org.actor, Can.VIEW, org.organization_id, site_id))
                 is not None
             ]
-            space = present_space(call, get_space(tx, space_id), access.role)
+            space = present_space(call, tx, get_space(tx, space_id), access.role)
             found.append(wire.OrganizationStyleguide(space, sites))
     return wire.OrganizationStyleguides(found)
 
@@ -74,7 +74,7 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
     space_id = create_styleguide(call.context, site, body.template if body is not None else None)
     with call.db.read() as tx:
         access = space_access(tx, site.actor, Can.VIEW, space_id)
-        return present_space(call, get_space(tx, space_id), access.role)
+        return present_space(call, tx, get_space(tx, space_id), access.role)
 
 
 @operation(

@@ -235,6 +235,16 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
     return [(row[0], row[1]) for row in rows if row[0] not in found]
 
 
+def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
+    """Return those of these spaces in whose main a page is or was restricted."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
+             SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
+        ids=space_ids,
+    )
+    return [row[0] for row in rows]
+
+
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
     """Return the spaces of an organization in whose main a page is or was restricted."""
     # Each branch with restricted pages takes one index lookup, and in this order no other rows are read.

@@ -17,7 +17,7 @@ from octavo.core.pages import Page
 from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Drafted, Script
+from octavo.kit.http.operation import Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
@@ -140,6 +140,15 @@ def _limits_in(
         limits = compute()
         _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(limits.hidden | limits.rules.keys())))
     return limits
+
+
+def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
+    """Return the state without the pages that the recipient of a response can't see."""
+    caller = to.authenticated
+    space = None
+    if isinstance(caller, Person | Script):
+        space = find_space_access(tx, caller, Can.VIEW, state.space_id)
+    return published(tx, state) if space is None else seen_by(tx, space, state)
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
