@@ -17,6 +17,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
 from . import (
+    access_changes_routes,
     content_routes,
     draft_routes,
     history_routes,
@@ -66,6 +67,7 @@ from .wire import (
 operation = Area("changes").operation
 
 __all__ = [
+    "access_changes_routes",
     "content_routes",
     "draft_routes",
     "history_routes",
