@@ -15,9 +15,7 @@ from octavo.sites.site.wire import Site
 
 from .styleguide_store import RunRow
 from .styleguides import StylePackage
-
-MOST_FILES = 500
-"""Maximum number of files of an import of rules."""
+from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -51,11 +49,6 @@ class CreateStyleguideRun(Struct):
     spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
 
 
-class StyleRuleFile(Struct):
-    path: Annotated[str, Meta(min_length=1, max_length=500)]
-    text: Annotated[str, Meta(max_length=200_000)]
-
-
 class ImportStyleRules(Struct):
     """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
 
@@ -65,17 +58,6 @@ class ImportStyleRules(Struct):
     def __post_init__(self) -> None:
         if (self.files is UNSET) == (self.archive is UNSET):
             raise ValueError("files: provide exactly one of `files` and `archive`")
-
-
-class ImportedStyleRule(Struct):
-    """Result of the import of one file. ``reason``: why it wasn't imported. ``notes``: keys of the rule that have no
-    effect."""
-
-    path: str
-    status: Literal["created", "updated", "unchanged", "refused", "skipped"]
-    reason: str | UnsetType = UNSET
-    title: str | UnsetType = UNSET
-    notes: list[str] = []
 
 
 class ImportedStyleRules(Struct):
