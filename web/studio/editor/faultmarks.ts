@@ -1,6 +1,6 @@
 /**
  * Underlines what checks find in the text. The underlines are decorations: never part of the document or of a step, so
- * nobody else sees them. `pagechecks.ts` loads the checks.
+ * other people don't see them. `pagechecks.ts` loads the checks.
  */
 import { keydownHandler } from "prosemirror-keymap";
 import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
