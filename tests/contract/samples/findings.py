@@ -90,6 +90,19 @@ SAMPLES = {
     "createSiteStyleguideRun": Sample(
         before=_with_styleguide, body=lambda place: {"spaces": [place["spaceId"]]}, outcomes=_EDITORS
     ),
+    "importSiteStyleguideRules": Sample(
+        before=_with_styleguide,
+        body={
+            "files": [
+                {
+                    "path": "styles/Example/Very.yml",
+                    "text": "extends: existence\nmessage: Leave out ‘%s’.\ntokens:\n  - very\n",
+                }
+            ]
+        },
+        outcomes=_EDITORS,
+    ),
+    "exportSiteStyleguideRules": Sample(before=_with_styleguide),
     "listSiteStyleguideRuns": Sample(before=_with_run),
     "triggerChangeRequestsForSiteFinding": Sample(before=_scanned, outcomes=_EDITORS),
 }

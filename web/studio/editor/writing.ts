@@ -11,6 +11,7 @@ import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
+import { notices } from "../state/notices.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import { type About, type Base, editedBase, IN_MAIN, type PageHandle, type SaveState } from "./base.ts";
@@ -198,6 +199,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   let saved: Fields = fieldsOf(loaded);
   let fields: Fields = { ...saved, ...draft?.fields };
+  /** The fields that this tab has saved. */
+  const written = new Set<string>();
   /** A page needs a title; until there is one, the last title is kept. */
   const changedFields = (): Partial<Fields> | undefined => {
     const found = { ...fields, title: fields.title.trim() ? fields.title : saved.title };
@@ -215,6 +218,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
       live.made(answer.revision!);
       saved = { ...saved, ...changes };
+      for (const name of Object.keys(changes)) written.add(name);
       options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
@@ -289,6 +293,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     const theirs = fieldsOf(await subject.load(base));
     if (stopped || same(theirs, saved)) return;
     const own = changedFields();
+    for (const name of FIELDS) {
+      const before = saved[name];
+      if (!written.has(name) || theirs[name] === before || own?.[name] !== undefined) continue;
+      const values = { name: by ?? words.someone, title: theirs.title };
+      notices.say(name === "title" ? t("nameRetitledPage", values) : t("nameChangedDescription", values), {
+        undo: () => {
+          showFields(fields = { ...fields, [name]: before });
+          sender.changed();
+        },
+      });
+    }
     saved = theirs;
     showFields(fields = { ...theirs, ...own });
   }

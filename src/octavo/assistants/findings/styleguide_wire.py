@@ -23,6 +23,9 @@ MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
 """Maximum number of characters of all texts of a check together."""
 
+MOST_FILES = 500
+"""Maximum number of files of an import of rules."""
+
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
     id: str
@@ -85,6 +88,39 @@ class TextFindings(Struct):
 
 class CreateStyleguideRun(Struct):
     spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
+
+
+class StyleRuleFile(Struct):
+    path: Annotated[str, Meta(min_length=1, max_length=500)]
+    text: Annotated[str, Meta(max_length=200_000)]
+
+
+class ImportStyleRules(Struct):
+    """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
+
+    files: Annotated[list[StyleRuleFile], Meta(min_length=1, max_length=MOST_FILES)] | UnsetType = UNSET
+    archive: Annotated[str, Meta(min_length=1, max_length=4_000_000)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.files is UNSET) == (self.archive is UNSET):
+            raise ValueError("files: provide exactly one of `files` and `archive`")
+
+
+class ImportedStyleRule(Struct):
+    """Result of the import of one file. ``reason``: why it wasn't imported. ``notes``: keys of the rule that have no
+    effect."""
+
+    path: str
+    status: Literal["created", "updated", "unchanged", "refused", "skipped"]
+    reason: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    notes: list[str] = []
+
+
+class ImportedStyleRules(Struct):
+    """Result of an import of rules, with all files."""
+
+    files: list[ImportedStyleRule]
 
 
 class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
