@@ -25,7 +25,7 @@ swap:
 
 ```yaml
 extends: substitution
-message: Leave out ‘%s’.
+message: Leave out this word.
 swap:
   simply: ""
 ```
@@ -105,7 +105,7 @@ def test_findings_are_underlined_explained_and_fixed(app, draft):
     expect(unfinished).to_have_count(0)
     expect(body).to_be_focused()
 
-    # In the panel beside the page, for everybody.
+    # In the panel beside the page, too.
     panel = page.get_by_role("button", name="Side panel")
     if panel.get_attribute("aria-pressed") == "false":
         panel.click()

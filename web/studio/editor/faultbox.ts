@@ -1,9 +1,9 @@
 /** Explains a finding next to its text, and offers its fix. */
 import type { Decoration, EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
+import type { Fault } from "./base.ts";
 import { h, place } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
-import type { Fault } from "./faultmarks.ts";
 import { words } from "./words.ts";
 
 interface Uses {
@@ -43,8 +43,13 @@ export class FaultBox {
         "aria-labelledby": "fault-title",
         "aria-describedby": "fault-why",
       },
-      h("strong", { id: "fault-title" }, fault.title),
-      h("p", { id: "fault-why" }, fault.message, fault.why ? h("small", {}, fault.why) : null),
+      h("strong", { id: "fault-title", dir: "auto" }, fault.title),
+      h(
+        "div",
+        { id: "fault-why" },
+        h("p", { dir: "auto" }, fault.message),
+        fault.why ? h("small", { dir: "auto" }, fault.why) : null,
+      ),
       h(
         "div",
         { class: "fault-row" },
@@ -98,8 +103,13 @@ export class FaultBox {
   follow = (): void => {
     if (!this.#box || !this.fault) return;
     const mark = this.uses.find(this.fault);
-    if (mark) place(this.#box, this.view.coordsAtPos(mark.from));
-    else this.close();
+    if (!mark) return this.close();
+    const [start, end] = [this.view.coordsAtPos(mark.from), this.view.coordsAtPos(mark.to, -1)];
+    const isOneLine = start.top === end.top;
+    const sides = isOneLine
+      ? [start.left, end.left].sort((one, other) => one - other)
+      : [start.left, start.left];
+    place(this.#box, { ...start, left: sides[0]!, right: sides[1]! });
   };
 
   readonly #outside = (event: Event): void => {

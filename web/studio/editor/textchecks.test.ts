@@ -6,7 +6,9 @@ import { EditorView } from "prosemirror-view";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ApiError } from "../../shared/client.ts";
 import { schema } from "../document/schema.ts";
-import { type Fault, faultMarks, faultsKey, PageChecks } from "./faultmarks.ts";
+import type { Fault } from "./base.ts";
+import { faultMarks, faultsKey } from "./faultmarks.ts";
+import { PageChecks } from "./pagechecks.ts";
 import { TextChecks } from "./textchecks.ts";
 
 type Ask = ConstructorParameters<typeof TextChecks>[1];

@@ -5,8 +5,9 @@ import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { checkSiteTexts } from "../api/findings.ts";
 import type { SitePath } from "../api/sites.ts";
+import type { Fault } from "./base.ts";
 import { FaultBox } from "./faultbox.ts";
-import { type Fault, faultsKey } from "./faultmarks.ts";
+import { faultsKey } from "./faultmarks.ts";
 import { readInput } from "./pendinginput.ts";
 import { reveal } from "./richviews.ts";
 
@@ -75,7 +76,7 @@ export class TextChecks {
       fix: (fault) => this.#fix(fault),
       next: () => this.openNext(),
     });
-    view.dispatch(readInput(view).tr.setMeta(faultsKey, { checks: this, refit: this.#refit.bind(this) }));
+    view.dispatch(readInput(view).tr.setMeta(faultsKey, { checks: this }));
     this.#plan(0);
   }
 
@@ -85,13 +86,11 @@ export class TextChecks {
     clearTimeout(this.#telling);
     this.#box.close();
     if (this.view.isDestroyed) return;
-    const marks = DecorationSet.empty;
-    const ended = { marks, checks: undefined, refit: undefined };
+    const ended = { marks: DecorationSet.empty, checks: undefined };
     this.view.dispatch(readInput(this.view).tr.setMeta(faultsKey, ended));
     this.tell([]);
   }
 
-  /** Follow a change of the editor. */
   update(before: EditorState): void {
     const { state } = this.view;
     if (state.doc !== before.doc) this.#plan(PAUSE);
@@ -103,14 +102,13 @@ export class TextChecks {
     }, 300);
   }
 
-  /** Explain the finding at a position, if there is one, without taking the focus from the text. */
+  /** The focus stays in the text. */
   openAt(position: number): void {
     const mark = this.#marks().find(({ from, to }) => from <= position && position <= to);
     if (mark) this.#box.open(mark.spec.fault, false);
   }
 
-  /** Explain the finding at the caret, or else the next one. */
-  openNext(): boolean {
+  openNext(): void {
     const marks = this.#marks();
     const { head } = this.view.state.selection;
     const next = this.#box.fault
@@ -118,7 +116,6 @@ export class TextChecks {
       : marks.find(({ to }) => to >= head);
     const mark = next ?? marks[0];
     if (mark) this.show(mark.spec.fault);
-    return true;
   }
 
   /** Move the caret to a finding and explain it. */
@@ -236,7 +233,7 @@ export class TextChecks {
     );
   }
 
-  #refit(marks: DecorationSet, { mapping, doc }: Transaction): DecorationSet {
+  refit(marks: DecorationSet, { mapping, doc }: Transaction): DecorationSet {
     let fitted = marks.map(mapping, doc);
     mapping.maps.forEach((map, number) => {
       const rest = mapping.slice(number + 1);
