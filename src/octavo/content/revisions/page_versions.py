@@ -183,6 +183,23 @@ def find_last_rule(tx: Transaction, state: State, page_id: str) -> Rule:
     return ()
 
 
+def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
+    """Return the sequence since which a page of main has its rule."""
+    (layer,) = main.layers
+    start = layer.sequence
+    for from_seq, fields in tx.all(
+        """SELECT p.from_seq, p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
+           AND p.from_seq <= :seq ORDER BY p.from_seq DESC""",
+        branch=layer.branch_id,
+        page=page.id,
+        seq=layer.sequence,
+    ):
+        if tuple(_decode_fields(fields).get("visible_to", ())) != page.visible_to:
+            break
+        start = from_seq
+    return start
+
+
 def list_deleted_restricted(tx: Transaction, main: State) -> dict[str, Rule]:
     """Return the rules that pages had when they were deleted in main, by page."""
     (layer,) = main.layers
