@@ -1,3 +1,5 @@
+import type { PageChecks } from "./faultmarks.ts";
+
 /** The state of a space that is shown. `edits`: main is edited directly, in a space that allows it. */
 export type Base =
   | { kind: "main"; edits?: true }
@@ -71,6 +73,8 @@ export interface PageHandle {
   follow?(user: string): boolean;
   /** Return where a person is writing; undefined if it is unknown. */
   find?(user: string): Whereabouts | undefined;
+  /** Checks of the text while it is edited. */
+  checks?: PageChecks;
   /** Insert Markdown at the caret. */
   insert?(markdown: string): Promise<void>;
   /** Return the current target of a comment: the block of the caret or the selected text. */

@@ -70,8 +70,8 @@ class AnswerWords(Struct, frozen=True):
 
 ENGLISH = AnswerWords(
     no_model="No language model is configured, so there is no summary.",
-    no_reply="The language model did not respond, so there is no summary.",
-    fits="These sections of the documentation match your question best.",
+    no_reply="The language model didn't respond, so there is no summary.",
+    fits="These sections of the documentation best match your question.",
     near="No section answers this question directly. These sections of the documentation come closest.",
     nothing="Nothing in the documentation you have access to answers this question.",
     about="What should I know about “{title}”?",

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.content.revisions.page_versions import get_page, list_ancestors
 from octavo.content.revisions.restrictions import main_seen_by, role_at_page
+from octavo.errors import require_found
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.authorization import SpaceAccess
@@ -127,7 +128,8 @@ def present_access_overview(tx: Transaction, space: SpaceAccess, page_id: str) -
         )
         for page in restricted
     ]
-    return PageAccessOverview(restricted=bool(rules), rules=rules, level=role_at_page(tx, space, page_id))
+    level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
+    return PageAccessOverview(restricted=bool(rules), rules=rules, level=level)
 
 
 def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:

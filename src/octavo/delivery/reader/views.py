@@ -41,10 +41,10 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     ask_failed: str = "No answer is available right now. Try again in a moment."
     ask_written: str = "A language model wrote this answer from these pages. It may contain mistakes."
     ask_helpful: str = "Was this answer helpful?"
-    ask_no_model: str = "No language model is configured here, so there is no summary."
+    ask_no_model: str = "No language model is configured, so there is no summary."
     ask_no_reply: str = "The language model didn't respond, so there is no summary."
-    ask_fits: str = "These passages of the documentation best match your question."
-    ask_near: str = "Nothing answers this exact question. These passages of the documentation come closest."
+    ask_fits: str = "These passages from the documentation best match your question."
+    ask_near: str = "No exact answer was found. These passages from the documentation come closest."
     ask_nothing: str = "Nothing in the documentation you can access answers this question."
     ask_about: str = "What should I know about “{title}”?"
     search_placeholder: str = "Search…"
@@ -118,8 +118,8 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
         "The server couldn't be reached, or doesn't allow this page to read its response."
     )
     try_form_blocked: str = (
-        "Your browser couldn't read a response. The server doesn't allow this page to do so, or it "
-        "can't be reached. The request may still have been processed."
+        "Your browser couldn't read a response. The server can't be reached, or it doesn't allow this page "
+        "to read its responses. The request may still have been processed."
     )
     found_operations: str = "Operations"
     found_fields: str = "Fields"
@@ -165,16 +165,16 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     try_form_ended: str = "no longer valid"
     try_form_refused: str = "The provider didn't issue a token: {text}"
     try_form_no_tokens: str = (
-        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token there "
-        "and enter it manually."
+        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token from the "
+        "provider and enter it manually."
     )
     try_form_certificate: str = (
         "{name} is a client certificate (mutual TLS). Your browser sends it if it has one for this "
         "server. Requests sent through this site don't include it."
     )
     try_form_computed: str = (
-        "{scheme} needs a value that is computed for each request, which this page can't do. Enter "
-        "a value from your own code, or call the operation from there."
+        "{scheme} needs a value computed for each request, which this page can't do. Enter a value "
+        "computed by your own code, or call the operation from your code."
     )
     try_form_no_window: str = "Your browser blocked the window. Allow pop-ups for this page and try again."
     expand_all: str = "Expand all"
@@ -186,7 +186,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     models_sent: str = "Sent"
     models_answered: str = "Returned"
     models_events: str = "Events"
-    found_inside: str = "Elsewhere in the name"
+    found_inside: str = "Names that contain the text"
     found_field: str = "With a matching field"
     find_operation: str = "Filter by name, path, or method"
     by_resource: str = "By resource"

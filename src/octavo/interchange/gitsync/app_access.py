@@ -144,7 +144,7 @@ def _seal(context: Context, id: str, grant: ProviderTokens) -> str:
 
 def _open(context: Context, draft: DraftRow) -> ProviderTokens:
     if draft.secret is None:
-        raise Conflict(f"Sign in at {_label(draft.provider)} first.")
+        raise Conflict(f"Sign in with {_label(draft.provider)} first.")
     return msgspec.json.decode(DRAFT_SECRET.open(context.sealer, draft.secret, draft.id), type=ProviderTokens)
 
 

@@ -223,7 +223,9 @@ def finish_registration(
     with context.db.write() as tx:
         making = one_time.redeem(tx, context.sealer, "passkey-made", challenge, _PendingRegistration)
     if making is None or making.user_id != user_id:
-        raise BadRequest("challenge: unknown, already used, or expired. Add the passkey again.")
+        raise BadRequest(
+            "challenge: this attempt is unknown, was already used, or has expired. Add the passkey again."
+        )
     answer = {
         "id": made.id,
         "rawId": made.id,
