@@ -186,7 +186,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return how records are used. Raises BadRequest for an unsupported use."""
+    """Return the settings for the use of records. Raises BadRequest for an unsupported use."""
     if given.search:
         raise BadRequest("usageSettings.search: records aren't part of the search on this server")
     if given.sync is True:
