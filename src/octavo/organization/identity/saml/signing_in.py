@@ -2,13 +2,13 @@
 
 1. ``start``: the browser gets a cookie and is redirected to the provider.
 
-2. ``receive``: the provider has the browser post its response. That request comes from another site and so
-without Octavo's cookies: its result is stored as an answer under a secret, and the browser is redirected
-with the secret.
+2. ``receive``: the provider has the browser post its response. That request comes from another site, and
+therefore without Octavo's cookies, so its result is stored as an answer under a secret, and the browser is
+redirected with the secret.
 
-3. ``finish``: a browser with the secret and the cookie gets a session. An answer to no request waits until a
-person confirms it, and one about an account that never accepted the organization waits until its owner
-connects it.
+3. ``finish``: a browser with the secret and the cookie gets a session. An answer without a request must be
+confirmed by a person, and an answer about an account that never accepted the organization requires the
+account's owner to connect it.
 
 The provider is trusted only for its organization, so the session gives access only to that organization. By
 email address, the provider can identify only people who accepted their membership and accounts that the
