@@ -464,7 +464,7 @@ def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
 
 
 def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRow:
-    """Return a finding that the caller can see. Raises NotFound."""
+    """Return a finding that the caller can see. Raises NotFound if there is none."""
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:

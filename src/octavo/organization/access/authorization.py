@@ -527,8 +527,8 @@ def find_kept_space_access(
 
 
 class OtherMember(Struct, frozen=True):
-    """Another member of an organization that the caller entered. It describes what they can see, and is not a
-    proof: it permits no action."""
+    """Another member of an organization that the caller entered. It describes what the member can see. It
+    isn't a proof, so it doesn't permit any action."""
 
     organization_id: str
     user_id: str

@@ -60,9 +60,10 @@ def lock(tx: Transaction, site_id: str) -> None:
 
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """Yield the structure before a change, and check the result. ``by``: the actor who changes it; None for
-    the operator. Raises BadRequest if two parts have the same path after the change, Forbidden if a published
-    site would show a space to more people and the caller can't publish that space."""
+    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
+    for the server administrator. Raises BadRequest if two parts have the same path after the change, and
+    Forbidden if a published site would show a space to more people and the caller can't publish that
+    space."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
@@ -116,7 +117,8 @@ def note(
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound."""
+    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound if
+    there is none."""
     found = structure.sections.get(section_id)
     if found is None:
         raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} on this site.")
