@@ -148,7 +148,10 @@ def test_hostile_texts_are_checked_quickly(scene: TextScene) -> None:
 
 
 def test_definitions_elsewhere_on_the_page_are_not_required(scene: TextScene) -> None:
-    rule = "```yaml\nextends: conditional\nmessage: Define ‘%s’.\nfirst: '[A-Z]{3,}'\nsecond: '\\(([A-Z]{3,})\\)'\n```\n"
+    rule = (
+        "```yaml\nextends: conditional\nmessage: Define ‘%s’.\n"
+        "first: '[A-Z]{3,}'\nsecond: '\\(([A-Z]{3,})\\)'\n```\n"
+    )
     page = {"operation": "insert_page", "title": "Define abbreviations", "document": {"markdown": rule}}
     scene.world.post("admin", f"/spaces/{scene.guide}/content", {"changes": [page]})
     assert scene.found("The HTTP server utilizes it.", "You utilize HTTP.") == scene.found(
