@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from octavo.cli.commands import DONE, CommandGroup, option
+from octavo.cli.commands import DONE, CommandGroup, Failure, option
 from octavo.cli.opening import opened
 from octavo.cli.output import show, table
 from octavo.cli.values import parse_moment
+from octavo.errors import BadRequest
 
 if TYPE_CHECKING:
     from octavo.kit.work.maintenance import NoticeKind
@@ -79,15 +80,18 @@ def _begin(options: argparse.Namespace, kind: NoticeKind) -> int:
     from octavo.organization.access.auditing import Stranger
 
     with opened(options) as context, context.db.write() as tx:
-        maintaining.begin(
-            tx,
-            context,
-            Stranger("command line"),
-            kind,
-            message=options.message,
-            starts_at=options.start,
-            ends_at=options.end,
-        )
+        try:
+            maintaining.begin(
+                tx,
+                context,
+                Stranger("command line"),
+                kind,
+                message=options.message,
+                starts_at=options.start,
+                ends_at=options.end,
+            )
+        except BadRequest as error:  # The command has other names than the API.
+            raise Failure(error.message.replace("endsAt:", "--end:")) from None
     return _show(options)
 
 

@@ -13,8 +13,16 @@ from octavo.organization.access.wire import User
 from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
 
+from .kinds import KINDS, Severity
 from .styleguide_store import RunRow
 from .styleguides import StylePackage
+from .text_checks import TextFault
+from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
+
+MAX_TEXTS = 200
+MAX_TEXT = 50_000
+MAX_CHARACTERS = 100_000
+"""Maximum number of characters of all texts of a check together."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -44,8 +52,57 @@ class CreateStyleguide(Struct):
     template: Annotated[str, Meta(max_length=100)] | None = None
 
 
+class WrittenText(Struct):
+    """Text of a paragraph or heading. Code in it is replaced with as many backticks, so that no rule is about it."""
+
+    text: Annotated[str, Meta(max_length=MAX_TEXT)]
+    heading: bool = False
+
+
+class CheckSiteTexts(Struct):
+    """Texts to check. ``page``: the ID of the page that they are on."""
+
+    texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
+    page: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+
+
+class TextFinding(Struct, kw_only=True):
+    """Finding in a text that is being written. ``start`` and ``end``: its range in UTF-16 code units."""
+
+    text: int
+    start: int
+    end: int
+    kind: Literal["style", "placeholder"]
+    severity: Severity
+    title: str
+    message: str
+    why: str | UnsetType = UNSET
+    replacement: str | UnsetType = UNSET
+
+
+class TextFindings(Struct):
+    findings: list[TextFinding]
+
+
 class CreateStyleguideRun(Struct):
     spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
+
+
+class ImportStyleRules(Struct):
+    """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
+
+    files: Annotated[list[StyleRuleFile], Meta(min_length=1, max_length=MOST_FILES)] | UnsetType = UNSET
+    archive: Annotated[str, Meta(min_length=1, max_length=4_000_000)] | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if (self.files is UNSET) == (self.archive is UNSET):
+            raise ValueError("files: provide exactly one of `files` and `archive`")
+
+
+class ImportedStyleRules(Struct):
+    """Result of an import of rules, with all files."""
+
+    files: list[ImportedStyleRule]
 
 
 class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
@@ -73,6 +130,25 @@ def present_template(package: StylePackage) -> StyleguideTemplate:
         emoji=package.emoji,
         markdown=package.markdown,
     )
+
+
+def present_text_finding(fault: TextFault, text: str) -> TextFinding:
+    return TextFinding(
+        text=fault.text,
+        start=_count_units(text[: fault.start]),
+        end=_count_units(text[: fault.end]),
+        kind="placeholder" if fault.rule is None else "style",
+        severity=fault.severity,
+        title=KINDS["placeholder"].title if fault.rule is None else fault.rule.name,
+        message=fault.message,
+        why=(fault.rule.why if fault.rule is not None else "") or UNSET,
+        replacement=fault.new if fault.new is not None else UNSET,
+    )
+
+
+def _count_units(text: str) -> int:
+    """Return the number of UTF-16 code units, in which browsers count."""
+    return len(text) + sum(letter > "\uffff" for letter in text)
 
 
 def present_run(row: RunRow, people: Mapping[str, User]) -> SiteStyleguideRun:

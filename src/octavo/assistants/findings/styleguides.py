@@ -26,7 +26,7 @@ from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
 from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule
 from octavo.core.document.json import to_json
-from octavo.core.document.nodes import Document, plain_text
+from octavo.core.document.nodes import Block, Document, plain_text
 from octavo.core.pages import Page
 from octavo.errors import NotFound
 from octavo.kit.context import Context
@@ -43,7 +43,7 @@ from octavo.sites.site.structure.store import load_structure
 from . import styleguide_store as store
 from .styleguide_store import RunRow
 
-_MOST_RULES = 500
+MOST_RULES = 500
 """Maximum number of rules of a style guide."""
 
 
@@ -110,9 +110,9 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
     if space is not None and space.deleted_at is None:
         view = load_view(tx, shown_state(tx, None, space.id))
         for page in view.every.documents():
-            if page.computed or len(rules) >= _MOST_RULES:
+            if page.computed or len(rules) >= MOST_RULES:
                 continue
-            why, source = _rule_on(source_document(tx, space.id, page))
+            why, source = rule_on(source_document(tx, space.id, page))
             if source is None:
                 continue
             try:
@@ -123,15 +123,29 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
     return ReadRules(rules, problems, digest.hexdigest() if rules else "")
 
 
-def _rule_on(document: Document) -> tuple[str, str | None]:
+def rule_on(document: Document) -> tuple[str, str | None]:
     """Return the reason and the source of the rule on a page. The source is None if the page is not a rule."""
     why = next((prose(block) for block in document.nodes if block.type == "paragraph"), "")
-    for block in document.nodes:
-        if block.type == "code" and block.data.get("syntax") in ("yaml", "yml"):
-            source = "\n".join(plain_text(line) for line in block.nodes)
-            if is_rule(source):
-                return why, source
-    return why, None
+    block = find_rule_block(document)
+    return why, _source_of(block) if block is not None else None
+
+
+def find_rule_block(document: Document) -> Block | None:
+    """Return the code block that contains the rule of a page."""
+    return next(
+        (
+            block
+            for block in document.nodes
+            if block.type == "code"
+            and block.data.get("syntax") in ("yaml", "yml")
+            and is_rule(_source_of(block))
+        ),
+        None,
+    )
+
+
+def _source_of(block: Block) -> str:
+    return "\n".join(plain_text(line) for line in block.nodes)
 
 
 def create_styleguide(context: Context, site: SiteAccess, template: str | None) -> str:
@@ -206,7 +220,7 @@ def run_styleguide(
         audit(
             tx,
             site.actor,
-            "site.styleguideChecked",
+            "site.style-guide-checked",
             site.organization_id,
             ("site", site.site_id),
             after={"run": run.id, "spaces": wanted},

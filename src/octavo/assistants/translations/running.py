@@ -137,7 +137,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
 
     def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
-        _restrict_hidden(tx, state, source, known, made)
+        _follow_rules(tx, state, source, known, made)
         merging = merge_result(tx, row, state.whole, known, made)
         return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
@@ -147,23 +147,22 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             end(tx, result.state)
 
 
-def _restrict_hidden(
+def _follow_rules(
     tx: Transaction,
     state: State,
     source: _Source,
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> None:
-    """Restrict the translations of pages that the runner can't see, whose texts stay as they are. ``state``: the state
-    of the translated space."""
-    hidden = [id for id in source.restricted if id in known and id not in source.pages]
-    for id in find_pages(tx, state.whole, hidden):
-        part, rule = known[id], source.restricted[id][0]
-        page = part.written.page
-        if page is not None and page.visible_to != rule:
-            page = replace(page, visible_to=rule)
-            made.pages[id] = replace(page, body=part.body)
-            made.parts[id] = replace(part, written=replace(part.written, page=page))
+    """Restrict the translations of pages that the runner can't see, whose texts stay as they are, and remove rules
+    that the source no longer has. ``state``: the state of the translated space."""
+    rules = {id: source.restricted[id][0] for id in source.restricted if id not in source.pages}
+    rules |= {id: page.visible_to for id, page in source.pages.items() if id not in made.pages}
+    pages = {id: page for id in rules.keys() & known.keys() if (page := known[id].written.page) is not None}
+    for id in find_pages(tx, state.whole, [id for id, page in pages.items() if page.visible_to != rules[id]]):
+        part, page = known[id], replace(pages[id], visible_to=rules[id])
+        made.pages[id] = replace(page, body=part.body)
+        made.parts[id] = replace(part, written=replace(part.written, page=page))
 
 
 def _notice(untranslated: int, has_model: bool) -> str | None:

@@ -2,7 +2,8 @@
 rules can merge regardless.
 
 A review counts until the content of the change request is edited again; updating it with main does not make
-the review outdated. An invalid rule never passes, because a rule meant to protect content must not be
+the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule requires must
+together cover all changed pages. An invalid rule never passes, because a rule meant to protect content must not be
 ignored.
 """
 
@@ -23,6 +24,7 @@ from octavo.organization.orgs.merge_rules import RuledChange, RuledReview
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import get_space
 
+from .access_changes import find_unseen
 from .store import ChangeRow, list_latest_reviews
 
 Rule = dict[str, Any]
@@ -33,11 +35,13 @@ UNNAMED = "someone"
 
 class RuleResult(NamedTuple):
     """Rule with its result. ``reason``: the reason why it does not pass; None if it does. ``missing``: the
-    ids of people whose review is missing or who requested changes."""
+    ids of people whose review is missing or who requested changes. ``partial``: whether the required reviews exist,
+    but no reviewer can see some of the changed pages."""
 
     rule: Rule
     reason: str | None
     missing: list[str]
+    partial: bool = False
 
 
 def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
@@ -91,6 +95,8 @@ def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
 
 def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
     """Return the properties of a change request that rules evaluate."""
+    reviews = list_latest_reviews(tx, change.id)
+    unseen = find_unseen(tx, change, [review.reviewer for review in reviews])
     return RuledChange(
         id=change.id,
         number=change.number,
@@ -100,8 +106,8 @@ def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
         created_by=change.created_by,
         created_at=iso(change.created_at),
         reviews=[
-            RuledReview(review.status, review.reviewer, review.edits < change.edits)
-            for review in list_latest_reviews(tx, change.id)
+            RuledReview(review.status, review.reviewer, review.edits < change.edits, unseen[review.reviewer])
+            for review in reviews
         ],
     )
 
@@ -109,11 +115,29 @@ def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
 def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[RuleResult]:
     """Check each rule in order, except bypass rules. ``actor_id``: the id of the person who wants to
     merge."""
-    return [
-        RuleResult(rule, *_refusal(tx, rule, change, actor_id))
-        for rule in rules
-        if rule.get("rule") != "allow_bypass"
-    ]
+    return [_check_rule(tx, rule, change, actor_id) for rule in rules if rule.get("rule") != "allow_bypass"]
+
+
+def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> RuleResult:
+    reason, missing = _refusal(tx, rule, change, actor_id)
+    if reason is None and not _is_covered(rule, change):
+        return RuleResult(rule, "the people who reviewed it can't see all changed pages.", [], True)
+    return RuleResult(rule, reason, missing)
+
+
+def _is_covered(rule: Rule, change: RuledChange) -> bool:
+    """Return whether the reviewers whose reviews a rule requires can together see all changed pages."""
+    current = [review for review in change.reviews if not review.outdated]
+    match rule.get("rule"):
+        case "require_at_least_one_review":
+            counted = current
+        case "require_at_least_one_approved_review":
+            counted = [review for review in current if review.status == "approved"]
+        case "require_specific_reviewers" | "require_one_of_specific_reviewers":
+            counted = [review for review in current if review.reviewer in users_of(rule)]
+        case _:
+            return True
+    return not counted or not frozenset.intersection(*(review.unseen for review in counted))
 
 
 def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> tuple[str | None, list[str]]:

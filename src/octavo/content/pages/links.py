@@ -242,7 +242,7 @@ class Links:
     def _space(self, space_id: str) -> Space:
         def made() -> Space:
             role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
-            return present_space(self._to, get_space(self._tx, space_id), role)
+            return present_space(self._to, self._tx, get_space(self._tx, space_id), role)
 
         return self._cached(("space", space_id), made)
 

@@ -17,7 +17,7 @@ from octavo.core.pages import Page
 from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Drafted, Script
+from octavo.kit.http.operation import Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
@@ -45,11 +45,11 @@ def find_rules(tx: Transaction, state: State) -> Rules:
     """Return the rules that apply in a state: the rules of its pages, and those of main, also of pages that
     were deleted there."""
     main = main_state(tx, state.space_id)
-    found = _read_cached(tx, (main.revision_id,), lambda: _read_main(tx, main))
+    found = _read_cached(tx, (main.revision_id,), lambda: _read_with_deleted(tx, main, {}))
     if state.revision_id == main.revision_id:
         return found
     key = (state.revision_id, main.revision_id if found else "") if state.revision_id else None
-    own = _read_cached(tx, key, lambda: _read(tx, state.whole, found))
+    own = _read_cached(tx, key, lambda: _read_with_deleted(tx, state.whole, found))
     return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
 
 
@@ -65,16 +65,17 @@ def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[]
     return found
 
 
-def _read_main(tx: Transaction, main: State) -> Rules:
-    """Read the rules of main, also of pages that were deleted while a rule applied to them."""
-    found = _read(tx, main, {})
+def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
+    """Read the rules of a state, also of pages that were deleted while a rule applied to them. ``of_main``: the rules
+    of main, which also apply to pages that only the state has or had below the same pages."""
+    found = _read(tx, state, of_main)
     deleted: dict[str, tuple[Rule, ...]] = {
-        id: (rule,) for id, rule in list_deleted_restricted(tx, main).items()
+        id: (rule,) for id, rule in list_deleted_restricted(tx, state).items()
     }
-    level = {**found, **deleted}
+    level = {**of_main, **found, **deleted}
     while level:
         new: dict[str, tuple[Rule, ...]] = {}
-        for id, parent in list_deleted_below(tx, main, level):
+        for id, parent in list_deleted_below(tx, state, level):
             rules = tuple(dict.fromkeys((*new.get(id, deleted.get(id, ())), *level[parent])))
             if id not in found and rules != deleted.get(id):
                 new[id] = rules
@@ -84,8 +85,7 @@ def _read_main(tx: Transaction, main: State) -> Rules:
 
 
 def _read(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of a state. ``of_main``: the rules of main, which also apply to pages that only the state has
-    below the same pages."""
+    """Read the rules of the pages of a state, and those of main that apply to them."""
     rules = {id: (rule,) for id, rule in list_restricted(tx, state).items()}
     for id in find_pages(tx, state, of_main):
         rules[id] = (*rules.get(id, ()), *of_main[id])
@@ -121,18 +121,34 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
     if not found:
         return state
     if isinstance(space.actor, Script):
-        return replace(state, limits=ReaderLimits.of(frozenset(found)))
+        return published(tx, state)
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state
+    return replace(state, limits=_limits_in(tx, state, viewer, lambda: _limits_of(found, viewer)))
+
+
+def _limits_in(
+    tx: Transaction, state: State, viewer: PageViewer | None, compute: Callable[[], ReaderLimits]
+) -> ReaderLimits:
+    """Return the limits of a viewer in a state; None for sites. A state without a revision isn't cached."""
     if not state.revision_id:
-        return replace(state, limits=_limits_of(found, viewer))
+        return compute()
     key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
     limits = _limits.of(tx).get(key)
     if limits is None:
-        limits = _limits_of(found, viewer)
-        _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(found)))
-    return replace(state, limits=limits)
+        limits = compute()
+        _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(limits.hidden | limits.rules.keys())))
+    return limits
+
+
+def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
+    """Return the state without the pages that the recipient of a response can't see."""
+    caller = to.authenticated
+    space = None
+    if isinstance(caller, Person | Script):
+        space = find_space_access(tx, caller, Can.VIEW, state.space_id)
+    return published(tx, state) if space is None else seen_by(tx, space, state)
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
@@ -174,7 +190,9 @@ def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> Stat
 def published(tx: Transaction, state: State) -> State:
     """Return the state without restricted pages, as sites show it."""
     found = find_rules(tx, state)
-    return replace(state, limits=ReaderLimits.of(frozenset(found))) if found else state
+    if not found:
+        return state
+    return replace(state, limits=_limits_in(tx, state, None, lambda: ReaderLimits.of(frozenset(found))))
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
@@ -212,10 +230,10 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
                 )
 
 
-def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str:
-    """Return the caller's role at a page of main that they can see."""
+def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
+    """Return the caller's role at a page of main; None if they can't see it."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
-    return level_at(rules, find_viewer(tx, space)) or space.role
+    return level_at(rules, find_viewer(tx, space))
 
 
 def require_same_readers(

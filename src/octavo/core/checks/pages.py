@@ -14,7 +14,7 @@ from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 3
+VERSION = 4
 """Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(
@@ -109,10 +109,13 @@ def styled_text(node: Block | Inline) -> StyledText:
     return StyledText("".join(text), "".join(shown), node.type.startswith("heading"))
 
 
+def find_placeholder(text: str) -> re.Match[str] | None:
+    """Return the match of what marks a text without code as unfinished. Return None if nothing does."""
+    return _MARKER.search(text) or _FILLER.search(text) or _SOON.search(text)
+
+
 def _check_placeholder(text: str) -> Iterator[Fault]:
-    bare = re.sub(r"`[^`]*`", "`…`", text)
-    found = _MARKER.search(bare) or _FILLER.search(bare) or _SOON.search(bare)
-    if found is not None:
+    if find_placeholder(re.sub(r"`[^`]*`", "`…`", text)) is not None:
         quote = shorten(text, QUOTE)
         yield Fault("placeholder", quote, quote, "This text is unfinished.")
 

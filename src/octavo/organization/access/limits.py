@@ -122,6 +122,13 @@ def within_limit(tx: Transaction, organization_id: str, *resources: Resource) ->
             raise limit_reached(name, limit)
 
 
+def require_room(tx: Transaction, organization_id: str, resource: Resource) -> None:
+    """Raise LimitReached if the organization can't have one more of a resource."""
+    limit = getattr(read_limits(tx, organization_id), resource)
+    if limit is not None and _COUNTERS[resource](tx, organization_id) >= limit:
+        raise limit_reached(resource, limit)
+
+
 def limit_reached(resource: Resource, limit: int) -> LimitReached:
     """Return the error for an organization that can't have more of a resource."""
     return LimitReached(
