@@ -368,6 +368,12 @@ class PostgresDatabase(Database):
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
         """Return the error for callers, if the failure is not caused by the statement."""
+        if isinstance(error, psycopg.errors.UndefinedTable):
+            # Someone replaced the database with an empty one after this process started.
+            log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
+            return TemporarilyUnavailable(
+                "The database is empty. A server administrator must restore a backup."
+            )
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -461,7 +467,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except (*FAILURES, *DAMAGE) as error:
+        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
             raise self._explained(error) from error
 
     @contextmanager
@@ -485,7 +491,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except (*FAILURES, *DAMAGE) as error:
+        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
@@ -542,7 +548,12 @@ class PostgresDatabase(Database):
             raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
             raise disk_full_error(error) from error
-        except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
+        except (
+            *FAILURES,
+            *DAMAGE,
+            psycopg.errors.UndefinedTable,
+            psycopg.errors.ReadOnlySqlTransaction,
+        ) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
