@@ -171,8 +171,8 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 def _kept_problem(name: str, text: str) -> Problem:
     message = (
-        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
-        f"text was kept"
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; the edited translation of the "
+        "previous text was kept"
     )
     return Problem(name, 0, "kept_by_people", message)
 

@@ -235,7 +235,9 @@ def finish_registration(
     }
     given = _call_library(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
-        raise BadRequest("This passkey isn't valid for this server and request. Add the passkey again.")
+        raise BadRequest(
+            "credential: this passkey isn't valid for this server and request. Add the passkey again."
+        )
     credential = given.credential_data
     return ProvedPasskey(
         websafe_encode(credential.credential_id), websafe_encode(bytes(credential)), given.counter
