@@ -185,8 +185,8 @@ class ByteCache(Generic[T]):
             self._memory.take(more)
 
     def drop_oldest(self, until: float = math.inf) -> int:
-        """Drop the least recently used value and return its size in bytes, or 0 if there is none that was last read
-        until this time. For ``Memory``, which counts the bytes."""
+        """Drop the least recently used value and return its size in bytes, or 0 if every value has been read since this
+        time. For ``Memory``, which counts the bytes."""
         with self._lock:
             key = next(iter(self._entries), None)
             if key is None or self._entries[key][2] > until:
