@@ -219,8 +219,8 @@ class FreshCache(Generic[T]):
     """Cache of values read from the database. Each is valid until the next commit by any process, and is then
     checked again.
 
-    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached.
-    Never use the cache inside a write transaction, because data that it reads may yet be rolled back.
+    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached. Never use
+    the cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(

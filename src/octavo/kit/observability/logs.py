@@ -1,6 +1,6 @@
 """Logs: one line per event on standard error, as text or JSON, including those of libraries.
 
-An error has a short stack trace without the values of variables. Every line passes ``redact``: secrets of the
+An error has a short stack trace without the values of variables. Every line passes through ``redact``: secrets of the
 settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
 """
 
