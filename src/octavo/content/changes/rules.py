@@ -34,9 +34,9 @@ UNNAMED = "someone"
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: the reason why it does not pass; None if it does. ``missing``: the
-    ids of people whose review is missing or who requested changes. ``partial``: whether the required reviews exist,
-    but no reviewer can see some of the changed pages."""
+    """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of people whose
+    review is missing or who requested changes. ``partial``: whether the required reviews exist, but no reviewer can see
+    some of the changed pages."""
 
     rule: Rule
     reason: str | None

@@ -96,8 +96,8 @@ def _present(text: str) -> PageAccess:
 
 
 class PageAccessGrant(Struct, rename="camel", kw_only=True):
-    """Access that a rule gives. ``id``: the ID of the person or team, or the role. ``name``: the name of the person
-    or team; absent if they no longer exist."""
+    """Access that a rule grants. ``id``: the ID of the person or team, or the role. ``name``: the name of the person or
+    team; absent if they no longer exist."""
 
     kind: Literal["user", "team", "role", "administrators"]
     id: str | UnsetType = UNSET
@@ -106,7 +106,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to everything below it. ``since``: the time of its last change. ``set_by``:
+    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
     the person who changed it."""
 
     page: str
@@ -117,8 +117,8 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Who can see a page. ``rules``: the rules that apply, from the page outward; a person must satisfy all of them.
-    ``level``: the caller's role at the page."""
+    """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
+    ``level``: the caller's role on the page."""
 
     restricted: bool
     rules: list[PageAccessRule]

@@ -1,7 +1,7 @@
-"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
+"""Style guide rules in Vale's format, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
-such as those that look ahead, are refused when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support, such as
+lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Text that is not a rule, with the reason."""
+    """Raised for text that is not a rule, with the reason."""
 
 
 class RuleAction(Struct, frozen=True):
-    """Fix of a rule."""
+    """Fix that a rule specifies."""
 
     name: str = ""
     params: tuple[str, ...] = ()
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule in the form used in its file."""
+    """Rule as written in its file."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -191,7 +191,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
 def _compile(
     pattern: str, given: GivenRule, parts: Sequence[str] = (), *, bounded: bool = True
 ) -> re.Pattern[str]:
-    """Compile a pattern. ``parts``: the patterns of the rule that it consists of, one of which an error names."""
+    """Compile a pattern. ``parts``: the patterns of the rule that it combines; an error names the invalid one."""
     import re2
 
     options = re2.Options()
@@ -213,7 +213,7 @@ def _compile(
 
 class StyledText(Struct, frozen=True):
     """Paragraph or heading. ``text``: as written; ``shown``: the same with code replaced by other characters, so that
-    no rule is about it."""
+    no rule matches it."""
 
     text: str
     shown: str
@@ -221,8 +221,8 @@ class StyledText(Struct, frozen=True):
 
 
 class StyleFault(Struct, frozen=True):
-    """Part of a text that breaks a rule. ``start`` and ``end``: its range, which ``new`` can replace unless it is
-    None."""
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``new``: its replacement; None if there is
+    none."""
 
     rule: StyleRule
     text: StyledText
@@ -238,7 +238,7 @@ def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list
 
 
 def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield the parts of the texts of a page that break a rule, up to a maximum number."""
+    """Yield the parts of a page's texts that break a rule, up to a maximum number."""
     fitting = [text for text in texts if rule.fits(heading=text.heading)]
     return islice(_check(rule, fitting), min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
 
@@ -303,7 +303,7 @@ def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
 
 
 def _replacement(action: RuleAction) -> str | None:
-    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't say."""
+    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't specify one."""
     if action.name == "remove":
         return ""
     return action.params[0] if action.name == "replace" and len(action.params) == 1 else None
@@ -324,7 +324,7 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFaul
             old = match[0]
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
-            # A person has to choose among alternatives, and a replacement can't refer to groups of the pattern.
+            # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
             choice = None if "|" in new or "$" in new else _like(old, new)
             start, end = match.start(), match.end()
             if choice == "":

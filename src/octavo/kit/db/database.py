@@ -298,8 +298,8 @@ class Database:
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason why the replica answers no reads, after waiting for it to catch up with the server for
-        at most ``seconds``. Empty if it answers reads; None without a replica."""
+        """Return why the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the server.
+        Empty if it answers reads; None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -312,8 +312,8 @@ class Database:
         still has one snapshot.
 
         It is for callers that can start again: it raises StaleCachedRead when it needs rows of a different snapshot
-        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not,
-        it raises StaleCachedRead then, too.
+        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not, it
+        raises StaleCachedRead in that case, too.
         """
         return self.read()
 
@@ -334,8 +334,8 @@ class Database:
         raise NotImplementedError
 
     def recent_generation(self) -> int | None:
-        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last
-        commit: for responses that are faster than looking it up."""
+        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last commit: for
+        responses that take less time than looking it up."""
         return self.generation()
 
     def is_damaged(self) -> bool:
