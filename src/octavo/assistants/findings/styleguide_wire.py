@@ -1,4 +1,4 @@
-"""Style guides on the wire."""
+"""Wire format of style guides."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 MAX_TEXTS = 200
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
-"""Maximum number of characters of all texts of a check together."""
+"""Maximum total number of characters of the texts in a check."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -53,7 +53,8 @@ class CreateStyleguide(Struct):
 
 
 class WrittenText(Struct):
-    """Text of a paragraph or heading. Code in it is replaced with as many backticks, so that no rule is about it."""
+    """Text of a paragraph or heading. Each character of code in it is replaced with a backtick, so that no
+    rule matches code."""
 
     text: Annotated[str, Meta(max_length=MAX_TEXT)]
     heading: bool = False
@@ -67,7 +68,7 @@ class CheckSiteTexts(Struct):
 
 
 class TextFinding(Struct, kw_only=True):
-    """Finding in a text that is being written. ``start`` and ``end``: its range in UTF-16 code units."""
+    """Finding in an unsaved text. ``start`` and ``end``: its range in UTF-16 code units."""
 
     text: int
     start: int
@@ -89,7 +90,7 @@ class CreateStyleguideRun(Struct):
 
 
 class ImportStyleRules(Struct):
-    """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
+    """Import of rules: either ``files``, or an ``archive``, which is a base64-encoded .zip file."""
 
     files: Annotated[list[StyleRuleFile], Meta(min_length=1, max_length=MOST_FILES)] | UnsetType = UNSET
     archive: Annotated[str, Meta(min_length=1, max_length=4_000_000)] | UnsetType = UNSET
@@ -100,7 +101,7 @@ class ImportStyleRules(Struct):
 
 
 class ImportedStyleRules(Struct):
-    """Result of an import of rules, with all files."""
+    """Result of importing rules, with all files."""
 
     files: list[ImportedStyleRule]
 
@@ -116,7 +117,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Started check. ``changeRequests``: one for each space with something to fix."""
+    """Started check. ``changeRequests``: a change request for each space with something to fix."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]
@@ -147,7 +148,7 @@ def present_text_finding(fault: TextFault, text: str) -> TextFinding:
 
 
 def _count_units(text: str) -> int:
-    """Return the number of UTF-16 code units, in which browsers count."""
+    """Return the length in UTF-16 code units, which browsers count in."""
     return len(text) + sum(letter > "\uffff" for letter in text)
 
 
