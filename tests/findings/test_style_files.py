@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import io
 import zipfile
-from typing import Any
 
+import httpx
 import pytest
 
 from octavo.assistants.findings.styleguides import list_packages
@@ -117,8 +117,8 @@ def scene(world: World) -> ScanScene:
     return scene
 
 
-def give(scene: ScanScene, who: str = "admin", **body: Any) -> Any:
-    return scene.world.call(who, "POST", scene.place.path(f"{SITE}/styleguide/import"), json=body)
+def give(scene: ScanScene, **body: object) -> httpx.Response:
+    return scene.world.call("admin", "POST", scene.place.path(f"{SITE}/styleguide/import"), json=body)
 
 
 def pack(**files: str) -> str:
@@ -193,5 +193,5 @@ def test_a_style_guide_has_a_limit(scene: ScanScene) -> None:
 
 
 @pytest.mark.parametrize("body", [{}, {"files": [{"path": "A.yml", "text": VERY}], "archive": "QQ=="}])
-def test_an_import_has_either_files_or_an_archive(scene: ScanScene, body: dict[str, Any]) -> None:
+def test_an_import_has_either_files_or_an_archive(scene: ScanScene, body: dict[str, object]) -> None:
     assert "provide exactly one of" in give(scene, **body).text

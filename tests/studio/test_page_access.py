@@ -19,7 +19,7 @@ def test_a_page_is_restricted_to_chosen_people(app, space):
     page.get_by_role("menuitem", name="Who can see this…").click()
     dialog = page.get_by_role("dialog", name="Who can see “Salaries”")
     dialog.get_by_role("button", name="Only people you choose").click()
-    dialog.get_by_role("combobox", name="People and teams").fill("Ada")
+    dialog.get_by_role("combobox", name="People, teams, and roles").fill("Ada")
     page.get_by_role("option", name="Ada").click()
     assert Axe().run(page).response["violations"] == []
     dialog.get_by_role("button", name="Save").click()
@@ -86,4 +86,40 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
     his.reload()
     expect(his.get_by_text("The latest version has been approved")).to_be_visible()
     for one in (hers, his):
+        one.context.close()
+
+
+def test_roles_are_chosen_and_the_dialog_lists_who_sees_the_page(app):
+    space = app.fill_space("Runbooks", ["Start", "Keys"])
+    eve, fay = app.colleague("Eve", role="edit"), app.colleague("Fay", role="read")
+    page = app.open(f"/s/{space}/keys", viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    dialog = page.get_by_role("dialog", name="Who can see “Keys”")
+    people = dialog.locator("summary", has_text="can see this page")
+    before = int(people.inner_text().split()[0])
+    dialog.get_by_role("button", name="Only people you choose").click()
+    # By keyboard: the second role that matches.
+    field = dialog.get_by_role("combobox", name="People, teams, and roles")
+    field.fill("or higher")
+    expect(page.get_by_role("option", name="Editor or higher")).to_be_visible()
+    field.press("ArrowDown")
+    field.press("ArrowDown")
+    field.press("Enter")
+    dialog.get_by_label("Access for Editor or higher").select_option("Commenter")
+    assert Axe().run(page).response["violations"] == []
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    hers, theirs = app.open_as(eve, f"/s/{space}/keys"), app.open_as(fay, f"/s/{space}/keys")
+    expect(hers.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    expect(theirs.get_by_role("heading", name="Page not found")).to_be_visible()
+
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    expect(dialog.get_by_text("Restricted by Ines Okafor, just now")).to_be_visible()
+    expect(people).not_to_contain_text(f"{before} people")
+    people.press("Enter")
+    expect(dialog.get_by_role("listitem").filter(has_text="Eve")).to_contain_text("Editor or higher")
+    expect(dialog.get_by_role("listitem").filter(has_text="Fay")).to_have_count(0)
+    for one in (page, hers, theirs):
         one.context.close()

@@ -16,7 +16,7 @@ _WRONG_DATA, _NO_USER = 65, 67
 
 @command(
     "receive-mail",
-    option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: those of the message)"),
+    option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: the message's recipients)"),
 )
 def receive_mail(options: argparse.Namespace) -> int:
     """Store an email from standard input as a record of the sources that it is addressed to. Exits with 67 for an

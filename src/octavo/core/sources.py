@@ -118,7 +118,7 @@ class SourceFiles:
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
-            self.problem(path, "duplicate_name", "skipped: a second entry with this name")
+            self.problem(path, "duplicate_name", "skipped: another entry has the same name")
         elif size > MAX_FILE:
             self.problem(path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
         else:

@@ -203,7 +203,7 @@ class _Reader:
             self.problem(
                 line,
                 "heading_level",
-                "the headings of groups must be level 2; this heading was read as a group",
+                "group headings must be level 2; this heading was read as a group",
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
@@ -314,7 +314,7 @@ class _Reader:
             return None
         if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
             self.problem(
-                line, "invalid_computed", "a computed page needs a map with a `type`; this one was skipped"
+                line, "invalid_computed", "a computed page requires a map with a `type`; this one was skipped"
             )
             return None
         title = found.value.get("title")

@@ -25,6 +25,7 @@ SAMPLES = {
     "listWaysToPagesInRevisionById": Sample(query=_pages),
     "getPageById": Sample(query={"format": "document"}),
     "getPageAccess": Sample(),
+    "listPeopleWithPageAccess": Sample(),
     "getPageByPath": Sample(query={"format": "markdown"}),
     "listFiles": Sample(),
     "getFileById": Sample(),

@@ -37,8 +37,8 @@ from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, SpaceAccess, space_access
 from octavo.organization.access.roles import Can
 
-from .styleguide_wire import MOST_FILES, ImportedStyleRule, StyleRuleFile
 from .styleguides import MOST_RULES, find_rule_block, require_styleguide, rule_on
+from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 _MOST_BYTES = 10 * 1024 * 1024
 """Maximum total size of the files of an import."""
@@ -93,8 +93,8 @@ def _is_yaml(path: str) -> bool:
 def import_rules(
     context: Context, site: SiteAccess, files: Sequence[StyleRuleFile]
 ) -> list[ImportedStyleRule]:
-    """Add rules to the style guide of a site, and replace those with the same file name. Return what happened to each
-    file, in order. A file that isn't a rule, or has a rule that can't be checked, changes nothing."""
+    """Add rules to the style guide of a site, and replace those with the same file name. Return the result of each
+    file, in order. A file that isn't a rule, or has a rule that can't be checked, has no effect."""
     with context.db.read() as tx:
         guide = space_access(tx, site.actor, Can.EDIT, require_styleguide(tx, site).id)
     results, rules = _read_files(files)

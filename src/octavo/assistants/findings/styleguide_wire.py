@@ -17,14 +17,12 @@ from .kinds import KINDS, Severity
 from .styleguide_store import RunRow
 from .styleguides import StylePackage
 from .text_checks import TextFault
+from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 MAX_TEXTS = 200
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
 """Maximum number of characters of all texts of a check together."""
-
-MOST_FILES = 500
-"""Maximum number of files of an import of rules."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -98,11 +96,6 @@ class CreateStyleguideRun(Struct):
     spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
 
 
-class StyleRuleFile(Struct):
-    path: Annotated[str, Meta(min_length=1, max_length=500)]
-    text: Annotated[str, Meta(max_length=200_000)]
-
-
 class ImportStyleRules(Struct):
     """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
 
@@ -112,17 +105,6 @@ class ImportStyleRules(Struct):
     def __post_init__(self) -> None:
         if (self.files is UNSET) == (self.archive is UNSET):
             raise ValueError("files: provide exactly one of `files` and `archive`")
-
-
-class ImportedStyleRule(Struct):
-    """Result of the import of one file. ``reason``: why it wasn't imported. ``notes``: keys of the rule that have no
-    effect."""
-
-    path: str
-    status: Literal["created", "updated", "unchanged", "refused", "skipped"]
-    reason: str | UnsetType = UNSET
-    title: str | UnsetType = UNSET
-    notes: list[str] = []
 
 
 class ImportedStyleRules(Struct):

@@ -49,7 +49,7 @@ def get_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState:
     """Return a topic with an answer that the caller can see. Raises NotFound."""
     found = find_topic(tx, site, topic_id)
     if found is None:
-        raise NotFound(f"There is no topic {topic_id!r} at this site.")
+        raise NotFound(f"There is no topic {topic_id!r} on this site.")
     return found
 
 

@@ -1,8 +1,10 @@
-"""Findings as scans produce them, before they are stored."""
+"""Findings as scans produce them, before they are stored, and files of style guides."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.checks.faults import TextFix
 
@@ -44,3 +46,23 @@ class Found(Struct, frozen=True):
     fixing: Fixing | None = None
     url: str | None = None
     question: str | None = None
+
+
+MOST_FILES = 500
+"""Maximum number of files of an import of rules."""
+
+
+class StyleRuleFile(Struct):
+    path: Annotated[str, Meta(min_length=1, max_length=500)]
+    text: Annotated[str, Meta(max_length=200_000)]
+
+
+class ImportedStyleRule(Struct):
+    """Result of the import of one file. ``reason``: why it wasn't imported. ``notes``: keys of the rule that have no
+    effect."""
+
+    path: str
+    status: Literal["created", "updated", "unchanged", "refused", "skipped"]
+    reason: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    notes: list[str] = []

@@ -192,7 +192,7 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             name,
             0,
             "kept_by_people",
-            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept, because people edited it",
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because it was edited",
         )
     if conflict.kept == "theirs":
         message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"

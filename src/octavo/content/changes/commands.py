@@ -220,7 +220,7 @@ class BlockPlace(Struct):
         if len(given) > 1:
             raise ValueError("provide only one of `after`, `before`, and `into`")
         if self.at is not UNSET and given and given != ["into"]:
-            raise ValueError("`at` can only be combined with `into`")
+            raise ValueError("`at` can only be used with `into`")
 
 
 class InsertBlocks(BlockPlace, kw_only=True):

@@ -119,7 +119,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
         if _key(entry) == after:
             return number
     raise BadRequest(
-        "page: the content has changed since this page token was created. Start again with the first page."
+        "page: the content has changed since this page token was created. Start again from the first page."
     )
 
 

@@ -53,7 +53,7 @@ def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
     for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id):
         if checked.reason is not None:
             raise PreconditionFailed(
-                f"The merge rule `{checked.rule.get('rule')}` doesn't pass: {checked.reason}"
+                f"The merge rule `{checked.rule.get('rule')}` isn't met: {checked.reason}"
             )
 
 
@@ -146,23 +146,27 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
     reason: str | None = None
     match rule.get("rule"):
         case "require_at_least_one_review":
-            reason = None if current else "it has not been reviewed since it was last edited."
+            reason = None if current else "the change request hasn't been reviewed since it was last edited."
         case "require_at_least_one_approved_review":
             approved = any(review.status == "approved" and not review.outdated for review in change.reviews)
-            reason = None if approved else "it has not been approved since it was last edited."
+            reason = None if approved else "the change request hasn't been approved since it was last edited."
         case "require_author_to_merge":
-            reason = None if actor_id == change.created_by else "only its author can merge it."
+            reason = (
+                None if actor_id == change.created_by else "only the author can merge the change request."
+            )
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
             reason = f"{_names(tx, missing)} requested changes." if missing else None
         case "require_specific_reviewers":
             missing = [user for user in users_of(rule) if user not in current]
-            reason = f"it requires a review by {_names(tx, missing)}." if missing else None
+            reason = f"the change request requires a review by {_names(tx, missing)}." if missing else None
         case "require_one_of_specific_reviewers":
             wanted = users_of(rule)
             missing = [] if current.intersection(wanted) else wanted
             there = bool(current.intersection(wanted))
-            reason = None if there else f"it requires a review by one of {_names(tx, wanted)}."
+            reason = (
+                None if there else f"the change request requires a review by one of {_names(tx, wanted)}."
+            )
         case "require_agent_review":
             reason = "this server has no agent that reviews change requests."
         case "require_up_to_date_change_request":
@@ -172,13 +176,13 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
                 else None
             )
         case "require_change_request_subject":
-            reason = None if change.subject.strip() else "it has no subject."
+            reason = None if change.subject.strip() else "the change request has no subject."
         case "require_change_request_description":
-            reason = None if change.description.strip() else "it has no description."
+            reason = None if change.description.strip() else "the change request has no description."
         case "custom":
             reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
-            reason = "this version of Octavo does not support the rule."
+            reason = "this version of Octavo doesn't support the rule."
     return reason, missing
 
 
@@ -186,10 +190,10 @@ def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -
     try:
         value = evaluate(expression, change.asked_by(actor_id))
     except ExpressionError as error:
-        return f"{expression} cannot be evaluated: {error}."
+        return f"{expression} can't be evaluated: {error}."
     if not isinstance(value, bool):
         return f"{expression} is neither true nor false. Use a comparison."
-    return None if value else message or f"{expression} is not true."
+    return None if value else message or f"{expression} isn't true."
 
 
 def _text(description: str | None) -> str:

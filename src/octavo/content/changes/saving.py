@@ -358,10 +358,10 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
             continue
         place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: only administrators of the space can change who sees a page.")
+            raise Forbidden(f"{place}: only space administrators can change who can see a page.")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(f"{place}: pages of a space that is synced with Git can't be restricted.")
+                raise Conflict(f"{place}: pages in a space that is synced with Git can't be restricted.")
             _require_known(tx, space.organization_id, given or (), place)
 
 

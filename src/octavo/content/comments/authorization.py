@@ -30,7 +30,7 @@ class Discussion(InSpace, frozen=True):
         """Raise Forbidden if a restriction doesn't allow the caller to comment on a page."""
         if self.limits is not None and page_id in self.limits.silent:
             raise Forbidden(
-                "You can't comment on this page. Ask an administrator of the space for access to it."
+                "You can't comment on this page. Ask a space administrator for permission to comment."
             )
 
     @property

@@ -213,7 +213,7 @@ class Accepting:
     def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record the position of a client's caret for one minute, or remove it. Raises the errors of ``accept``."""
         if (caret.anchor is None) is not (caret.head is None):
-            raise BadRequest("head: must be null if anchor is null, and only then.")
+            raise BadRequest("head: must be null if `anchor` is null, and not null otherwise.")
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -257,7 +257,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     row, page = turn.page(branch, key, given.epoch, given.version)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
-        raise Forbidden("client: this id is already in use. Choose another id.")
+        raise Forbidden("client: this ID is already in use. Choose another ID.")
     if last is None:
         _require_place(tx, key, access.user_id)
     if row.held_until > now():

@@ -158,7 +158,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
     BadRequest."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
-        raise BadRequest("token: this link is invalid or incomplete. Copy the whole link from the email.")
+        raise BadRequest("This link is invalid or incomplete. Copy the whole link from the email.")
     user_id, _, what = payload.partition(" ")
     return user_id, what
 

@@ -28,6 +28,7 @@ from octavo.organization.access.roles import Can
 from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
+from .people_presenting import PersonPageAccess, present_people_at_page
 from .reading import ContentReader
 from .visiting import VisitorReader
 from .wire import (
@@ -281,7 +282,22 @@ def get_reusable_document(
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
     """Get who can see a page of main. To change it, set `visibleTo` of the page."""
     with call.db.read() as tx:
-        return present_access_overview(tx, space, page_id)
+        return present_access_overview(call, tx, space, page_id)
+
+
+@operation(
+    "listPeopleWithPageAccess",
+    "GET",
+    _MAIN + "/page/{pageId}/access/people",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def list_page_people(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[PersonPageAccess]:
+    """List everyone who can see a page of main, with the reasons, by name."""
+    with call.db.read() as tx:
+        return present_people_at_page(call, tx, space, page_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------

@@ -267,7 +267,8 @@ def _check_result(source: ComputedSource, found: Computed) -> None:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} produced the page {page.title!r} without a unique place in the tree."
+                f"source.type: {source.type!r} produced the invalid page {page.title!r}. "
+                "Each page must follow its parent and have a unique ID and path."
             )
         above.add(page.id)
         places.add(place)

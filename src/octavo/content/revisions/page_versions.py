@@ -207,6 +207,23 @@ def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> d
     return found
 
 
+def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
+    """Return the sequence since which a page of main has its rule."""
+    (layer,) = main.layers
+    start = layer.sequence
+    for from_seq, fields in tx.all(
+        """SELECT p.from_seq, p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
+           AND p.from_seq <= :seq ORDER BY p.from_seq DESC""",
+        branch=layer.branch_id,
+        page=page.id,
+        seq=layer.sequence,
+    ):
+        if tuple(_decode_fields(fields).get("visible_to", ())) != page.visible_to:
+            break
+        start = from_seq
+    return start
+
+
 def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
     """Return the pages that were deleted while they were below these pages, each with its parent. In a change
     request, these are the pages that it deleted."""

@@ -201,13 +201,17 @@ def require_editable_page(state: State, page_id: str, new: Page | None, old: Pag
     if state.limits is None or (old is not None and new is not None and replace(old, rank=new.rank) == new):
         return
     if page_id in state.limits.hidden:
-        raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
+        raise Forbidden(
+            "This page has subpages that you can't see. Ask a space administrator to make this change."
+        )
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
-        raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+        raise Forbidden("You can't edit this page. Ask a space administrator for permission to edit it.")
     if old is not None and new is not None and old.parent != new.parent:
         rules = state.limits.rules
         if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Page | None]) -> None:
@@ -222,7 +226,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
         for child in list_children(tx, state.whole, gone) if gone else ():
             if pages.get(child.id, child) is not None and child.id in state.hidden:
                 raise Forbidden(
-                    "This page contains pages that you can't see. Ask an administrator of the space."
+                    "This page has subpages that you can't see. Ask a space administrator to make this change."
                 )
 
 
@@ -245,7 +249,9 @@ def require_same_readers(
         if page is None or old is None or old.parent == page.parent:
             continue
         if not set(main.limits.rules.get(old.parent or "", ())) <= set(after.get(page.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 class HiddenPages:

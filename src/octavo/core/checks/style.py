@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -49,7 +49,7 @@ class StyleRuleError(ValueError):
     """Text that is not a rule, with the reason."""
 
 
-class Action(Struct, frozen=True):
+class RuleAction(Struct, frozen=True):
     """Fix of a rule."""
 
     name: str = ""
@@ -66,7 +66,7 @@ class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonwor
     description: str = ""
     link: Annotated[str, Meta(max_length=2000)] = ""
     limit: Annotated[int, Meta(ge=0)] = 0
-    action: Action = Action()
+    action: RuleAction = RuleAction()
     ignore_case: bool = False
     non_word: bool = False
     tokens: Annotated[list[Pattern], Meta(max_length=_MOST_WORDS)] = []
@@ -146,7 +146,7 @@ class StyleRule:
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
 
 
-def load_yaml(source: str) -> dict[str, Any]:
+def load_yaml(source: str) -> dict[str, object]:
     """Return the keys of a rule. Raises StyleRuleError for text that isn't a mapping, is too long, or has aliases."""
     import yaml
 
@@ -308,7 +308,7 @@ def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
             yield _fault(rule, text, match.start(), match.end(), match[0], new=new)
 
 
-def _replacement(action: Action) -> str | None:
+def _replacement(action: RuleAction) -> str | None:
     """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't say."""
     if action.name == "remove":
         return ""

@@ -7,7 +7,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any
 
 from msgspec import Struct
 
@@ -82,7 +81,7 @@ def write_style_file(title: str, why: str, source: str) -> str:
     return f"# {' '.join(title.split())}\n{about}{source.strip()}\n"
 
 
-def _list_notes(rule: StyleRule, data: dict[str, Any], text: str) -> Iterator[str]:
+def _list_notes(rule: StyleRule, data: dict[str, object], text: str) -> Iterator[str]:
     given = rule.given
     for key in data:
         if key not in _COMMON | _KEYS[given.extends]:

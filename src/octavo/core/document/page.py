@@ -339,7 +339,8 @@ class _Head:
         fits = isinstance(canonical, (str, type(None))) and isinstance(alternates, list)
         if not fits or value.keys() - {"canonical", "alternates"} or not all(map(_is_text, alternates)):
             self.problem(
-                key, f"{key}: must have the URL or path `canonical`, or a list of them, `alternates`"
+                key,
+                f"{key}: must contain `canonical`, a URL or path, or `alternates`, a list of URLs and paths",
             )
             return {}
         return value

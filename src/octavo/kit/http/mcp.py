@@ -294,7 +294,10 @@ def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> Jso
         or set(given) != set(prompt.arguments)
         or not all(isinstance(value, str) and value.strip() for value in given.values())
     ):
-        raise _Wrong(_INVALID_PARAMS, f"params.arguments: must contain these as text: {needed}")
+        raise _Wrong(
+            _INVALID_PARAMS,
+            f"params.arguments: must contain exactly these arguments, each as non-empty text: {needed}",
+        )
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 

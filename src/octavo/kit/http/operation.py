@@ -569,7 +569,7 @@ class Recipient:
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("Visitors of a site can't use this operation, only members can.")
+            raise NotFound("Site visitors can't use this operation; only members can.")
         return caller
 
     @property

@@ -220,7 +220,7 @@ def _describe(error: Exception) -> str:
     if mark:
         return (
             f"the certificate of the directory can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE to"
-            " a file with the certificate of its authority"
+            " a file with the certificate of the authority that issued it"
         )
     return f"{type(error).__name__}: {said}"
 

@@ -170,7 +170,7 @@ class Host:
                     self._warm[key] = _Warm(give_back)
                     return self._warm[key]
                 if not self._changed.wait(deadline - time.monotonic()):
-                    raise Unavailable("Too many scripts of integrations are running. Try again in a moment.")
+                    raise Unavailable("Too many integration scripts are running. Try again in a moment.")
 
     def _take_spare(self) -> ScriptProcess | None:
         with self._changed:

@@ -72,7 +72,10 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
     problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
-        return f"{problem}; configured: {', '.join(known)}. Add that key to {SETTING}, after a comma."
+        return (
+            f"{problem}; configured: {', '.join(known)}. Add that key after those: to {SETTING}, after a comma, or"
+            f" as the last line of the file {KEY_FILE}."
+        )
     return (
         f"{problem}; no key is configured. Set {SETTING} to that key, or put its file in the data folder as"
         f" {KEY_FILE}."

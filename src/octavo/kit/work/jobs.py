@@ -381,7 +381,9 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
         kind=kind,
     )
     if job_ids is not None and count < len(set(job_ids)):
-        raise NotFound("Not all of these are parked jobs. Nothing was changed.")
+        raise NotFound(
+            "Only failed jobs can be retried, and at least one of these hasn't failed. Nothing was changed."
+        )
     tx.after_commit(wake)
     return count
 

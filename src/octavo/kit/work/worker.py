@@ -302,7 +302,7 @@ class Worker:
             )
         if changed:
             log.error(
-                "job parked" if last else "job failed",
+                "job failed permanently" if last else "job failed",
                 extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
                 exc_info=error,
             )
@@ -366,7 +366,7 @@ def _make_ready(tx: Transaction) -> None:
             error=error,
         )
         if parked:
-            log.error("job parked", extra={"job": id, "kind": kind, "error": error})
+            log.error("job failed permanently", extra={"job": id, "kind": kind, "error": error})
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
@@ -406,7 +406,7 @@ def _park_unknown(tx: Transaction) -> None:
             at=now() - _UNKNOWN_FOR,
         )
         if parked:
-            log.error("jobs of an unknown kind parked", extra={"kind": kind, "count": parked})
+            log.error("jobs of an unknown kind failed permanently", extra={"kind": kind, "count": parked})
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:

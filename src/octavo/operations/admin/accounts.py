@@ -92,7 +92,7 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
     """
     user = _lock_person(tx, user_id)
     if user.disabled:
-        raise Conflict("This account is deactivated. Activate it first.")
+        raise Conflict("This account is deactivated. Reactivate it first.")
     get_organization(tx, organization_id)
     before = find_membership(tx, organization_id, user_id)
     if before is not None and before.role == "admin" and not before.disabled:
@@ -119,7 +119,7 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:
-        raise Conflict("This account is deactivated. Activate it first.")
+        raise Conflict("This account is deactivated. Reactivate it first.")
     record_change(tx, by, "sign-in-link.created", user_id)
     return f"{context.settings.url}/sign-in?link={secret}"
 

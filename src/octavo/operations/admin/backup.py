@@ -239,8 +239,10 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
 def _opened(source: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(source)
-    except _UNREADABLE as error:
-        raise BadRequest(f"{source}: {error}") from None
+    except OSError as error:
+        raise BadRequest(f"{source}: {error.strerror or error}") from None
+    except _UNREADABLE:
+        raise BadRequest(f"{source}: not a backup of Octavo, or damaged or cut off") from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
@@ -251,7 +253,10 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     except _UNREADABLE:
         raise BadRequest("this isn't a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
-        raise BadRequest(f"the format must be {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
+        raise BadRequest(
+            f"{manifest.format} {manifest.version}: this version of Octavo only reads {FORMAT} {VERSION}. If a newer"
+            " version of Octavo created the backup, upgrade first."
+        )
     return manifest
 
 

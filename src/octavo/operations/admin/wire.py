@@ -307,7 +307,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Parked jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
+    """Failed jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 
