@@ -24,6 +24,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
+from . import seen_routes
 from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
@@ -60,6 +61,8 @@ from .wire import (
     WayQuery,
     WaysQuery,
 )
+
+__all__ = ["seen_routes"]
 
 operation = Area("content").operation
 change_operation = Area("changes").operation

@@ -6,7 +6,7 @@ import msgspec
 
 from octavo.content.revisions.authorization import WrittenState
 from octavo.kit.http.operation import Area, Call
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, other_space_access
 from octavo.organization.access.roles import Can
 
 from . import presenting
@@ -37,6 +37,21 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 
     found: SearchListing[SearchPage] = call.context.answers.get(_key(call, space.space_id, query), search)
     return found
+
+
+@operation(
+    "searchSpaceAsUser",
+    "GET",
+    "/spaces/{spaceId}/permissions/users/{userId}/search",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def search_as_user(
+    call: Call, space: SpaceAccess, user_id: str, query: SearchQuery
+) -> SearchListing[SearchPage]:
+    """Search the pages of a space that a person can see. Returns the results and the count that they get."""
+    with call.db.read() as tx:
+        return presenting.search_space(tx, call, other_space_access(tx, space, user_id), query)
 
 
 @operation(
