@@ -12,7 +12,7 @@ from octavo.organization.access.wire import User, present_people
 from octavo.organization.orgs.types import MergeRule, RuleName
 
 from .rules import UNNAMED, RuleResult, users_of
-from .types import ReviewStatus
+from .types import ReviewStatus, StyleViolation
 from .wire import Subject
 
 CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
@@ -31,6 +31,7 @@ class MergeCheck(Struct, kw_only=True):
     missing: list[User] | UnsetType = UNSET
     expression: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
+    violations: list[StyleViolation] | UnsetType = UNSET
 
 
 class MergeChecks(Struct):
@@ -110,4 +111,5 @@ def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
         missing=[people[user] for user in one.missing if user != UNNAMED] or UNSET,
         expression=str(one.rule["expression"]) if "expression" in one.rule else UNSET,
         message=str(one.rule["message"]) if "message" in one.rule else UNSET,
+        violations=list(one.violations) or UNSET,
     )
