@@ -23,6 +23,7 @@ RULES = [
         "text": "extends: consistency\nmessage: ‘%s’ and ‘%s’.\nlevel: error\neither:\n  color: colour\n",
     },
 ]
+ADMINISTRATORS = {"kind": "administrators"}
 OLD = "A very old page.\n\nOne two three four five six seven.\n\nA color.\n"
 
 
@@ -116,3 +117,13 @@ def test_only_this_rule_has_a_level(scene: MergeScene) -> None:
     rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_review", "level": "error"}]}
     answer = scene.world.call("admin", "PATCH", scene.space, json={"mergeRules": rules})
     assert answer.status_code == 400 and "level: only allowed for" in answer.text
+
+
+def test_reasons_reveal_no_restricted_page(scene: MergeScene) -> None:
+    scene.require()
+    scene.change({"operation": "update_page", "page": scene.place["pageId"], "visibleTo": [ADMINISTRATORS]})
+    path = scene.edit(OLD + "\nIt is very new.\n")
+    assert scene.violations(path) == [("Very", "Leave out ‘very’.")]
+    assert scene.violations(path, "editor") == []
+    answer = scene.world.call("editor", "GET", f"{path}/merge")
+    assert "text on pages that you can't see breaks rules" in answer.text and "Very" not in answer.text

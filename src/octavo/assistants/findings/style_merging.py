@@ -72,7 +72,7 @@ def _check(
 
 
 def _key(fault: Fault) -> _Key:
-    """Return what is the same in two faults if one text replaces the other: a number of words may differ."""
+    """Return the rule and the message of a fault without numbers, because an edit may change a number of words."""
     return fault.rule, re.sub(r"\d+", "", fault.message)
 
 

@@ -169,7 +169,7 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
     shown = [one for one in found if one.page not in style.hidden]
     parts = [f"“{one.title}” breaks “{one.rule}” ({one.message})" for one in shown[:_MOST_NAMED]]
     if left := len(found) - len(parts):
-        parts.append(f"{left} more" if parts else f"{left} violations on pages that you can't see")
+        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
     return RuleResult(rule, f"new text doesn't follow the style guide: {'; '.join(parts)}.", [], shown)
 
 
