@@ -93,6 +93,12 @@ def prose(node: Block | Inline) -> str:
     return "".join(parts)
 
 
+def styled_texts(document: Document) -> list[StyledText]:
+    """Return the paragraphs and headings of a page for the rules of a style guide."""
+    nodes = (node for node in walk(document) if isinstance(node, (Block, Inline)))
+    return [styled_text(node) for node in nodes if node.type in _PROSE]
+
+
 def styled_text(node: Block | Inline) -> StyledText:
     """Return a paragraph or heading in the form that style guide rules check."""
     text: list[str] = []
