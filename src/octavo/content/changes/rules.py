@@ -42,7 +42,7 @@ UNNAMED = "someone"
 class RuleResult(NamedTuple):
     """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of people whose
     review is missing or who requested changes. ``partial``: whether the required reviews exist, but no reviewer can see
-    some of the changed pages. ``violations``: the text that breaks the style guide, on pages that the caller can see."""
+    some of the changed pages. ``violations``: the text that breaks the style guide on visible pages."""
 
     rule: Rule
     reason: str | None
@@ -197,7 +197,8 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
     parts = [f"“{one.title}” breaks “{one.rule}” ({one.message})" for one in shown[:_MOST_NAMED]]
     if left := len(found) - len(parts):
         parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
-    return RuleResult(rule, f"new text doesn't follow the style guide: {'; '.join(parts)}.", [], shown)
+    reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
+    return RuleResult(rule, reason, [], violations=shown)
 
 
 def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> tuple[str | None, list[str]]:
