@@ -55,7 +55,7 @@ def parse_networks(text: str) -> list[Network]:
 
 
 def parse_headers(text: str) -> frozenset[str]:
-    """Parse comma-separated names of headers into lower case. Raises ValueError.
+    """Parse comma-separated header names, and convert them to lowercase. Raises ValueError.
 
     >>> sorted(parse_headers("X-Api-Version, x-tenant"))
     ['x-api-version', 'x-tenant']
@@ -565,7 +565,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems of settings that can never work. Each message starts with the variable's name."""
+    """Yield the problems with settings that can never work. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):

@@ -355,7 +355,7 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
-    """Set limits of an organization. Limits that you leave out remain unchanged."""
+    """Set limits for an organization. Limits that you leave out remain unchanged."""
     from octavo.operations.admin.credentials import change_limits
 
     names = ("members", "agents", "pages", "storage", "requests")

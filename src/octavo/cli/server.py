@@ -14,7 +14,7 @@ SECRETS = CommandGroup("secrets", "Manage the key that encrypts secrets in the d
 
 @SECRETS.command("rotate")
 def rotate_key(options: argparse.Namespace) -> int:
-    """Encrypt all secrets again with the first of the configured keys."""
+    """Re-encrypt all secrets with the first configured key."""
     from octavo.kit.secrets.sealing import rotate
 
     with opened(options) as context:

@@ -1,7 +1,7 @@
-"""Client of a provider of language models, using OpenAI's HTTP API for chat completions and embeddings.
+"""Client for a language model provider, using OpenAI's HTTP API for chat completions and embeddings.
 
-Every failure (an error, a timeout, text that isn't an answer, an error with status 200, a truncated answer) is a
-ModelFailed. Transient failures are retried until part of an answer has arrived."""
+Every failure (an error, a timeout, text that isn't an answer, an error with status 200, or a truncated
+answer) raises ModelFailed. Transient failures are retried until part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from octavo.settings import Settings
 
 ATTEMPTS = 3
 PAUSE = 0.5
-"""Seconds before the second attempt; twice as long before the third."""
+"""Seconds to wait before the second attempt; the wait before the third is twice as long."""
 _SIZE = 4 * 1024 * 1024
 _LINE = 1024 * 1024
-"""Maximum bytes of an answer, and of one line of a stream."""
+"""Maximum number of bytes in an answer, and in one line of a stream."""
 _VECTORS = 16 * 1024 * 1024
-"""Maximum bytes of an answer with vectors."""
+"""Maximum number of bytes in an answer with vectors."""
 MAX_DIMENSIONS = 4096
-"""Maximum dimensions of a vector."""
+"""Maximum number of dimensions of a vector."""
 
 
 class ModelFailed(Unavailable):
@@ -49,15 +49,15 @@ class ModelMessage(Struct, frozen=True):
 
 
 class TokenUsage(Struct):
-    """Tokens counted by the provider; 0 if it doesn't return them."""
+    """Tokens that the provider counted; 0 if it doesn't report them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
 class ModelProvider(Struct, frozen=True):
-    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``:
-    the timeout for a whole answer."""
+    """Model provider. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: the
+    timeout for a complete answer."""
 
     url: str
     key: str
@@ -67,7 +67,7 @@ class ModelProvider(Struct, frozen=True):
 
     @classmethod
     def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
-        """Return the server's configured provider for this model."""
+        """Return the provider configured on the server for this model."""
         return cls(
             settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
         )
@@ -111,8 +111,8 @@ class ModelProvider(Struct, frozen=True):
                 _wait_after(error, attempt, until)
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
-        """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
-        DeadlineExceeded."""
+        """Return a vector of length 1 for each text, all with the same number of dimensions, and set
+        ``usage``. Raises ModelFailed, DeadlineExceeded."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0
@@ -133,8 +133,8 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Send a request and yield the response, which has the status 200. Raises ModelFailed, also if reading
-        the response fails."""
+        """Send a request and yield the response, which has status 200. Raises ModelFailed, including if
+        reading the response fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -151,7 +151,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the text of a stream of events piece by piece. Raises ModelFailed if the stream ends without a
+        """Yield the text of an event stream piece by piece. Raises ModelFailed if the stream ends without a
         finish reason."""
         ended = False
         has_text = False
@@ -203,8 +203,7 @@ class ModelProvider(Struct, frozen=True):
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Decode a response and update ``usage``. Raises ModelFailed for an error of the provider and for
-        invalid JSON."""
+        """Decode a response and update ``usage``. Raises ModelFailed for a provider error or invalid JSON."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -227,7 +226,7 @@ class ModelProvider(Struct, frozen=True):
 
 
 def _explain(body: bytes) -> str:
-    """Return the message of an error in OpenAI's format, or the whole body."""
+    """Return the message of an error in OpenAI's format, or else the whole body."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]

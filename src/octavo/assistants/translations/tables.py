@@ -1,4 +1,4 @@
-"""Declarations of the tables of translations."""
+"""Declare the tables for translations."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ declare(
 
 
 def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raise PreconditionFailed for a space with translations, which would otherwise end silently."""
+    """Raise PreconditionFailed for a space with translations, which would otherwise be deleted silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(

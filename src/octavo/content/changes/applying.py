@@ -234,7 +234,7 @@ class BatchApplication:
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
-        """Delete a page with everything below it."""
+        """Delete a page and everything under it."""
         self.draft.get_page(page_id)
         waiting = [page_id]
         while waiting:

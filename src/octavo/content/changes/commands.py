@@ -127,7 +127,7 @@ _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
+    """Convert a given value to the form that pages store. ``before``: the current value of the page."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}

@@ -124,7 +124,7 @@ def _start(entries: list[Entry], page: str | None) -> int:
 
 
 class _Presenter:
-    """Convert differences between two states to their form in the API. ``entries``: the entries to present."""
+    """Convert differences between two states to their API format. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states

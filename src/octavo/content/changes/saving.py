@@ -209,7 +209,7 @@ def edit_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Apply a batch to a change request as one revision. Nothing is written if nothing differs.
+    """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
     ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
     since. If both changed the same content, the saved version is kept and the change request gets an open
@@ -350,7 +350,7 @@ def write_edit(
 
 
 def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
-    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
+    """Raise Forbidden if a caller who isn't an administrator of the space changes who can see a page, and Conflict if
     the space is synced with Git."""
     for index, change in enumerate(changes):
         given = getattr(change, "visible_to", UNSET)

@@ -40,8 +40,7 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
-    existing link."""
+    """Link from a change request to an issue or another page outside of Octavo. ``id``: the ID of an existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET
@@ -177,7 +176,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:

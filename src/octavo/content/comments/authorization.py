@@ -15,8 +15,8 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion with its caller. ``change_id``: the id of the change request; None for the discussion of the
-    space itself. ``limits``: the limits of the caller on restricted pages, if there are any."""
+    """Discussion and its caller. ``change_id``: the id of the change request; None for the discussion of the space
+    itself. ``limits``: the caller's limits on restricted pages, if any."""
 
     change_id: str | None = None
     limits: ReaderLimits | None = None

@@ -62,9 +62,9 @@ _POSTS, _STEPS = 1_500, 13_000
 """Maximum numbers of requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
 MOST_WRITERS = 40
-"""People who can edit a page at the same time."""
+"""Maximum number of people who can edit a page at the same time."""
 MOST_CLIENTS = 10
-"""Clients in which a person can edit a page at the same time."""
+"""Maximum number of clients in which a person can edit a page at the same time."""
 _PRESENT = 60_000
 """Time in milliseconds since its last batch during which a client counts as present."""
 EPOCH_LIFETIME = 7 * 86_400_000
@@ -129,7 +129,7 @@ class _Turn:
         return branch
 
     def lock(self, space_id: str, change_id: str | None) -> LiveBranch:
-        """Return the branch of a change request, or main, locked."""
+        """Lock and return the branch of a change request, or main."""
         place = (space_id, change_id)
         branch = self._branches.get(place)
         if branch is None:
@@ -160,8 +160,8 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start the epoch of a page at the revision that its first writer has. It can be an earlier revision
-        than the current one."""
+        """Start the epoch of a page at the revision that its first writer has. This revision can be earlier than the
+        current one."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:

@@ -24,7 +24,7 @@ WAIT = 30_000
 """Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
 if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Maximum number of entries in a digest; for the rest, only their number is given."""
+"""Maximum number of entries in a digest; the rest are only counted."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 

@@ -257,8 +257,8 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
 
 
 def _check_result(source: ComputedSource, found: Computed) -> None:
-    """Check that a computer returned a valid result: not too large, parents before children, and a unique place
-    for each page. Raises BadRequest."""
+    """Check that a computer returned a valid result: not too large, parents before children, and a unique position for
+    each page. Raises BadRequest."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
         raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES:,} pages or files.")
     above: set[str | None] = {None}

@@ -1,5 +1,5 @@
-"""OAuth for the API and the tools of organizations: discovery for apps, the consent page, and tokens
-(RFC 6749, 7009, 8414, 9728)."""
+"""OAuth for the API and organizations' tools: discovery for apps, the consent page, and tokens (RFC 6749,
+7009, 8414, 9728)."""
 
 from __future__ import annotations
 
@@ -96,20 +96,20 @@ _RISKY = frozenset(
 
 
 def resource_of(url: str, organization_id: str) -> str:
-    """Return the URL of an organization's tools, for which tokens are issued."""
+    """Return the URL of an organization's tools, which tokens are issued for."""
     return f"{url}{MCP_PATH}/{organization_id}"
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """Return the header that tells a client without a token where to get one, and for which scopes. Clients
-    request exactly the listed scopes, so it lists all of them: people choose among them."""
+    """Return the header that tells a client without a token where to get one, and with which scopes. Clients
+    request exactly the listed scopes, so it lists all of them for people to choose from."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
     return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 
 
 class _Wanted(NamedTuple):
-    """Request of an app. ``organization_id``: the organization whose tools it requests; None if it requests
-    the API, for which the person chooses an organization."""
+    """Request from an app. ``organization_id``: the organization whose tools the app requests; None if it
+    requests the API. The person then chooses an organization."""
 
     asked: AppRequest
     organization_id: str | None

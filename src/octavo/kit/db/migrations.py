@@ -8,9 +8,9 @@ A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
 must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
-Differences of the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
-``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql``
-and ``-- end`` lines for one engine alone.
+Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
+``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql`` and ``--
+end`` lines for one engine alone.
 """
 
 from __future__ import annotations

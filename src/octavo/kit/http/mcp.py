@@ -156,8 +156,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has
-    no negotiation; its responses have another form."""
+    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has no
+    negotiation; its responses have a different format."""
 
     tool: str
     arguments: bytes

@@ -42,7 +42,7 @@ problem."""
 
 
 class DirectoryUnavailable(Unavailable):
-    """A directory that can't be reached or gave an invalid response. The message is public, so the details are
+    """Raised if a directory can't be reached or gave an invalid response. The message is public, so the details are
     only in the log."""
 
     def __init__(self, detail: str) -> None:

@@ -181,7 +181,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Start a spare process, unless there is one, or no room."""
+        """Start a spare process, unless there is one already or there is no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:

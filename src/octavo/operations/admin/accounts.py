@@ -139,7 +139,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def record_change(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
-    """Record a change of an account in the audit log of each organization of the person."""
+    """Record a change to an account in the audit log of each of the person's organizations."""
     # A caller without an account uses the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
     source: Source = "script" if isinstance(by, Stranger) else source_of(by)

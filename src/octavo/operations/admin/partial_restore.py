@@ -1,8 +1,8 @@
 """Restore one organization, space, or site of a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so every check of a whole restore applies.
-From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one next
-to the existing one.
+From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one
+alongside the existing one.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def opened_copy(
     """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore from a
     continuous backup, in milliseconds.
 
-    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for one of another server,
+    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for a backup of another server,
     whose key is unknown here.
     """
     with TemporaryFolder("restore") as name:

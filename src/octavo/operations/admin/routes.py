@@ -113,8 +113,8 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     "checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,), in_maintenance=True
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
-    """Test each part of the server, like `octavo check`, and report the parts that work, the parts that
-    don't, and the reasons. Only one check runs at a time: returns 503 while another one is running."""
+    """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
+    check runs at a time; returns 503 while another one is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is running. Try again when it is done.")
     try:
