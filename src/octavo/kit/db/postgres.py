@@ -367,12 +367,6 @@ class PostgresDatabase(Database):
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
         """Return the error for callers, if the failure is not caused by the statement."""
-        if isinstance(error, psycopg.errors.UndefinedTable):
-            # Someone replaced the database with an empty one after this process started.
-            log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
-            return TemporarilyUnavailable(
-                "The database is empty. A server administrator must restore a backup."
-            )
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -381,6 +375,18 @@ class PostgresDatabase(Database):
             with suppress(psycopg.Error), connect(self._direct_url) as connection:
                 connection.execute(f"NOTIFY {_CHANNEL}, '{_DAMAGED}'")
         return Damaged()
+
+    def _require_tables(self, error: psycopg.Error) -> None:
+        """Raise TemporarilyUnavailable if a table is missing because someone emptied or replaced the database after
+        this process started."""
+        with suppress(psycopg.Error), connect(self._direct_url) as connection:
+            row = connection.execute("SELECT to_regclass('migrations')").fetchone()
+            if row is not None and row[0] is not None:
+                return
+        log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
+        raise TemporarilyUnavailable(
+            "The database is empty. A server administrator must restore a backup."
+        ) from error
 
     def _close_pools(self) -> None:
         self._reads.connections.close()
@@ -466,7 +472,10 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
     @contextmanager
@@ -490,7 +499,10 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
@@ -547,12 +559,10 @@ class PostgresDatabase(Database):
             raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
             raise disk_full_error(error) from error
-        except (
-            *FAILURES,
-            *DAMAGE,
-            psycopg.errors.UndefinedTable,
-            psycopg.errors.ReadOnlySqlTransaction,
-        ) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None
