@@ -404,7 +404,7 @@ def serve(
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
-        raise BadRequest(f"--port and --reader-port: must be different, both are {address.port}")
+        raise BadRequest(f"--reader-port: must be different from --port, but both are {address.port}")
     addresses: dict[str, tuple[str, int]] = {
         role: (address.host, ports[role]) for role in roles if role != "worker"
     }

@@ -123,3 +123,30 @@ def test_roles_are_chosen_and_the_dialog_lists_who_sees_the_page(app):
     expect(dialog.get_by_role("listitem").filter(has_text="Fay")).to_have_count(0)
     for one in (page, hers, theirs):
         one.context.close()
+
+
+def test_an_administrator_sees_pages_and_search_as_another_person(app):
+    space = app.fill_space("Budgets", ["Start", ("Plans", ["Numbers"])])
+    gus = app.colleague("Gus", role="read")
+    restrict(app, space, path_of(app, space, "Plans"))
+    user = gus.get("/user").json()["id"]
+    shown = app.open(f"/o/{app.organization}/~/members/people/{user}/preview/{space}")
+    pages = shown.get_by_role("navigation", name="Pages that Gus can see")
+    expect(pages.get_by_role("link")).to_have_text(["Start"])
+    pages.get_by_role("link", name="Start").press("Enter")
+    expect(shown.get_by_role("article", name="Start")).to_contain_text("About Start.")
+    assert Axe().run(shown).response["violations"] == []
+    search = shown.get_by_role("searchbox", name="Search as Gus")
+    search.fill("Numbers")
+    expect(shown.get_by_text("No results for “Numbers”")).to_be_visible()
+    search.fill("words")
+    expect(pages.get_by_role("link")).to_have_text(["Start"])
+    expect(shown.get_by_role("status").filter(has_text="1 page")).to_be_visible()
+    restrict(app, space, path_of(app, space, "Plans"), gus)
+    shown.reload()
+    expect(pages.get_by_role("link")).to_have_text(["Start", "Plans", "Numbers"])
+    expect(shown.get_by_role("article", name="Start")).to_be_visible()
+    shown.set_viewport_size({"width": 390, "height": 844})
+    shown.emulate_media(color_scheme="dark")
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.context.close()

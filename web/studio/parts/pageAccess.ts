@@ -40,7 +40,7 @@ export const pickableRoles = (): Picked[] =>
 export const pickedOf = (grant: NamedGrant, name: string | undefined): Picked =>
   grant.kind === "role"
     ? pickedRole(grant.role)
-    : { kind: grant.kind, id: idOf(grant), title: name || t("deletedPersonOrTeam") };
+    : { kind: grant.kind, id: idOf(grant), title: name || t("formerPersonOrTeam") };
 
 export const levelNames = (): [Level, string][] =>
   (["read", "comment", "edit"] satisfies Role[]).map((level) => [level, roleName(level)]);

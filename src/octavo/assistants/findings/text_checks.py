@@ -1,4 +1,4 @@
-"""Checks of texts that are being written: against the style guide of a site, and for unfinished text."""
+"""Check unsaved texts against a site's style guide, and for placeholders."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.pages import find_placeholder
-from octavo.core.checks.style import StyledText, StyleRule, find_style
+from octavo.core.checks.style import Replacement, StyledText, StyleRule, find_style
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -25,19 +25,20 @@ _PATTERN_BYTES = 8 * 1024
 """Estimated memory of a compiled pattern."""
 
 _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
-"""Rules of style guides by revision, because reading them takes longer than most checks."""
+"""Rules of style guides by revision, cached because reading them takes longer than most checks."""
 
 
 class TextFault(Struct, frozen=True):
-    """Fault of a text that is being written. ``text``: its index. ``start`` and ``end``: its range in characters, which
-    ``new`` can replace unless it is None. ``rule``: the rule of the style guide; None for unfinished text."""
+    """Problem in an unsaved text. ``text``: the index of the text. ``start`` and ``end``: the range of the
+    problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: what corrects it; None if
+    people have to decide."""
 
     text: int
     start: int
     end: int
     message: str
     rule: StyleRule | None = None
-    new: str | None = None
+    fix: Replacement | None = None
 
     @property
     def severity(self) -> Severity:
@@ -47,19 +48,19 @@ class TextFault(Struct, frozen=True):
 def check_texts(
     tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None
 ) -> list[TextFault]:
-    """Return the faults of texts, without those of rules whose findings on the page were dismissed. Raises NotFound if
-    the site has no style guide."""
+    """Return the problems in texts, except those found by rules whose findings on the page were dismissed.
+    Raises NotFound if the site has no style guide."""
     rules = _load_rules(tx, require_styleguide(tx, site).id)
     dismissed = _list_dismissed(tx, site, page_id) if page_id is not None else set()
     found = [*_find_unfinished(texts)]
     numbers = {id(text): number for number, text in enumerate(texts)}
     for rule in rules:
         deadlines.check()
-        # These texts may be only a part of the page, without the definitions that such a rule looks for.
+        # These texts may be only part of the page, without the definitions that such a rule looks for.
         if rule.name not in dismissed and rule.given.extends != "conditional":
             for fault in find_style(rule, texts):
                 number = numbers[id(fault.text)]
-                found.append(TextFault(number, fault.start, fault.end, fault.message, rule, fault.new))
+                found.append(TextFault(number, fault.start, fault.end, fault.message, rule, fault.fix))
     found.sort(key=lambda fault: (fault.text, fault.start, fault.end))
     return found[:_MOST_FOUND]
 

@@ -40,8 +40,7 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
-    existing link."""
+    """Link from a change request to an issue or another page outside of Octavo. ``id``: the ID of an existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET
@@ -165,7 +164,7 @@ def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | 
     for number, link in enumerate(links):
         if link.id is not UNSET and link.id not in known:
             raise BadRequest(
-                f"links[{number}].id: this change request has no such link. Omit the id of a new link."
+                f"links[{number}].id: this change request has no such link. Omit the ID for a new link."
             )
         known.discard(link.id or "")
         found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))
@@ -177,7 +176,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:

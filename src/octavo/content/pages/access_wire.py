@@ -17,6 +17,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.authorization import SpaceAccess
+from octavo.organization.access.members import find_members
 from octavo.organization.access.page_rules import (
     ADMINISTRATORS,
     MAX_ENTRIES,
@@ -104,8 +105,8 @@ def _present(text: str) -> PageAccess:
 
 
 class PageAccessGrant(Struct, rename="camel", kw_only=True):
-    """Access that a rule gives. ``id``: the ID of the person or team, or the role. ``name``: the name of the person
-    or team; absent if they no longer exist."""
+    """Access that a rule grants. ``id``: the ID of the person or team, or the role. ``name``: the name of the person or
+    team; absent if they are no longer part of the organization."""
 
     kind: Literal["user", "team", "role", "administrators", "sites"]
     id: str | UnsetType = UNSET
@@ -114,7 +115,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to everything below it. ``since``: the time of its last change. ``set_by``:
+    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
     the person who changed it."""
 
     page: str
@@ -125,8 +126,8 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Who can see a page. ``rules``: the rules that apply, from the page outward; a person must satisfy all of them.
-    ``published``: whether sites of the space show it. ``level``: the caller's role at the page."""
+    """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
+    ``published``: whether sites of the space show it. ``level``: the caller's role on the page."""
 
     restricted: bool
     published: bool
@@ -177,8 +178,8 @@ def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
 def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:
     """Return the names of the people and teams of the organization that a rule names, by ID."""
     entries = [entry for text in rule if (entry := read_entry(text))]
-    people = list_users_by_id(tx, [entry.id for entry in entries if entry.subject == "user"])
-    names = {entry.id: person.display_name for entry in entries if (person := people.get(entry.id))}
+    members = find_members(tx, organization_id, [entry.id for entry in entries if entry.subject == "user"])
+    names = {id: person.display_name for id, person in list_users_by_id(tx, list(members)).items()}
     for entry in entries:
         if entry.subject == "team" and (team := find_team(tx, organization_id, entry.id)) is not None:
             names[entry.id] = team.title

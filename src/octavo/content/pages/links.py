@@ -132,7 +132,7 @@ class Links:
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that include a reusable content. Raises NotFound."""
+        """Return the places that include reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 

@@ -1,8 +1,7 @@
 """Restricted pages of a state, and the state as one person sees it.
 
-The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current
-rule. The rules of main apply to every state of the space, also to revisions and change requests from before
-the rule.
+The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current rule. The
+rules of main apply to every state of the space, including revisions and change requests from before the rule.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, and those of main, also of pages that
+    """Return the rules that apply in a state: the rules of its pages, and those of main, including rules of pages that
     were deleted there."""
     main = main_state(tx, state.space_id)
     found = _read_cached(tx, (main.revision_id,), lambda: _read_with_deleted(tx, main, {}))
@@ -67,8 +66,8 @@ def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[]
 
 
 def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of a state, also of pages that were deleted while a rule applied to them. ``of_main``: the rules
-    of main, which also apply to pages that only the state has or had below the same pages."""
+    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. ``of_main``:
+    the rules of main, which also apply to pages that only the state has or had below the same pages."""
     found = _read(tx, state, of_main)
     deleted: dict[str, tuple[Rule, ...]] = {
         id: (rule,) for id, rule in list_deleted_restricted(tx, state).items()
@@ -156,7 +155,7 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
-    """Return a state as the reader of another one sees it. Pages hidden in that one are hidden here, too."""
+    """Return a state as the reader of another state sees it. Pages hidden in that state are hidden in this one, too."""
     if like.reader is None:
         return replace(state, limits=like.limits)
     seen = seen_by(tx, like.reader, state)
@@ -213,22 +212,26 @@ def unrestricted(tx: Transaction, state: State) -> State:
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
-    """Raise Forbidden unless the reader of the state can replace a page by another version. ``old``: the version
+    """Raise Forbidden unless the reader of the state can replace a page with another version. ``old``: the version
     before, if it is known."""
     if state.limits is None or (old is not None and new is not None and replace(old, rank=new.rank) == new):
         return
     if page_id in state.limits.hidden:
-        raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
+        raise Forbidden(
+            "This page has subpages that you can't see. Ask a space administrator to make this change."
+        )
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
-        raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+        raise Forbidden("You can't edit this page. Ask a space administrator for permission to edit it.")
     if old is not None and new is not None and old.parent != new.parent:
         rules = state.limits.rules
         if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Page | None]) -> None:
-    """Raise Forbidden unless the reader of the state can replace these pages by other versions."""
+    """Raise Forbidden unless the reader of the state can replace these pages with other versions."""
     if state.limits is not None:
         before = find_pages(tx, state.whole, pages)
         for id, page in pages.items():
@@ -239,7 +242,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
         for child in list_children(tx, state.whole, gone) if gone else ():
             if pages.get(child.id, child) is not None and child.id in state.hidden:
                 raise Forbidden(
-                    "This page contains pages that you can't see. Ask an administrator of the space."
+                    "This page has subpages that you can't see. Ask a space administrator to make this change."
                 )
 
 
@@ -252,8 +255,8 @@ def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | Non
 def require_same_readers(
     tx: Transaction, main: State, after: Rules, pages: Mapping[str, Page | None]
 ) -> None:
-    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main is no administrator.
-    ``after``: the rules that apply after the merge."""
+    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main isn't an
+    administrator. ``after``: the rules that apply after the merge."""
     if main.limits is None:
         return
     before = find_pages(tx, main.whole, pages)
@@ -262,7 +265,9 @@ def require_same_readers(
         if page is None or old is None or old.parent == page.parent:
             continue
         if not set(main.limits.rules.get(old.parent or "", ())) <= set(after.get(page.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 class HiddenPages:

@@ -53,7 +53,7 @@ class Sealer:
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """Decrypt a text of this row and column. Raises Unavailable without its key, or if it was changed."""
+        """Decrypt a text of this row and column. Raises Unavailable if the key is missing or the text was changed."""
         used = key_of(sealed)
         if used is None:
             raise Unavailable(f"secrets: {place} isn't encrypted")
@@ -207,7 +207,7 @@ def seal_plain(tx: Transaction, sealer: Sealer) -> int:
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt texts that another key has encrypted again, with the first key, and return their number. Raises
+    """Re-encrypt texts that another key has encrypted with the first key, and return their number. Raises
     Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:

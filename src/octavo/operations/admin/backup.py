@@ -316,7 +316,7 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems of a backup; empty if it can be restored."""
+    """Return the problems with a backup; empty if it can be restored."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
@@ -352,7 +352,7 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """Return the problems of a server's data.
+    """Return the problems with a server's data.
 
     These are texts and files that are missing or don't match their hash, rows that refer to missing rows,
     wrong counts, and derived tables that don't match the content, except in spaces with a pending rebuild
@@ -362,7 +362,7 @@ def verify_installation(context: Context) -> list[str]:
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """Return the damage of a database that can't be opened because of it. Raises Unavailable."""
+    """Return the damage that keeps a database from being opened. Raises Unavailable."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )

@@ -73,7 +73,7 @@ def token_for(
     lifetime: int | None = None,
     hand_over: bool = False,
 ) -> str:
-    """Create a token of the person with this email address. The person is created if unknown.
+    """Create a token for the person with this email address. The person is created if unknown.
 
     ``organization_id``: the organization of which they become a member with ``role`` (by default ``read``);
     existing members keep their role unless one is given. ``lifetime``: the lifetime in milliseconds.
