@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from octavo.content.changes.store import find_state
 from octavo.content.live.authorization import followed_page
 from octavo.content.live.broadcasting import of_live_page
-from octavo.content.revisions.restrictions import published, seen_by
+from octavo.content.revisions.restrictions import seen_by, unrestricted
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -97,7 +97,7 @@ def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     if not space_id or not page_id:
         return True
     state = find_state(tx, space_id, getattr(message.data, "change_request_id", None) or None)
-    if page_id not in published(tx, state).hidden:
+    if page_id not in unrestricted(tx, state).hidden:
         return True
     space = find_space_access(tx, actor, Can.VIEW, space_id)
     return space is not None and page_id not in seen_by(tx, space, state).hidden
