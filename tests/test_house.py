@@ -555,6 +555,8 @@ SHARED = {
 """What is kept for all applications of the process, because it says nothing of any."""
 
 REGISTRIES = {
+    "organization/spaces/hooks.py:_count_hidden",
+    "content/changes/wire.py:_hidden_comments",
     "sites/printing/styles.py:_finders",
     "organization/access/auditing.py:_watches",
     "organization/access/limits.py:_COUNTERS",
@@ -566,6 +568,7 @@ REGISTRIES = {
     "organization/access/tokens.py:_revoke_agents",
     "content/changes/pending.py:_pending",
     "content/changes/reviewing.py:_comments",
+    "content/changes/rules.py:_style_checks",
     "content/revisions/computing.py:_computers",
     "content/revisions/computing.py:_on_change",
     "content/revisions/computing.py:_resolvers",

@@ -83,9 +83,26 @@ SAMPLES = {
     "listStyleguideTemplates": Sample(),
     "listOrganizationStyleguides": Sample(before=_with_styleguide),
     "createSiteStyleguideById": Sample(body={"template": "plain-english"}),
+    "checkSiteTexts": Sample(
+        before=_with_styleguide,
+        body=lambda place: {"texts": [{"text": "You can utilize it."}], "page": place["pageId"]},
+    ),
     "createSiteStyleguideRun": Sample(
         before=_with_styleguide, body=lambda place: {"spaces": [place["spaceId"]]}, outcomes=_EDITORS
     ),
+    "importSiteStyleguideRules": Sample(
+        before=_with_styleguide,
+        body={
+            "files": [
+                {
+                    "path": "styles/Example/Very.yml",
+                    "text": "extends: existence\nmessage: Leave out ‘%s’.\ntokens:\n  - very\n",
+                }
+            ]
+        },
+        outcomes=_EDITORS,
+    ),
+    "exportSiteStyleguideRules": Sample(before=_with_styleguide),
     "listSiteStyleguideRuns": Sample(before=_with_run),
     "triggerChangeRequestsForSiteFinding": Sample(before=_scanned, outcomes=_EDITORS),
 }

@@ -24,6 +24,10 @@ export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/s
 export const createSiteStyleguideRun = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/styleguide/runs",
 );
+export const checkSiteTexts = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide/checks");
+export const importSiteStyleguideRules = operation.POST(
+  "/orgs/{organizationId}/sites/{siteId}/styleguide/import",
+);
 export const listStyleguideTemplates = operation.GET("/orgs/{organizationId}/styleguide-templates");
 export const listOrganizationStyleguides = operation.GET("/orgs/{organizationId}/styleguides");
 

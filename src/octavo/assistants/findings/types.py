@@ -1,19 +1,21 @@
-"""Findings as scans produce them, before they are stored."""
+"""Findings as scans produce them, before they are stored, and style guide files."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from typing import Annotated, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 from octavo.core.checks.faults import TextFix
 
 from .kinds import FindingKind, Severity
 
 MAX_EVIDENCE = 20
-"""Maximum number of quotations of one finding."""
+"""Maximum number of quotations per finding."""
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: the words on a page, and what is wrong with them."""
+    """Evidence of a problem: words on a page, and what is wrong with them."""
 
     page: str
     quote: str
@@ -31,8 +33,8 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class Found(Struct, frozen=True):
-    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link that
-    doesn't work. ``question``: the question of visitors that is its evidence."""
+    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link
+    that doesn't work. ``question``: the visitor question that is evidence for it."""
 
     key: str
     kind: FindingKind
@@ -44,3 +46,23 @@ class Found(Struct, frozen=True):
     fixing: Fixing | None = None
     url: str | None = None
     question: str | None = None
+
+
+MOST_FILES = 500
+"""Maximum number of files in an import of rules."""
+
+
+class StyleRuleFile(Struct):
+    path: Annotated[str, Meta(min_length=1, max_length=500)]
+    text: Annotated[str, Meta(max_length=200_000)]
+
+
+class ImportedStyleRule(Struct):
+    """Result of importing one file. ``reason``: why the file wasn't imported. ``notes``: keys of the rule
+    that have no effect."""
+
+    path: str
+    status: Literal["created", "updated", "unchanged", "refused", "skipped"]
+    reason: str | UnsetType = UNSET
+    title: str | UnsetType = UNSET
+    notes: list[str] = []

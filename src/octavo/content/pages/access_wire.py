@@ -11,6 +11,7 @@ from octavo.content.revisions.history import find_revision_at
 from octavo.content.revisions.page_versions import find_rule_start, get_page, list_ancestors
 from octavo.content.revisions.restrictions import main_seen_by, role_at_page
 from octavo.content.revisions.states import Layer
+from octavo.errors import require_found
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -96,8 +97,8 @@ def _present(text: str) -> PageAccess:
 
 
 class PageAccessGrant(Struct, rename="camel", kw_only=True):
-    """Access that a rule gives. ``id``: the ID of the person or team, or the role. ``name``: the name of the person
-    or team; absent if they are no longer part of the organization."""
+    """Access that a rule grants. ``id``: the ID of the person or team, or the role. ``name``: the name of the person or
+    team; absent if they are no longer part of the organization."""
 
     kind: Literal["user", "team", "role", "administrators"]
     id: str | UnsetType = UNSET
@@ -106,7 +107,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to everything below it. ``since``: the time of its last change. ``set_by``:
+    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
     the person who changed it."""
 
     page: str
@@ -117,8 +118,8 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Who can see a page. ``rules``: the rules that apply, from the page outward; a person must satisfy all of them.
-    ``level``: the caller's role at the page."""
+    """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
+    ``level``: the caller's role on the page."""
 
     restricted: bool
     rules: list[PageAccessRule]
@@ -152,7 +153,8 @@ def present_access_overview(
                 set_by=people[start.author] if start and start.author else UNSET,
             )
         )
-    return PageAccessOverview(restricted=bool(rules), rules=rules, level=role_at_page(tx, space, page_id))
+    level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
+    return PageAccessOverview(restricted=bool(rules), rules=rules, level=level)
 
 
 def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:

@@ -1,5 +1,4 @@
-"""Read operations on content. Each operation exists for main of a space, for revisions, and for change
-requests."""
+"""Read operations on content. Each operation exists for a space's main, for revisions, and for change requests."""
 
 from __future__ import annotations
 
@@ -283,7 +282,7 @@ def get_reusable_document(
 
 @operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
-    """Get who can see a page of main. To change it, set `visibleTo` of the page."""
+    """Get who can see a page of main. To change it, set the page's `visibleTo`."""
     with call.db.read() as tx:
         return present_access_overview(call, tx, space, page_id)
 

@@ -27,9 +27,8 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
     """Search the pages of a space. Returns one entry per page, best matches first, each with its best
     sections.
 
-    Up to 1,000 pages are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 pages are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are more,
+    if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
 
     def search() -> SearchListing[SearchPage]:
@@ -67,9 +66,8 @@ def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) ->
     """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best
     first, each with its ten best pages; search the space to get all of them.
 
-    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are more,
+    if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
 
     def search() -> SearchListing[SearchSpace]:
