@@ -555,6 +555,8 @@ SHARED = {
 """What is kept for all applications of the process, because it says nothing of any."""
 
 REGISTRIES = {
+    "organization/spaces/hooks.py:_count_hidden",
+    "content/changes/wire.py:_hidden_comments",
     "sites/printing/styles.py:_finders",
     "organization/access/auditing.py:_watches",
     "organization/access/limits.py:_COUNTERS",

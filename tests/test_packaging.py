@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,22 @@ def test_wheels_contain_the_app_and_its_files(tmp_path: Path) -> None:
         "operations/migrations",
     ):
         assert f"octavo/{path}" in named
+
+
+@pytest.mark.slow
+def test_the_image_is_at_most_350_megabytes(tmp_path: Path) -> None:
+    """To download, with the 45 MB of its base image, even before the Dockerfile removes symbols."""
+    uv, venv = ROOT / ".uv" / "bin" / "uv", tmp_path / "octavo"
+    listed = tmp_path / "requirements.txt"
+    export = ["export", "--frozen", "--quiet", "--no-dev", "--extra", "traces", "--no-emit-project"]
+    subprocess.run([uv, *export, "--output-file", listed], cwd=ROOT, check=True)
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, venv], check=True)
+    install = ["pip", "install", "--quiet", "--python", venv, "--require-hashes", "-r", listed]
+    subprocess.run([uv, *install], check=True)
+    with tarfile.open(tmp_path / "image.tar.gz", "w:gz", compresslevel=1) as image:
+        image.add(venv)
+        image.add(ROOT / "src" / "octavo")
+    assert 45e6 + (tmp_path / "image.tar.gz").stat().st_size < 350e6
 
 
 @pytest.mark.slow

@@ -208,7 +208,7 @@ def test_reloaded_processes_behave_the_same(sqlite_world: World, tmp_path: Path)
 
         with _asked(f"{served.url}/v1/user", sqlite_world.token("admin")):
             settings.write_text("workers = 2\nworker = 3")
-            _reload(served, refused="there is no setting 'worker'")
+            _reload(served, refused="unknown setting 'worker'")
             settings.write_text("workers = 2")
             # As a version leaves it that has changed the database and does not start after all.
             record_migration(

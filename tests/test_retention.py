@@ -91,19 +91,19 @@ def test_settings_on_the_page_exist_with_their_defaults() -> None:
 def test_times_and_numbers_on_the_page_match_the_code() -> None:
     said = {name: row[1] for name, row in ENDING.items()}
     assert said["deliveries"].endswith(f"tried for {KEEP_TRYING // DAY} days")
-    assert said["embeddings"].endswith(f"at most the {MAX_VECTORS:,} most recently used")
-    assert said["site_questions"].endswith(f"at most the latest {MAX_ANSWERS:,} answers of each site")
+    assert said["embeddings"].endswith(f"up to the {MAX_VECTORS:,} most recently used")
+    assert said["site_questions"].endswith(f"up to the latest {MAX_ANSWERS:,} answers on each site")
     assert said["site_answers"] == f"{ANSWER_LASTS // HOUR} hours"
     assert [f"{days} " in said["notifications"] for days in KEEP.values()] == [True, True, True]
     assert said["sessions"] == f"{SESSION_LASTS // DAY} days, or {SESSION_IDLE // DAY} days without use"
-    assert said["agent_clients"].endswith(f"at most {MAX_CLIENTS:,} apps")
+    assert said["agent_clients"].endswith(f"up to {MAX_CLIENTS:,} apps")
     assert said["uploads"] == f"{KEPT_FOR // HOUR} hours"
     assert said["prints"] == f"{PRINT_KEPT // DAY} days"
     assert said["unused"] == f"{WAIT // HOUR} hours"
     assert said["presence"] == f"{presence.LIFETIME // 60_000} minute"
     assert said["git_runs"].startswith(f"The last {MOST_RUNS} ")
     assert said["openapi_versions"].startswith(f"The last {VERSIONS} ")
-    assert f"deleted permanently {RESTORE_DAYS} days after" in PAGE
+    assert f"permanently deleted {RESTORE_DAYS} days after" in PAGE
 
 
 @pytest.mark.sqlite_first

@@ -138,7 +138,9 @@ def describe_api(settings: Settings) -> JsonObject:
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
     title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You are not signed in")
-    page = draw_refusal(installation, title, error.message)
+    # People in a browser don't know the name of the field.
+    message = error.message.removeprefix(f"{error.field}: ")
+    page = draw_refusal(installation, title, f"{message[:1].upper()}{message[1:]}")
     return Answer(error.status, page, "text/html; charset=utf-8", headers)
 
 
@@ -402,7 +404,7 @@ def serve(
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
     if {"api", "reader"} <= set(roles) and address.port == address.reader_port:
-        raise BadRequest(f"--port and --reader-port: must be different, both are {address.port}")
+        raise BadRequest(f"--reader-port: must be different from --port, but both are {address.port}")
     addresses: dict[str, tuple[str, int]] = {
         role: (address.host, ports[role]) for role in roles if role != "worker"
     }

@@ -50,6 +50,7 @@ def test_long_streams_of_bytes_at_the_start_of_a_request_get_a_response(subject:
     _abuse(subject, secrets.randbelow(1 << 32), range(100_000))
 
 
+@pytest.mark.slow
 def test_floods_use_no_memory_and_delay_no_other_requests(subject: Subject) -> None:
     wrong = []
     for flood in make_floods(subject.words):

@@ -12,6 +12,7 @@ from octavo.kit.work.worker import Worker
 from octavo.operations.admin import accounts
 from octavo.operations.admin.account_merging import merge_accounts
 from octavo.operations.admin.archive_checks import naming_columns
+from octavo.operations.admin.first_start import token_for
 from octavo.organization.access.accounts import insert_user
 from octavo.organization.access.auditing import Stranger
 from octavo.organization.access.members import upsert_member
@@ -36,6 +37,8 @@ def test_deactivated_accounts_lose_sessions_and_tokens_and_can_be_activated(worl
     assert world.call("editor", "GET", "/user").status_code == 401
     with world.context.db.write() as tx, pytest.raises(Conflict, match="deactivated"):
         accounts.create_sign_in_link(tx, world.context, BY, editor)
+    with pytest.raises(Conflict, match="deactivated"):
+        token_for(world.context, email="editor@example.org")
     with world.context.db.write() as tx:
         accounts.set_activation(tx, world.context.settings, BY, editor, active=True)
         link = accounts.create_sign_in_link(tx, world.context, BY, editor)

@@ -154,6 +154,25 @@ def test_no_damage_to_a_backup_causes_a_traceback(sqlite_world: World, tmp_path:
     assert told > 300
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "No such file or directory"),
+        (b"", "damaged or cut off"),
+        (b"PK\x03\x04" * 99, "damaged or cut off"),
+    ],
+)
+def test_files_that_are_no_backups_are_refused(
+    sqlite_world: World, tmp_path: Path, content: bytes | None, problem: str
+) -> None:
+    file = tmp_path / "b.backup"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(BadRequest, match=problem) as raised:
+        verify_backup(file)
+    assert raised.value.message.startswith(f"{file}: ") and "Errno" not in raised.value.message
+
+
 @pytest.mark.parametrize("command", ["verify", "restore"])
 def test_a_damaged_backup_is_reported_in_one_line(sqlite_world: World, tmp_path: Path, command: str) -> None:
     file = tmp_path / "b.backup"

@@ -220,6 +220,7 @@ def test_the_log_stays_short_and_nothing_is_lost_while_the_target_is_unavailable
     assert verify_followed(place) == []
 
 
+@pytest.mark.slow
 def test_a_follower_writes_to_a_bucket(source: Context, tmp_path: Path, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/followed")
     with followed(source, place):

@@ -45,6 +45,7 @@ def texts(world: World, space: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.sqlite_first
 def test_the_content_of_a_backup_is_listed(world: World, backed_up: Path) -> None:
     space = world.home["spaceId"]
     with opened_copy(world.context.settings, str(backed_up), None) as copy:
@@ -59,6 +60,7 @@ def test_the_content_of_a_backup_is_listed(world: World, backed_up: Path) -> Non
     assert gone.changed_at is not None
 
 
+@pytest.mark.sqlite_first
 def test_a_space_is_restored_next_to_the_current_one(world: World, backed_up: Path) -> None:
     space = world.home["spaceId"]
     before = texts(world, space)
@@ -86,6 +88,7 @@ def test_a_space_is_restored_next_to_the_current_one(world: World, backed_up: Pa
     assert again.id != part.id
 
 
+@pytest.mark.sqlite_first
 def test_a_site_is_restored_unpublished_with_its_own_spaces(world: World, backed_up: Path) -> None:
     site = world.home["siteId"]
     part = take(world, backed_up, "site", site)
@@ -101,6 +104,7 @@ def test_a_site_is_restored_unpublished_with_its_own_spaces(world: World, backed
     assert not spaces(part.id) & spaces(site)
 
 
+@pytest.mark.sqlite_first
 def test_an_organization_is_restored_only_if_it_is_missing(
     world: World, backed_up: Path, tmp_path: Path
 ) -> None:
@@ -143,6 +147,7 @@ def damaged(source: Path, target: Path, name: str) -> Path:
     return target
 
 
+@pytest.mark.sqlite_first
 def test_damaged_newer_and_foreign_backups_are_refused(world: World, backed_up: Path, tmp_path: Path) -> None:
     space = world.home["spaceId"]
     with zipfile.ZipFile(backed_up) as archive:

@@ -50,6 +50,7 @@ def space(world: World) -> Iterator[Space]:
     forget_reader()
 
 
+@pytest.mark.sqlite_first
 def test_a_comment_on_every_node_stays(space: Space, monkeypatch: pytest.MonkeyPatch) -> None:
     comments = comment_everywhere(space)
     run_jobs(space.world)
@@ -60,6 +61,7 @@ def test_a_comment_on_every_node_stays(space: Space, monkeypatch: pytest.MonkeyP
     assert [n["key"] for n in nodes_of(space.page("A", format="document")["document"])] == keys_before
 
 
+@pytest.mark.sqlite_first
 def test_a_comment_stays_through_edits_before_and_after(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,6 +79,7 @@ def test_a_comment_stays_through_edits_before_and_after(
     assert not any(target.get("gone") for target in targets(space, comments))
 
 
+@pytest.mark.sqlite_first
 def test_a_comment_stays_in_a_change_request_and_after_its_merge(
     space: Space, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +93,7 @@ def test_a_comment_stays_in_a_change_request_and_after_its_merge(
     assert not any(target.get("gone") for target in targets(space, comments, change))
 
 
+@pytest.mark.sqlite_first
 def test_an_outdated_record_does_not_return_a_reassigned_key(space: Space) -> None:
     """An outdated record of the keys does not return a key that an edit reassigned since."""
     page, world = space.pages["A"], space.world
@@ -116,6 +120,7 @@ def test_keys_of_pages_without_comments_are_not_stored(world: World) -> None:
         assert tx.value("SELECT count(*) FROM node_whereabouts WHERE owner_id = :p", p=space.pages["A"]) == 0
 
 
+@pytest.mark.sqlite_first
 def test_keys_of_imported_comments_are_stored(space: Space) -> None:
     comment_everywhere(space)
     run_jobs(space.world)

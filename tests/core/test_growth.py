@@ -238,6 +238,7 @@ paragraph or list, and the pieces of HTML before they are joined."""
 
 @pytest.mark.parametrize("size", [30_000, pytest.param(100_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", MEMORY)
+@pytest.mark.slow
 def test_memory_grows_linearly_with_the_text(name: str, size: int) -> None:
     """Peak memory of a page during parsing and rendering."""
     text = PAGES[name](size)
@@ -253,6 +254,7 @@ def test_memory_grows_linearly_with_the_text(name: str, size: int) -> None:
 @pytest.mark.parametrize(
     "name", ["table with empty cells", "table with short rows", "tables with empty cells"]
 )
+@pytest.mark.slow
 def test_missing_table_cells_are_added_up_to_a_limit(name: str) -> None:
     """However many cells are left out, no more are made than the API takes, and the text stays."""
     text = PAGES[name](20_000)

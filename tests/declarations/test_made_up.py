@@ -13,7 +13,9 @@ import pytest
 FOLDER = Path(__file__).parent
 
 
-@pytest.mark.parametrize("name", ["made_up_field.py", "made_up_setting.py"])
+@pytest.mark.parametrize(
+    "name", ["made_up_field.py", pytest.param("made_up_setting.py", marks=pytest.mark.slow)]
+)
 def test_declared_fields_and_settings_work_everywhere(name: str) -> None:
     """The tests in that file run in a process in which the tables have more lines."""
     done = subprocess.run(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from octavo.extensions.deliveries.store import PREVIOUS, DeliveryRecipient, find_delivery, next_due
 from octavo.kit.db.databases import open_database
 from octavo.kit.db.migrations import load_migrations, migrate
@@ -22,6 +24,7 @@ INSERT INTO jobs (id, kind, organization_id, state, payload, run_at, created_at)
 NUMBER = 202611230000
 
 
+@pytest.mark.slow
 def test_pending_deliveries_survive_upgrades(bare_url):
     everything = load_migrations("octavo.operations.migrations")
     sealer = Sealer([b"k" * 32])

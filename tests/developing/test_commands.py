@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import socket
 import subprocess
 import threading
 from contextlib import contextmanager
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import httpx
 import pytest
@@ -105,6 +107,51 @@ def test_a_packed_integration_can_be_published(installed, tmp_path):
     name = body.pop("name")
     made = installed.call("POST", f"/integrations/{name}", {**body, "organization": installed.organization})
     assert (made["name"], made["version"], made["title"]) == ("packed", 1, "Written")
+
+
+def test_packed_integrations_are_added_from_a_folder_and_a_url(installed, tmp_path):
+    source = tmp_path / "packed"
+    source.mkdir()
+    for name in ("first", "second"):
+        folder = write(tmp_path, name)
+        if name == "second":
+            manifest = folder / "gitbook-manifest.yaml"
+            manifest.write_text(manifest.read_text()[:-1] + ', secrets: {KEY: "${{ env.NOT_SET }}"}}')
+        out = source / f"{name}.integration.json"
+        assert installed.octavo("integrations", "pack", str(folder), "--out", str(out)).returncode == 0
+    (source / "third.integration.json").write_text("{}")
+    done = installed.octavo("integrations", "add", str(source), "--offer")
+    assert done.returncode == 1
+    assert done.stdout.splitlines() == [
+        "first: published version 1",
+        "second: needs values for these secrets: KEY. Add them with --secrets.",
+        f"{source / 'third.integration.json'}: isn't a packed integration. "
+        "Create one with `octavo integrations pack`.",
+    ]
+    assert installed.call("GET", "/integrations/first")["visibility"] == "public"
+    secrets = tmp_path / "secrets.json"
+    secrets.write_text('{"second": {"KEY": "value"}}')
+    (source / "list.json").write_text('["first.integration.json", "second.integration.json"]')
+    with serving_files(source) as url:
+        arguments = ("integrations", "add", f"{url}/list.json", "--secrets", str(secrets))
+        done = installed.octavo(*arguments, "--json")
+        assert done.returncode == 0, done.stdout
+        assert [(one["name"], one["version"]) for one in json.loads(done.stdout)] == [
+            ("first", 2),
+            ("second", 1),
+        ]
+        missing = installed.octavo("integrations", "add", f"{url}/no.json")
+        assert missing.returncode == 1 and "404" in missing.stderr
+
+
+@contextmanager
+def serving_files(folder):
+    """Serve a folder over HTTP, and yield its URL."""
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=folder)
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
 
 
 def test_the_script_runs_locally_and_restarts_after_each_change(installed, tmp_path):

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from serving import OCTAVO
 from tools import ROOT, absent
 
@@ -44,6 +46,7 @@ class Shell:
         return said
 
 
+@pytest.mark.slow
 def test_every_command_of_the_page_works(installed, tmp_path):
     if shutil.which("jq") is None:
         absent("jq")

@@ -180,6 +180,7 @@ def test_an_image_that_crashes_the_process_does_not_affect_others(
     assert space.rows("SELECT DISTINCT state FROM images WHERE space_id = :space") == [("made",)]
 
 
+@pytest.mark.sqlite_first
 def test_the_api_lists_image_variants(space: Space) -> None:
     assert "variants" not in space.files()["wide one.png"]
     space.make()
@@ -210,6 +211,7 @@ def test_images_of_change_requests_get_variants(space: Space) -> None:
     assert [one["width"] for one in new["variants"]] == [480, 700]
 
 
+@pytest.mark.sqlite_first
 def test_a_review_shows_variants_of_both_sides(space: Space) -> None:
     space.make()
     world, wide = space.world, space.files()["wide one.png"]
@@ -231,6 +233,7 @@ def test_a_review_shows_variants_of_both_sides(space: Space) -> None:
     assert Image.open(io.BytesIO(found.content)).size == (480, 240)
 
 
+@pytest.mark.sqlite_first
 def test_copies_have_variants_and_lost_ones_are_recreated(space: Space) -> None:
     space.make()
     copy = space.world.post("admin", f"/spaces/{space.id}/duplicate", {})["id"]

@@ -139,6 +139,7 @@ def _postgres_schema(tx: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sqlite_first
 def test_the_schema_before_the_first_release_is_migrated_to_the_current_one(bare, fresh) -> None:
     _make_old(bare)
     assert migrate(bare, load_migrations("octavo.operations.migrations"))

@@ -271,6 +271,7 @@ def odd_node(chance, depth):
     return node
 
 
+@pytest.mark.sqlite_first
 def test_odd_steps_break_neither_the_page_nor_what_others_write(live):
     """An attacker and a writer share a page: every odd step is refused with a reason, or is saved."""
     seed = random.SystemRandom().randrange(10**6)

@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+import pytest
 from prosemirror.model import Node
 
 from octavo.core.document.json import to_json
@@ -241,6 +242,7 @@ def words(blocks: Any) -> list[str]:
     return "".join(found).split()
 
 
+@pytest.mark.sqlite_first
 def test_saved_markdown_has_the_words_of_the_page(world):
     seed = int(os.environ.get("OCTAVO_TEST_SEED") or random.SystemRandom().randrange(10**6))
     live = Writing(world)

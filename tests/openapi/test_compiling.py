@@ -183,6 +183,7 @@ components:
     assert compile_description(text.replace("description: It,", "").encode()).errors != []
 
 
+@pytest.mark.slow
 def test_a_million_paths_are_refused() -> None:
     paths = ",".join(f'"/{n}":{{}}' for n in range(1_000_000))
     found = _codes('{"openapi":"3.1.0","info":{"title":"T","version":"1"},"paths":{' + paths + "}}")

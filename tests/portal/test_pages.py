@@ -128,15 +128,23 @@ def test_a_person_with_an_emailed_link_sets_a_new_password(browser, served):
     body = {"secret": secret, "displayName": "Eve", "password": PASSWORD}
     assert httpx.post(f"{served.url}/v1/invitations", json=body).status_code == 200
     made = octavo("session", "link", "--data", str(served.data), "--email", email, OCTAVO_URL=served.url)
+    link = re.search(r"http\S+", made.stdout)[0]
     context = browser.new_context()
     page = context.new_page()
-    page.goto(re.search(r"http\S+", made.stdout)[0])
+    page.goto(link)
     page.get_by_role("button", name="Sign in with this link").click()
     page.get_by_label("New password").fill("another good password")
     page.get_by_role("button", name="Save password").click()
     page.wait_for_url(f"{served.url}/")
     body = {"email": email, "password": "another good password"}
     assert httpx.post(f"{served.url}/v1/sign-in", json=body).status_code == 200
+    # The link works once, and the message doesn't contain the name of the field.
+    context.clear_cookies()
+    page.goto(link)
+    page.get_by_role("button", name="Sign in with this link").click()
+    expect(page.get_by_role("status")).to_have_text(
+        "This link is unknown, was already used, or has expired. Request a new one."
+    )
     context.close()
 
 

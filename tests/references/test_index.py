@@ -438,6 +438,7 @@ def test_references_of_a_change_request_equal_those_after_its_merge(world, linke
 # --- cost -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_cost_of_a_page_of_2000_is_as_documented(sqlite_world, tmp_path):
     count = 2000
     files = {

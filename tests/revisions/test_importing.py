@@ -179,6 +179,7 @@ def test_bad_front_matter_names_path_and_line(world, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["elsa-guides", pytest.param("phantasma-phoenix", marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_corpora_round_trip_byte_for_byte(world, corpora, tmp_path, name):
     outcome = bring_in(world, corpora / name)
     export_space(world.context, outcome.space, tmp_path / "out")

@@ -15,6 +15,7 @@ from octavo.content.events.presence import write_presence
 from octavo.content.live.documents import blocks_of
 from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.core.pages import Page
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from world import World
@@ -192,6 +193,31 @@ def test_counts_leave_out_restricted_pages(world: World) -> None:
     assert (count("admin"), count("editor")) == (before + 2, before + 1)
 
 
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_comments_on_restricted_pages_do_not_count(world: World, at: str) -> None:
+    page = insert(world, at, "Plans")
+    shown, listed = world.home.path(at), world.home.path("/orgs/{organizationId}/spaces")
+
+    def counts(who: str) -> list[int]:
+        found = [int(world.get(who, shown)["comments"])]
+        if at == SPACE:
+            items = world.get(who, listed, params={"limit": 1000})["items"]
+            found.append(next(int(one["comments"]) for one in items if one["id"] == world.home["spaceId"]))
+        else:
+            people = world.get(who, f"{shown}/contributors")["items"]
+            found += [int(one["count"]) for one in people if one["actionType"] == "comment"]
+        return found
+
+    before = counts("reader")
+    thread = say(world, at, page)
+    say(world, at, page, reply=thread)
+    assert counts("reader") != before
+    restrict(world, at, ADMINISTRATORS, page)
+    assert counts("reader") == before != counts("admin")
+    edit(world, at, {"operation": "delete_page", "page": page})
+    assert counts("reader") == before
+
+
 def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
     path = world.home.path(f"{SPACE}/change-requests")
     one = f"{path}/{world.home['conflictingChangeRequestId']}"
@@ -228,6 +254,88 @@ def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -
         assert world.call("editor", "PUT", at, json=body).status_code == 403
     restrict(world, SPACE, [{**reading(world, "editor")[0], "level": "comment"}])
     assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+def test_comments_on_a_page_stay_hidden_after_a_change_request_restricts_and_deletes_it(
+    world: World, at: str
+) -> None:
+    """``at``: where the page and the page below it were created."""
+    page = insert(world, at, "Plans")
+    below = insert(world, at, "Details", into=page)
+    if at == SPACE:
+        world.post("admin", world.home.path(f"{CHANGE}/update"))
+    said = [
+        say(world, CHANGE, page),
+        say(world, CHANGE, below),
+        say(world, CHANGE, world.home["pageId"], "Open"),
+    ]
+
+    def seen(who: str) -> set[str]:
+        listed = world.get(who, world.home.path(f"{CHANGE}/comments"), params={"limit": 1000})["items"]
+        return {one["id"] for one in listed} & set(said)
+
+    assert seen("reader") == set(said)
+    restrict(world, CHANGE, ADMINISTRATORS, page)
+    assert seen("reader") == {said[2]}
+    edit(world, CHANGE, {"operation": "delete_page", "page": page})
+    assert (seen("admin"), seen("reader")) == (set(said), {said[2]})
+    comment = world.home.path(f"{CHANGE}/comments/{said[1]}")
+    assert world.call("reader", "GET", comment).status_code == 404
+
+
+def test_a_page_deleted_in_a_change_request_after_its_rule_was_removed_keeps_its_comments(
+    world: World,
+) -> None:
+    page = insert(world, CHANGE, "Plans")
+    said = say(world, CHANGE, page)
+    restrict(world, CHANGE, ADMINISTRATORS, page)
+    restrict(world, CHANGE, [], page)
+    edit(world, CHANGE, {"operation": "delete_page", "page": page})
+    assert world.call("reader", "GET", world.home.path(f"{CHANGE}/comments/{said}")).is_success
+
+
+def test_commenters_suggest_edits_of_pages_that_they_cannot_edit(world: World) -> None:
+    page = insert(world, CHANGE, "Plans", text="One.\n")
+    restrict(world, CHANGE, [{**reading(world, "editor")[0], "level": "comment"}], page)
+    path = world.home.path(f"{CHANGE}/content/page/{page}")
+    block = world.get("editor", path, params={"format": "document"})["document"]["nodes"][0]["key"]
+    body = {
+        "body": {"markdown": "Better"},
+        "page": page,
+        "node": block,
+        "suggestion": {"markdown": "Two.\n"},
+    }
+    comments = world.home.path(f"{CHANGE}/comments")
+    said = world.post("editor", comments, body)
+    settle = f"{comments}/{said['id']}/suggestion"
+    assert world.call("editor", "PUT", settle, json={"status": "accepted"}).status_code == 403
+    restrict(world, CHANGE, reading(world, "editor"), page)
+    assert world.call("editor", "POST", comments, json=body).status_code == 403
+
+
+def test_edits_of_older_revisions_keep_slugs_and_paths_unique(world: World) -> None:
+    restrict(world, SPACE, ADMINISTRATORS)
+    base = world.get("editor", world.home.path(SPACE))["revision"]
+    for who in ("admin", "editor"):
+        page = {"operation": "insert_page", "title": "Same", "document": {"markdown": "Words.\n"}}
+        if who == "admin":
+            edit(world, SPACE, page)
+            restrict(world, SPACE, ADMINISTRATORS, find(world, "Same").id)
+        else:
+            given = {"changes": [page], "baseRevision": base}
+            world.post(who, world.home.path(f"{SPACE}/content"), given)
+    with world.context.db.read() as tx:
+        pages = list_pages(tx, find_state(tx, world.home["spaceId"], None))
+    same = [(page.parent, page.slug) for page in pages if page.title == "Same"]
+    paths = [page.file_path for page in pages if page.file_path]
+    assert len(set(same)) == 2 and len(set(paths)) == len(paths)
+
+
+def find(world: World, title: str) -> Page:
+    with world.context.db.read() as tx:
+        pages = list_pages(tx, find_state(tx, world.home["spaceId"], None))
+        return next(page for page in pages if page.title == title)
 
 
 # --- translations -------------------------------------------------------------------------------------
@@ -273,6 +381,29 @@ def test_translations_keep_pages_that_their_runner_cannot_see(sqlite_world: Worl
     edit(world, SPACE, {"operation": "delete_page", "page": page})
     translate(world, "admin", made)
     assert world.call("admin", "GET", f"/spaces/{space}/content/page/{page}").status_code == 404
+
+
+def test_translated_pages_below_a_page_are_visible_again_when_its_rule_is_removed(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    server.answer = refuse_secrets
+    page = insert(world, SPACE, "Plans")
+    below = insert(world, SPACE, "Details", into=page)
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    with world_with_model(world, server):
+        made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+        work(world)
+        space = made["result"]["space"]
+        assert world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": "edit"}).is_success
+        path = f"/spaces/{space}/content/page/{below}"
+        assert world.call("editor", "GET", path).is_success
+        restrict(world, SPACE, ADMINISTRATORS, page)
+        translate(world, "editor", made)
+        assert world.call("editor", "GET", path).status_code == 404
+        restrict(world, SPACE, [], page)
+        translate(world, "editor", made)
+        assert world.call("editor", "GET", path).is_success
 
 
 def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(

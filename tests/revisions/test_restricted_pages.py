@@ -285,3 +285,56 @@ def test_comments_and_history_of_deleted_pages_stay_hidden(world: World) -> None
         assert WORD not in world.call("editor", "GET", path).text, path
     revisions = world.home.path("/spaces/{spaceId}/content/page/{pageId}/revisions", pageId=below)
     assert world.call("editor", "GET", revisions).status_code == 404
+
+
+def test_the_aggregate_says_who_sees_a_page_and_why(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+    path = world.home.path("/spaces/{spaceId}/content/page/{pageId}/access", pageId=below)
+
+    def people() -> dict[str, list[str]]:
+        shown = world.get("admin", f"{path}/people", params={"limit": "100"})["items"]
+        return {one["user"]["id"]: [reason["kind"] for reason in one["reasons"]] for one in shown}
+
+    assert people()[world.users["reader"]] == [] and world.users["guest"] not in people()
+    restrict(world, page, grant("role", "edit", "read"))
+    restrict(world, below, grant("user", world.users["editor"]), grant("role", "review", "comment"))
+    assert people() == {
+        world.users["admin"]: ["administrators", "administrators"],
+        world.users["creator"]: ["administrators", "administrators"],
+        world.users["reviewer"]: ["role", "role"],
+        world.users["editor"]: ["user", "role"],
+    }
+    restrict(world, below, grant("user", world.users["editor"]))
+    (own, above) = world.get("editor", path)["rules"]
+    assert own["setBy"]["id"] == world.users["admin"] and own["since"] > above["since"]
+    # Editing the page changes neither.
+    change(world, "admin", {"operation": "update_page", "page": below, "description": "New"})
+    assert world.get("editor", path)["rules"] == [own, above]
+    assert world.call("reader", "GET", path).status_code == 404
+    assert world.call("editor", "GET", f"{path}/people").status_code == 403
+
+
+def test_administrators_see_a_space_as_another_person(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+
+    def seen(who: str, end: str, by: str = "creator", **params: str) -> Any:
+        path = f"/spaces/{{spaceId}}/permissions/users/{world.users[who]}/{end}"
+        return world.call(by, "GET", world.home.path(path), params=params)
+
+    restrict(world, page, grant("user", world.users["editor"]))
+    assert page in seen("editor", "pages").text and below in seen("editor", f"pages/{page}").text
+    assert seen("editor", "search", query=WORD).json()["count"] == 2
+    own = world.home["pageId"]
+    for end in ("pages", f"pages/{own}"):
+        text = seen("reader", end).text
+        assert own in text and page not in text and WORD not in text
+    assert seen("reader", f"pages/{page}").status_code == 404
+    found = seen("reader", "search", query=WORD).json()
+    assert found["count"] == 0 and not found["items"]
+    for who in ("editor", "reviewer"):
+        for end in ("pages", f"pages/{own}", "search"):
+            assert seen("reader", end, who, query=WORD).status_code == 403
+    # A guest can't see the space, and people of other organizations aren't members.
+    assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404

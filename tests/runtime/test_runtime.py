@@ -171,7 +171,11 @@ def test_an_event_without_a_free_process_is_refused():
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        ("const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));", "answer|memory"),
+        pytest.param(
+            "const all = []; for (;;) all.push(new Array(100000).fill(Math.random()));",
+            "answer|memory",
+            marks=pytest.mark.slow,
+        ),
         (
             "const all = []; for (;;) all.push(new Uint8Array(50_000_000).fill(1));",
             "answer|memory|RangeError",

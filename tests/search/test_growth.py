@@ -44,6 +44,7 @@ def grow(world: World, space: str) -> None:
             store.copy_space(tx, space, copy.id)
 
 
+@pytest.mark.slow
 def test_a_search_reads_no_other_space(
     _postgresql_once: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

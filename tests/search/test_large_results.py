@@ -71,6 +71,7 @@ def test_large_results_are_paginated(world, tmp_path, monkeypatch):
     assert exact["count"] == len(MANY) and "countIsLowerBound" not in exact
 
 
+@pytest.mark.sqlite_first
 def test_best_matches_come_first_among_many_partial_matches(world, tmp_path, monkeypatch):
     monkeypatch.setattr("octavo.content.search.querying._WINDOW", 16)
     wanted = {"Airships": "Captains of a zeppelin show their licence at the harbour."}
@@ -101,6 +102,7 @@ def test_results_across_many_spaces_are_paginated(world, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("most_at_once", [staging.MOST_AT_ONCE, 0])
+@pytest.mark.sqlite_first
 def test_a_transferred_space_is_found_by_its_new_organization(world, tmp_path, monkeypatch, most_at_once):
     monkeypatch.setattr(staging, "MOST_AT_ONCE", most_at_once)
     for n in range(17):

@@ -54,7 +54,7 @@ def test_name_two_factor_authentication_sessions_and_tokens_are_managed(app):
     page.get_by_label("Confirm password").fill("another thing")
     page.get_by_role("button", name="Set password").click()
     expect(page.get_by_label("New password")).to_have_accessible_description(
-        "At least 10 characters. Changing it signs you out of all other sessions. The passwords don't match."
+        "At least 10 characters. Changing your password signs you out of all other sessions. The passwords don't match."
     )
     page.get_by_role("button", name="Set up").click()
     secret = page.get_by_label("Secret", exact=True).input_value()

@@ -16,11 +16,11 @@ def test_people_are_invited_and_get_another_role(app):
     members = page.get_by_role("list", name="Members")
     expect(members.get_by_role("listitem")).to_have_count(1)
     # The last administrator stays one, and the server says so.
-    page.get_by_role("button", name="Role of").click()
+    page.get_by_role("button", name="Role for").click()
     page.get_by_role("menuitemradio", name="Reader").click()
     notices = page.get_by_role("region", name="Notifications")
     expect(notices).to_contain_text("administrator")
-    expect(page.get_by_role("button", name="Role of")).to_contain_text("Administrator")
+    expect(page.get_by_role("button", name="Role for")).to_contain_text("Administrator")
     page.get_by_role("searchbox", name="Find a person").fill("nobody at all")
     page.get_by_text("No one matches “nobody at all”").wait_for()
 
@@ -148,7 +148,7 @@ def test_server_administrators_merge_accounts_and_add_administrators(app):
     people = page.get_by_role("list", name="People")
     people.get_by_role("button", name="Actions for Noor Private").click()
     page.get_by_role("menuitem", name="Merge into another account").click()
-    dialog = page.get_by_role("dialog", name="Merge account of Noor Private")
+    dialog = page.get_by_role("dialog", name="Merge Noor Private's account")
     field = dialog.get_by_label("Email address of the account to keep")
     field.fill("nobody@example.com")
     dialog.get_by_role("button", name="Merge accounts").click()

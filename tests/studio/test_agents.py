@@ -224,7 +224,7 @@ def test_insights_list_programs_separately(app, read):
         "Formats": ["Markdown 4"],
         "Most viewed by agents": ["/granite 4"],
         "Agent searches and questions": ["basalt 1"],
-        "URLs not found by agents (404)": [
+        "URLs requested by agents but not found (404)": [
             "/guides/a-part-with-a-long-name/and-a-page-with-an-even-longer-one 1"
         ],
         "Agent searches without results": ["basalt 1"],

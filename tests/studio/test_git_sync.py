@@ -146,14 +146,14 @@ def test_a_repository_is_chosen_after_a_sign_in_at_github(app: App, github: AppS
         route.fulfill(content_type="text/html", body=f'<script>location.replace("{back}")</script>')
 
     page.route(f"{github.url}/login/oauth/authorize*", sign_in)
-    page.get_by_role("button", name="Sign in at GitHub").click()
-    expect(page.get_by_text("You are signed in at GitHub.")).to_have_count(1)
+    page.get_by_role("button", name="Sign in with GitHub").click()
+    expect(page.get_by_text("You're signed in to GitHub.")).to_have_count(1)
     expect(page.get_by_label("Access token")).to_have_count(0)
     page.get_by_role("combobox", name="Repository").select_option("acme/docs")
     expect(page.get_by_role("combobox", name="Branch")).to_have_value("main")
     page.get_by_role("button", name="Preview changes").click()
     page.get_by_role("button", name="Connect", exact=True).click()
-    expect(page.get_by_text("Connected through the app at GitHub")).to_have_count(1)
+    expect(page.get_by_text("Connected through the GitHub app")).to_have_count(1)
     expect(page.get_by_text("In sync", exact=True).first).to_be_visible(timeout=20_000)
     expect(page.get_by_role("heading", name="Webhook")).to_have_count(0)
     # A second return with the same parameters is refused, and the screen says so.

@@ -19,7 +19,7 @@ def test_a_page_is_restricted_to_chosen_people(app, space):
     page.get_by_role("menuitem", name="Who can see this…").click()
     dialog = page.get_by_role("dialog", name="Who can see “Salaries”")
     dialog.get_by_role("button", name="Only people you choose").click()
-    dialog.get_by_role("combobox", name="People and teams").fill("Ada")
+    dialog.get_by_role("combobox", name="People, teams, and roles").fill("Ada")
     page.get_by_role("option", name="Ada").click()
     assert Axe().run(page).response["violations"] == []
     dialog.get_by_role("button", name="Save").click()
@@ -35,3 +35,118 @@ def test_a_page_is_restricted_to_chosen_people(app, space):
     expect(his.get_by_role("treeitem", name="Salaries")).to_have_count(0)
     for one in (page, hers, his):
         one.context.close()
+
+
+def path_of(app, space, *titles):
+    """Return the page with these titles from the top of the space."""
+    pages = app.call("GET", f"/spaces/{space}/content/pages")["pages"]
+    for title in titles:
+        (found,) = (page for page in pages if page["title"] == title)
+        pages = found.get("pages", [])
+    return found["id"]
+
+
+def restrict(app, space, page, *people, change=None):
+    grants = [{"kind": "user", "user": one.get("/user").json()["id"], "level": "read"} for one in people]
+    where = f"/spaces/{space}" + (f"/change-requests/{change}" if change is not None else "")
+    rule = {"operation": "update_page", "page": page, "visibleTo": grants or [{"kind": "administrators"}]}
+    app.call("POST", f"{where}/content", {"changes": [rule]})
+
+
+def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
+    space = app.fill_space("Offers", ["Start", "Prices", "Terms"])
+    cleo, dan = app.colleague("Cleo", role="review"), app.colleague("Dan", role="review")
+    prices, terms = path_of(app, space, "Prices"), path_of(app, space, "Terms")
+    number = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "New terms"})["number"]
+    edits = [{"operation": "update_page", "page": id, "description": "New."} for id in (prices, terms)]
+    app.call("POST", f"/spaces/{space}/change-requests/{number}/content", {"changes": edits})
+    rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_approved_review"}]}
+    app.call("PATCH", f"/spaces/{space}", {"mergeRules": rules})
+    restrict(app, space, prices, cleo)
+    restrict(app, space, terms, cleo, dan, change=number)
+
+    review = f"/s/{space}/~/changes/{number}/~/review/terms"
+    hers = app.open_as(cleo, review)
+    after = hers.get_by_role("region", name="Access after the merge")
+    expect(after).to_contain_text("Terms")
+    expect(after).to_contain_text("can no longer see this page and the pages below it.")
+    expect(after).not_to_contain_text("Dan")
+    expect(hers.get_by_text("that you can't see")).to_have_count(0)
+
+    dan.post(f"/spaces/{space}/change-requests/{number}/reviews", json={"status": "approved"})
+    his = app.open_as(dan, review)
+    expect(his.get_by_text("It also changes 1 page that you can't see. Can be reviewed by")).to_contain_text(
+        "Cleo"
+    )
+    panel = his.get_by_role("complementary", name="About this change request")
+    expect(panel.get_by_text("The people who reviewed it can't see all changed pages.")).to_be_visible()
+    expect(his.get_by_text("Prices")).to_have_count(0)
+    assert Axe().run(his).response["violations"] == []
+    cleo.post(f"/spaces/{space}/change-requests/{number}/reviews", json={"status": "approved"})
+    his.reload()
+    expect(his.get_by_text("The latest version has been approved")).to_be_visible()
+    for one in (hers, his):
+        one.context.close()
+
+
+def test_roles_are_chosen_and_the_dialog_lists_who_sees_the_page(app):
+    space = app.fill_space("Runbooks", ["Start", "Keys"])
+    eve, fay = app.colleague("Eve", role="edit"), app.colleague("Fay", role="read")
+    page = app.open(f"/s/{space}/keys", viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    dialog = page.get_by_role("dialog", name="Who can see “Keys”")
+    people = dialog.locator("summary", has_text="can see this page")
+    before = int(people.inner_text().split()[0])
+    dialog.get_by_role("button", name="Only people you choose").click()
+    # By keyboard: the second role that matches.
+    field = dialog.get_by_role("combobox", name="People, teams, and roles")
+    field.fill("or higher")
+    expect(page.get_by_role("option", name="Editor or higher")).to_be_visible()
+    field.press("ArrowDown")
+    field.press("ArrowDown")
+    field.press("Enter")
+    dialog.get_by_label("Access for Editor or higher").select_option("Commenter")
+    assert Axe().run(page).response["violations"] == []
+    dialog.get_by_role("button", name="Save").click()
+    expect(dialog).to_be_hidden()
+    hers, theirs = app.open_as(eve, f"/s/{space}/keys"), app.open_as(fay, f"/s/{space}/keys")
+    expect(hers.get_by_role("heading", name="Keys", level=1)).to_be_visible()
+    expect(theirs.get_by_role("heading", name="Page not found")).to_be_visible()
+
+    page.get_by_role("button", name="Page actions").click()
+    page.get_by_role("menuitem", name="Who can see this…").click()
+    expect(dialog.get_by_text("Restricted by Ines Okafor, just now")).to_be_visible()
+    expect(people).not_to_contain_text(f"{before} people")
+    people.press("Enter")
+    expect(dialog.get_by_role("listitem").filter(has_text="Eve")).to_contain_text("Editor or higher")
+    expect(dialog.get_by_role("listitem").filter(has_text="Fay")).to_have_count(0)
+    for one in (page, hers, theirs):
+        one.context.close()
+
+
+def test_an_administrator_sees_pages_and_search_as_another_person(app):
+    space = app.fill_space("Budgets", ["Start", ("Plans", ["Numbers"])])
+    gus = app.colleague("Gus", role="read")
+    restrict(app, space, path_of(app, space, "Plans"))
+    user = gus.get("/user").json()["id"]
+    shown = app.open(f"/o/{app.organization}/~/members/people/{user}/preview/{space}")
+    pages = shown.get_by_role("navigation", name="Pages that Gus can see")
+    expect(pages.get_by_role("link")).to_have_text(["Start"])
+    pages.get_by_role("link", name="Start").press("Enter")
+    expect(shown.get_by_role("article", name="Start")).to_contain_text("About Start.")
+    assert Axe().run(shown).response["violations"] == []
+    search = shown.get_by_role("searchbox", name="Search as Gus")
+    search.fill("Numbers")
+    expect(shown.get_by_text("No results for “Numbers”")).to_be_visible()
+    search.fill("words")
+    expect(pages.get_by_role("link")).to_have_text(["Start"])
+    expect(shown.get_by_role("status").filter(has_text="1 page")).to_be_visible()
+    restrict(app, space, path_of(app, space, "Plans"), gus)
+    shown.reload()
+    expect(pages.get_by_role("link")).to_have_text(["Start", "Plans", "Numbers"])
+    expect(shown.get_by_role("article", name="Start")).to_be_visible()
+    shown.set_viewport_size({"width": 390, "height": 844})
+    shown.emulate_media(color_scheme="dark")
+    assert shown.evaluate("document.documentElement.scrollWidth") <= 390
+    shown.context.close()

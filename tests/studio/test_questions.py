@@ -1,7 +1,9 @@
 """From a question to its answer in browsers: a reader asks, a finding appears, a writer answers it in a change
-request, a reviewer approves it, the finding closes, and the reader sees a verified page."""
+request and follows the style guide, a reviewer merges it, the finding closes, and the reader sees a verified page."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from playwright.sync_api import expect
@@ -11,7 +13,6 @@ from .test_accessibility import check
 # Ratings of headless browsers don't count.
 FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:130.0) Gecko/20100101 Firefox/130.0"
 QUESTION = "Where do gherkins grow?"
-ANSWER = "# Gherkins\n\nGherkins grow on vines. You can use a trellis.\n"
 
 
 @pytest.mark.slow
@@ -47,24 +48,49 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     finding = findings.filter(has_text="Question without an answer")
     expect(finding).to_contain_text(QUESTION, timeout=30_000)
 
-    # A writer answers it in a change request, and a reviewer approves it.
+    # A writer answers it in a change request, with a word that the style guide avoids, and fixes that.
     change = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Say where gherkins grow"})
     path = f"/spaces/{space}/change-requests/{change['id']}"
-    insert = {"operation": "insert_page", "document": {"markdown": ANSWER}}
+    insert = {
+        "operation": "insert_page",
+        "title": "Gherkins",
+        "document": {"markdown": "Gherkins grow here."},
+    }
     app.call("POST", f"{path}/content", {"changes": [insert]})
-    app.call("PATCH", path, {"status": "open"})
-    reviewer = app.open_as(
-        app.colleague("Ravi", "review"), f"/s/{space}/~/changes/{change['number']}/~/review"
-    )
+    draft = f"/s/{space}/~/changes/{change['number']}"
+    writer = app.open_as(app.colleague("Mei"), f"{draft}/gherkins")
+    body = writer.get_by_role("textbox", name="Page content")
+    body.get_by_text("Gherkins grow here.").click()
+    writer.keyboard.press("Control+a")
+    writer.keyboard.type("Gherkins grow on vines. You can utilize a trellis.")
+    expect(body.locator(".fault")).to_have_text(["utilize"])
+    writer.keyboard.press("Control+.")
+    box = writer.get_by_role("dialog", name="Use the short word")
+    expect(box).to_contain_text("Use ‘use’ instead of ‘utilize’.")
+    writer.keyboard.press("Enter")
+    expect(body.get_by_text("You can use a trellis.")).to_be_visible()
+    expect(body.locator(".fault")).to_have_count(0)
+    expect(writer.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    writer.get_by_role("button", name="Request review").click()
+    writer.get_by_role("dialog").get_by_role("button", name="Request review").click()
+    expect(writer.get_by_text("is ready for review")).to_be_visible()
+
+    # A reviewer approves and merges it.
+    reviewer = app.open_as(app.colleague("Ravi", "review"), f"{draft}/~/review")
     expect(reviewer.get_by_role("main")).to_contain_text("You can use a trellis")
     reviewer.get_by_role("button", name="Finish review").click()
     reviewer.get_by_role("menuitem", name="Approve").click()
     expect(reviewer.get_by_text("You approved #")).to_be_visible()
+    reviewer.get_by_role("button", name="Merge", exact=True).click()
+    expect(reviewer.get_by_text("Merged “Say where gherkins grow”")).to_be_visible()
     reviewer.context.close()
-    app.call("POST", f"{path}/merge")
-    written = app.call("GET", f"/spaces/{space}/content/pages")["pages"][-1]
-    assert written["title"] == "Gherkins"
-    app.call("POST", f"/spaces/{space}/content/page/{written['id']}/verify")
+
+    # The writer states that the page is correct.
+    writer.goto(f"{app.url}/s/{space}/gherkins")
+    writer.get_by_role("button", name="Page actions").click()
+    writer.get_by_role("menuitem", name="Still correct").click()
+    expect(writer.get_by_text(re.compile("^Verified .* by Mei$"))).to_be_visible()
+    writer.context.close()
 
     # The next check closes the finding, and finds no words that the style guide avoids.
     page.get_by_role("button", name="Check now").click()

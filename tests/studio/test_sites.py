@@ -152,7 +152,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     page.get_by_label("Text", exact=True).select_option(label="noto")
     page.get_by_text("Logo and icon").click()
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Logo: choose image").click()
+        page.get_by_role("button", name="Choose image for Logo").click()
         page.get_by_role("menuitem", name="Upload image").click()
     chooser.value.set_files({"name": "mark.svg", "mimeType": "image/svg+xml", "buffer": MARK})
     expect(page.get_by_role("textbox", name="Logo", exact=True)).to_have_value(
@@ -380,7 +380,7 @@ def test_a_source_is_added_and_removed(app, site):
     check(page)
     row.get_by_role("button", name="Actions for Email").click()
     page.get_by_role("menuitem", name="Show records").click()
-    expect(page.get_by_role("dialog", name="Records of Email")).to_contain_text("No records yet")
+    expect(page.get_by_role("dialog", name="Records from Email")).to_contain_text("No records yet")
     page.keyboard.press("Escape")
     row.get_by_role("button", name="Actions for Email").click()
     page.get_by_role("menuitem", name="Remove").click()

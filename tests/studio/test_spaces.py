@@ -58,7 +58,7 @@ def test_a_role_is_granted_explained_and_revoked(app, space):
     dialog.get_by_role("button", name="Add role").click()
     teams = page.get_by_role("list", name="Teams")
     expect(teams.get_by_role("listitem")).to_contain_text("Reviewer")
-    page.get_by_role("button", name="Role of Maintainers: Reviewer").click()
+    page.get_by_role("button", name="Role for Maintainers: Reviewer").click()
     page.get_by_role("menuitemradio", name="Editor").click()
     expect(teams.get_by_role("listitem")).to_contain_text("Editor")
     given = app.call("GET", f"/spaces/{space}/permissions/teams")["items"]

@@ -149,7 +149,7 @@ def test_blocks_are_edited_and_reverted_in_the_review_by_keyboard(app: App) -> N
     expect(first.locator("ins")).to_have_text(["transaction. Always"])
     # The suggestion was for the previous text of the block.
     outdated = writer.get_by_role("main").get_by_role("article", name=re.compile("^Thread by"))
-    expect(outdated).to_contain_text("This block has been edited since then")
+    expect(outdated).to_contain_text("This block has been edited since the suggestion was made")
     outdated.get_by_role("button", name="Accept").click()
     expect(writer.get_by_text("the two edits conflict")).to_be_visible()
     outdated.get_by_role("button", name="Decline").click()
@@ -229,7 +229,7 @@ def test_three_people_edit_one_line_and_one_resolves_and_reverts_it(app: App) ->
     check(boss)
     changed.get_by_text("be turned off").hover()
     changed.get_by_role("button", name="Restore block").nth(1).click()
-    expect(boss.get_by_text("created to restore it")).to_be_visible()
+    expect(boss.get_by_text("created for the restore")).to_be_visible()
     expect(boss.get_by_role("main").locator("ins")).to_have_text(["cannot"])
     boss.get_by_role("button", name="Merge", exact=True).click()
     expect(boss.get_by_text("Merged “Restore")).to_be_visible()

@@ -1287,7 +1287,7 @@ def test_the_markdown_of_a_page_can_be_edited(desk):
     page = text.page
     before = desk.markdown(change)
     page.keyboard.press("Control+Shift+m")
-    source = page.get_by_role("textbox", name="Page Markdown")
+    source = page.get_by_role("textbox", name="Markdown source of the page")
     source.wait_for()
     assert source.input_value() == before
     source.click()
@@ -1301,7 +1301,7 @@ def test_the_markdown_of_a_page_can_be_edited(desk):
     text.page.keyboard.press("Control+Shift+m")
     whole = before + "{{ space.title }}  "
     assert desk.until(change, lambda found: found == whole) == whole
-    source = text.page.get_by_role("textbox", name="Page Markdown")
+    source = text.page.get_by_role("textbox", name="Markdown source of the page")
     assert source.input_value() == whole
     text.page.keyboard.press("Control+Shift+m")
     text.get_by_text("One").first.wait_for()

@@ -662,7 +662,7 @@ def test_other_editors_are_shown_and_can_be_followed(desk: Desk) -> None:
     second.select(0, 0, 5)
     first.page.locator(".caret-range", has_text="Words").wait_for()
     here.get_by_role("button", name="Mei", exact=True).press("Enter")
-    row.filter(has_text="Top of the page · selecting").wait_for()
+    row.filter(has_text="Top of the page · selecting text").wait_for()
     first.page.keyboard.press("Escape")
     row.wait_for(state="hidden")
     assert said.all_text_contents() == ["Mei is editing this page"]
@@ -833,6 +833,10 @@ def test_titles_and_the_tree_update_live(desk: Desk, server: Server) -> None:
     desk.until(lambda: title_of(desk) == "Title of the first", "the first title is saved", 30)
     expect(second.page.get_by_role("textbox", name="Title")).to_have_value("Title of the first")
     expect(second.page.get_by_role("textbox", name="Description")).to_have_value("Words")
+    # A title that another person replaced can be restored.
+    replaced = second.page.locator(".notice").filter(has_text="changed the title to “Title of the first”")
+    replaced.get_by_role("button", name="Undo").click()
+    desk.until(lambda: title_of(desk) == "Title of the second", "the second title is restored", 30)
     # Pages and options of others arrive, and the caret stays in place.
     first.select(0, 5, 5)
     page = {

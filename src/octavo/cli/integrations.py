@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from octavo.cli.commands import DONE, SERVER, CommandGroup, Failure, option
+from octavo.cli.commands import DONE, FAILED, SERVER, CommandGroup, Failure, option
 from octavo.cli.opening import load_settings, opened
 from octavo.cli.output import say, show
 from octavo.cli.values import parse_port
@@ -102,6 +102,56 @@ def pack_integration(options: argparse.Namespace) -> int:
 
     print(pack_folder(options.folder, options.out, say, environment=options.environment))
     return DONE
+
+
+@INTEGRATIONS.command(
+    "add",
+    *_CALLING,
+    option("source", metavar="SOURCE", help="packed file, folder of packed files, or URL"),
+    option("--org", metavar="ORG", help="organization that publishes them (default: your only one)"),
+    option(
+        "--secrets",
+        type=Path,
+        metavar="FILE",
+        help='JSON file with the values of secrets: {"INTEGRATION": {"SECRET": "VALUE"}}',
+    ),
+    option("--offer", action="store_true", help="offer them to every organization of this server"),
+)
+def add_integrations(options: argparse.Namespace) -> int:
+    """Publish packed integrations from a file, a folder, or a URL."""
+    from octavo.operations.admin import verification
+    from octavo.operations.developing.packed import add_packed
+
+    if options.offer and options.url:
+        raise Failure("--offer: run this command on the server to offer integrations there, without --url")
+    secrets = _read_secrets(options.secrets) if options.secrets else {}
+    with _api(options) as api:
+        organization = options.org or api.only_organization()
+        added = list(add_packed(api, options.source, organization, secrets, public=options.offer))
+    published = [one.name for one in added if one.name and one.version]
+    if options.offer:
+        with opened(options) as context:
+            for name in published:
+                verification.offer_integration(context, name, offered=True)
+    lines = [
+        f"{one.name}: published version {one.version}"
+        if one.version
+        else f"{one.name or one.source}: {one.problem}"
+        for one in added
+    ]
+    show(options, [one._asdict() for one in added], "\n".join(lines))
+    return DONE if len(published) == len(added) else FAILED
+
+
+def _read_secrets(path: Path) -> dict[str, dict[str, str]]:
+    import msgspec
+
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, dict[str, str]])
+    except OSError as error:
+        raise Failure(f"--secrets: {path}: {error.strerror}") from None
+    except msgspec.MsgspecError as error:
+        raise Failure(f"--secrets: {path}: {error}") from None
 
 
 @INTEGRATIONS.command(

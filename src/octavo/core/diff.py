@@ -1,4 +1,4 @@
-"""Differences between two states, in terms of pages, files, and words.
+"""Compare two states by pages, files, and words.
 
 ``semantic_changes`` compares sparse states and lists changes for reviewers; ``diff_text`` compares two
 sources block by block and word by word.
@@ -30,9 +30,9 @@ class FieldChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One change of a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``:
-    the page or item; None if it is missing. ``fields``: the changed fields by their name in the struct; a
-    body or content is represented by its hash. A page that was both moved and edited produces two changes."""
+    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the page or
+    item; None if it is missing. ``fields``: the changed fields by their name in the struct; a body or content is
+    represented by its hash. A page that was both moved and edited produces two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -54,9 +54,9 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Return the changes between two sparse states, in which a missing or None entry does not exist. Pages
-    come first, then files, variables, reusable content, and sources; within each, entries are created,
-    edited, moved, and deleted, ordered by id."""
+    """Return the changes between two sparse states, where a missing entry or None means that the item doesn't exist.
+    Pages come first, then files, variables, reusable content, and sources; within each, entries are created, edited,
+    moved, and deleted, ordered by id."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
         changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
@@ -233,7 +233,7 @@ line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
-    """Return the runs of words that are unchanged, removed, and added between two texts."""
+    """Return the unchanged, removed, and added runs of words between two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

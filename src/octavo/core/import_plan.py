@@ -153,7 +153,7 @@ def unread_head(data: bytes) -> PageHead:
 
 
 def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
-    """Yield every page in order, its file read when its turn comes."""
+    """Yield every page in order, and read its file when its turn comes."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
@@ -292,8 +292,8 @@ class TextCheck:
         files = [m for m in shown if self._is_missing(m[m.lastindex or 0], path)]
         if not includes and not files and not may_be_cut(body):
             return
-        # Parsing costs much more than scanning, so only texts that seem to miss something or are very long
-        # are parsed. In a code block, it is an example.
+        # Parsing costs much more than scanning, so only texts that seem to miss something or are very long are parsed.
+        # In a code block, a missing target is only an example.
         document = read(body)
         if not document.whole:
             at = len(text) - len(body) + sum(map(len, document.gaps[:-1]))

@@ -24,8 +24,8 @@ APP_HOST = "app.gitbook.com"
 
 
 def app_hosts(url: str) -> tuple[str, ...]:
-    """Return the hosts whose URLs refer to content: the host of ``url``, where the app is, and the one that
-    imported sources name."""
+    """Return the hosts whose URLs refer to content: the host of ``url``, where the app is, and the host named in
+    imported sources."""
     host = own_address(url).host
     # On a reader's machine, `localhost` in a text usually means something else.
     return (APP_HOST,) if host in ("", "localhost", APP_HOST) else (APP_HOST, host)

@@ -24,7 +24,7 @@ class _Bits:
                 yield value >> shift & 1
 
     def read(self, count: int) -> int:
-        """Read a number of this many bits, lowest first. Raises ValueError at the end."""
+        """Read a number of this many bits, lowest bit first. Raises ValueError at the end."""
         found = 0
         for power in range(count):
             bit = next(self._bits, None)

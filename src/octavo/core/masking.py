@@ -1,7 +1,7 @@
 """Mask personal data and secrets in texts that people write, before the texts are stored or sent.
 
-Data is recognized only by its shape, so a harmless number is occasionally masked, and data without a
-recognizable shape (names, postal addresses) is not. Every pattern takes time in proportion to the text.
+Data is recognized only by its shape, so a harmless number is occasionally masked, and data without a recognizable shape
+(names, postal addresses) is not. Every pattern runs in time proportional to the length of the text.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pages of a state as readers see them: in order, with the paths of their URLs."""
+"""Pages of a state as readers see them: in order, with their URL paths."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ class _Lines:
         return self._with_indented(last, 4)
 
     def _with_indented(self, last: int, width: int) -> int:
-        """Extend a piece by the indented lines after a blank one, because they can belong to it."""
+        """Extend a piece by the indented lines after a blank line, because they can belong to it."""
         while True:
             after = self.next_filled(last + 1)
             if after >= self.count or after == last + 1 or self.indent(after) < width:
@@ -258,7 +258,7 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split the blocks from this line on. ``part``: the offsets between which they are in the text."""
+    """Split the blocks from this line on. ``part``: the offsets in the text where they start and end."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -480,8 +480,8 @@ _UNIFORM = frozenset({"items", "rows", "elements"})
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5
-"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``:
-a piece that was cut to a few of its words, or got many new words, was edited too."""
+"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``: a piece
+that was shortened to a few of its words, or that gained many new words, also counts as edited."""
 _RUN_MAX = 400
 """Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
 only."""

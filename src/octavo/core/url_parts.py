@@ -1,5 +1,5 @@
-"""Parse URLs. Only this module does it, because the standard library raises for input that anyone can type:
-unbalanced brackets, invalid ports, hosts that Unicode normalization would change."""
+"""Parse URLs. Only this module parses them, because the standard library raises for input that anyone can type:
+unbalanced brackets, invalid ports, and hosts that Unicode normalization would change."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def read_address(text: str) -> UrlParts | None:
 
 
 def own_address(text: str) -> UrlParts:
-    """Parse URLs from the settings and URLs derived from them, like ``read_address``. Raises ValueError."""
+    """Parse a URL from the settings, or one derived from them, like ``read_address``. Raises ValueError if it is
+    invalid."""
     parts = urlsplit(text)
     return UrlParts(
         parts.scheme,

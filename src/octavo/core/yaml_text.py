@@ -1,4 +1,4 @@
-"""Read and write YAML of configuration files, from untrusted sources.
+"""Read and write YAML configuration files, including those from untrusted sources.
 
 The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML
 1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are limited, and

@@ -67,7 +67,7 @@ class Context:
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
     """Rate limits of organizations."""
     gate: WriteGate = field(init=False)
-    """Gate of changes, closed in maintenance mode."""
+    """Gate for changes, closed in maintenance mode."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(

@@ -284,8 +284,8 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
 
 
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
-    """Return headers that make an upload harmless: attachment unless a raster image or a PDF, no sniffing,
-    and no type that could run.
+    """Return headers that make an upload harmless: attachment unless it is a raster image or a PDF, no sniffing, and no
+    type that could run.
 
     Browsers cache it only while the link is valid. ``public``: whether any cache can keep it for an hour,
     because everyone can get it at a URL that changes with its bytes.

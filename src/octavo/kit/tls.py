@@ -1,4 +1,4 @@
-"""Trusted authorities of outgoing connections."""
+"""Certificate authorities that outgoing connections trust."""
 
 from __future__ import annotations
 

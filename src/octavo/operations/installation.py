@@ -1,4 +1,4 @@
-"""Server: the packages of the product, and access to its database and files."""
+"""Load the packages of the product, and open the server's database and files."""
 
 from __future__ import annotations
 

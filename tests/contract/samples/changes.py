@@ -88,6 +88,7 @@ SAMPLES = {
     "listChangeRequestsOfPage": Sample(),
     "discardChangeRequest": Sample(path={"changeRequestId": "emptyChangeRequestId"}, before=_begin_empty),
     "suggestReviewersForChangeRequest": Sample(),
+    "getAccessChangesInChangeRequest": Sample(),
     "listChangeRequestsForOrganization": Sample(),
     "createChangeRequest": Sample(body={"subject": "Something new"}),
     "listTemplates": Sample(),

@@ -95,6 +95,10 @@ SAMPLES = {
     "listStyleguideTemplates": Sample(),
     "listOrganizationStyleguides": Sample(before=_with_styleguide),
     "createSiteStyleguideById": Sample(body={"template": "plain-english"}),
+    "checkSiteTexts": Sample(
+        before=_with_styleguide,
+        body=lambda place: {"texts": [{"text": "You can utilize it."}], "page": place["pageId"]},
+    ),
     "createSiteStyleguideRun": Sample(
         before=_with_styleguide, body=lambda place: {"spaces": [place["spaceId"]]}, outcomes=_EDITORS
     ),

@@ -16,6 +16,9 @@ export const listChangeRequestsOfPage = operation.GET(
 export const suggestReviewersForChangeRequest = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/suggested-reviewers",
 );
+export const getAccessChangesInChangeRequest = operation.GET(
+  "/spaces/{spaceId}/change-requests/{changeRequestId}/access-changes",
+);
 export const getChangeRequestChanges = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/changes",
 );

@@ -20,6 +20,9 @@ export const getPageInChangeRequestById = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/content/page/{pageId}",
 );
 export const getPageAccess = operation.GET("/spaces/{spaceId}/content/page/{pageId}/access");
+export const listPeopleWithPageAccess = operation.GET(
+  "/spaces/{spaceId}/content/page/{pageId}/access/people",
+);
 export const getPageById = operation.GET("/spaces/{spaceId}/content/page/{pageId}");
 export const getPageInChangeRequestByPath = operation.GET(
   "/spaces/{spaceId}/change-requests/{changeRequestId}/content/path/{pagePath}",

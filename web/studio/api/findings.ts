@@ -31,6 +31,7 @@ export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/s
 export const createSiteStyleguideRun = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/styleguide/runs",
 );
+export const checkSiteTexts = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide/checks");
 export const importSiteStyleguideRules = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/styleguide/import",
 );

@@ -1,3 +1,6 @@
+import type { Schemas } from "../../shared/client.ts";
+import type { SitePath } from "../api/sites.ts";
+
 /** The state of a space that is shown. `edits`: main is edited directly, in a space that allows it. */
 export type Base =
   | { kind: "main"; edits?: true }
@@ -58,6 +61,19 @@ export interface Remark {
   quote?: string;
 }
 
+/** A finding in a text block. `words`: the text that it is about. `replaced`: the text that its fix replaces. */
+export type Fault = Schemas["TextFinding"] & { words: string; replaced: string | undefined };
+
+/** The findings in the text of a page that is being edited. */
+export interface FaultList {
+  /** Check the text against the style guide of a site from now on. */
+  start(site: SitePath): Promise<void>;
+  /** Call a function with the findings in text order, now and after each change, until the returned function is called. */
+  follow(hear: (faults: Fault[]) => void): () => void;
+  /** Go to a finding and explain it. */
+  show(fault: Fault): void;
+}
+
 /** The functions of the page that the screen's bar and shortcuts use. */
 export interface PageHandle {
   /** Save unsaved changes; resolves when the server has them. */
@@ -71,6 +87,8 @@ export interface PageHandle {
   follow?(user: string): boolean;
   /** Return where a person is writing; undefined if it is unknown. */
   find?(user: string): Whereabouts | undefined;
+  /** Checks of the text while it is edited. */
+  checks?: FaultList;
   /** Insert Markdown at the caret. */
   insert?(markdown: string): Promise<void>;
   /** Return the current target of a comment: the block of the caret or the selected text. */

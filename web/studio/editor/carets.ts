@@ -2,7 +2,7 @@
 import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
-import { hueOf } from "../parts/hue.ts";
+import { freeHueOf } from "../parts/hue.ts";
 import type { Whereabouts } from "./base.ts";
 import { h } from "./dom.ts";
 import { byKey } from "./rescue.ts";
@@ -16,8 +16,15 @@ export interface Caret {
   head: number;
 }
 
+interface KnownCaret extends Caret {
+  /** The time of its last move, in milliseconds. */
+  at: number;
+  /** A class with a color. People have different ones while there are enough. */
+  hue: string;
+}
+
 interface Known {
-  carets: Map<string, Caret & { at: number }>;
+  carets: Map<string, KnownCaret>;
   /** Restored blocks by key, with the person who had deleted them. */
   restored: Map<string, string>;
 }
@@ -51,7 +58,10 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
     const { caret } = told;
     const within = (place: number): number => Math.max(0, Math.min(place, doc.content.size));
     const [anchor, head] = [within(caret.anchor), within(caret.head)];
-    carets.set(caret.client, { ...caret, anchor, head, at: Date.now() });
+    const all = [...carets.values()];
+    const same = all.find(({ user }) => user.id === caret.user.id);
+    const hue = same?.hue ?? freeHueOf(caret.user.id, new Set(all.map((one) => one.hue)));
+    carets.set(caret.client, { ...caret, anchor, head, at: Date.now(), hue });
   } else if (told && "gone" in told) carets.delete(told.gone);
   else if (told && "restored" in told) restored.set(told.restored, told.by);
   else if (told) restored.delete(told.dismissed);
@@ -59,11 +69,11 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
 }
 
 /** The name is rendered by its style, so it isn't part of the page's text. */
-function drawCaret({ user, at, anchor, head }: Caret & { at: number }): HTMLElement {
+function drawCaret({ user, at, anchor, head, hue }: KnownCaret): HTMLElement {
   // The name is shown as long as text is selected.
   const isFresh = anchor !== head || Date.now() - at < NAMED;
   const made = h("span", {
-    class: `caret ${hueOf(user.id)}${isFresh ? " fresh" : ""}`,
+    class: `caret ${hue}${isFresh ? " fresh" : ""}`,
     "data-name": user.displayName,
     "aria-hidden": "true",
   });
@@ -95,7 +105,7 @@ function decorations(state: EditorState): DecorationSet {
   for (const caret of carets.values()) {
     const [from, to] = [Math.min(caret.anchor, caret.head), Math.max(caret.anchor, caret.head)];
     if (to > from) {
-      found.push(Decoration.inline(from, to, { class: `caret-range ${hueOf(caret.user.id)}` }));
+      found.push(Decoration.inline(from, to, { class: `caret-range ${caret.hue}` }));
     }
     // A block that the browser may skip when rendering clips the name above it.
     const $head = state.doc.resolve(caret.head);

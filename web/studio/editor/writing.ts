@@ -11,6 +11,7 @@ import type { BlockJson, DocumentJson } from "../document/types.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { readBytes } from "../state/fileInput.ts";
 import { live } from "../state/live.svelte.ts";
+import { notices } from "../state/notices.svelte.ts";
 import { session } from "../state/session.svelte.ts";
 import { onSignedIn, sessionEnded } from "../state/signin.ts";
 import { type About, type Base, editedBase, IN_MAIN, type PageHandle, type SaveState } from "./base.ts";
@@ -22,6 +23,7 @@ import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
 import { editingPlugins } from "./editing.ts";
+import { faultMarks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
 import { blockHandle } from "./handle.ts";
 import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storeddrafts.ts";
@@ -34,6 +36,7 @@ import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
 import { showSettingsWith } from "./opening.ts";
+import { PageChecks } from "./pagechecks.ts";
 import { chosen } from "./threadmarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
@@ -196,6 +199,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
 
   let saved: Fields = fieldsOf(loaded);
   let fields: Fields = { ...saved, ...draft?.fields };
+  /** The fields that this tab has saved. */
+  const written = new Set<string>();
   /** A page needs a title; until there is one, the last title is kept. */
   const changedFields = (): Partial<Fields> | undefined => {
     const found = { ...fields, title: fields.title.trim() ? fields.title : saved.title };
@@ -213,6 +218,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       const answer = await changeContent(space, base, body, AbortSignal.timeout(ANSWER));
       live.made(answer.revision!);
       saved = { ...saved, ...changes };
+      for (const name of Object.keys(changes)) written.add(name);
       options.onsaved?.();
     },
     keep: () => keep({ fields: changedFields() }),
@@ -287,6 +293,17 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     const theirs = fieldsOf(await subject.load(base));
     if (stopped || same(theirs, saved)) return;
     const own = changedFields();
+    for (const name of FIELDS) {
+      const before = saved[name];
+      if (!written.has(name) || theirs[name] === before || own?.[name] !== undefined) continue;
+      const values = { name: by ?? words.someone, title: theirs.title };
+      notices.say(name === "title" ? t("nameRetitledPage", values) : t("nameChangedDescription", values), {
+        undo: () => {
+          showFields(fields = { ...fields, [name]: before });
+          sender.changed();
+        },
+      });
+    }
     saved = theirs;
     showFields(fields = { ...theirs, ...own });
   }
@@ -387,6 +404,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     addEventListener(event, letGo, { signal, passive: true });
   }
 
+  const checks = new PageChecks(() => view, page);
   const noteWords: NoteWords = {
     read: async (markdown) =>
       (await convert(space, { markdown })).document.nodes.map((block) => writeBlock(asNew(block))),
@@ -443,7 +461,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       finding(),
       noting(noteWords),
       uniqueKeys(),
-      ...(livePage ? [carets(() => livePage.moved()), refusals()] : []),
+      ...(livePage ? [carets(() => livePage.moved()), refusals(), faultMarks()] : []),
       toolbar(tools),
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
@@ -459,6 +477,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         : []),
     ],
     handle: {
+      ...(livePage ? { checks } : {}),
       flush,
       kept: keptAt,
       follow(user) {
@@ -498,6 +517,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     },
     stop() {
       stopped = true;
+      checks.stop();
       if (view) closeSettings(view);
       deafen();
       waitNoMore();

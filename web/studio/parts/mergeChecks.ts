@@ -72,6 +72,12 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
 export function describeChecks(checks: Check[], conflicts = 0): CheckLine[] {
   return checks.map((one) => {
     const [text, missing] = SENTENCES[one.check](one, conflicts);
-    return { check: one.check, text, holds: one.passes, missing, people: one.missing ?? [] };
+    return {
+      check: one.check,
+      text,
+      holds: one.passes,
+      missing: one.partial ? t("reviewersCantSeeAllPages") : missing,
+      people: one.missing ?? [],
+    };
   });
 }

@@ -1,19 +1,45 @@
 /** The rule that says who can see a page. */
 import type { Schemas } from "../../shared/client.ts";
-import { getPageAccess } from "../api/content.ts";
+import { getPageAccess, listPeopleWithPageAccess } from "../api/content.ts";
 import { resource } from "../state/resource.svelte.ts";
 import { t } from "../../shared/words.ts";
 import type { Picked } from "./PeoplePicker.svelte";
-import { type Role, roleName } from "./roles.ts";
+import { type Role, roleName, ROLES } from "./roles.ts";
 
 export type Grant = NonNullable<Schemas["DocumentPage"]["visibleTo"]>[number];
-export type NamedGrant = Extract<Grant, { kind: "user" | "team" }>;
+export type NamedGrant = Exclude<Grant, { kind: "administrators" }>;
 export type Level = NamedGrant["level"];
 
 export const accessOf = (spaceId: string, pageId: string) =>
   resource(`space/${spaceId}/page/${pageId}/access`, () => getPageAccess({ spaceId, pageId }));
 
-export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind === "user" || grant.kind === "team";
+export const peopleAt = (spaceId: string, pageId: string) =>
+  resource(
+    `space/${spaceId}/page/${pageId}/access/people`,
+    () => listPeopleWithPageAccess({ spaceId, pageId }, { limit: 100 }),
+  );
+
+export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind !== "administrators";
+
+/** Return the ID of the person or team, or the role. */
+export const idOf = (grant: NamedGrant): string =>
+  grant.kind === "user" ? grant.user : grant.kind === "team" ? grant.team : grant.role;
+
+const pickedRole = (role: string): Picked => ({
+  kind: "role",
+  id: role,
+  title: t("roleOrHigher", { role: roleName(role) }),
+});
+
+/** The roles that a rule can name: administrators of the space see every page anyway. */
+export const pickableRoles = (): Picked[] =>
+  ROLES.flatMap(([role]) => role === "create" || role === "admin" ? [] : [pickedRole(role)]);
+
+/** Return the subject of a grant. `name`: the name of the person or team, if it is known. */
+export const pickedOf = (grant: NamedGrant, name: string | undefined): Picked =>
+  grant.kind === "role"
+    ? pickedRole(grant.role)
+    : { kind: grant.kind, id: idOf(grant), title: name || t("formerPersonOrTeam") };
 
 export const levelNames = (): [Level, string][] =>
   (["read", "comment", "edit"] satisfies Role[]).map((level) => [level, roleName(level)]);
@@ -25,16 +51,12 @@ export function sayGrant(grant: Grant): string {
   return `${who} (${roleName(grant.level)})`;
 }
 
-/** Return the rule for these people and teams. Access by role stays as it was before. */
-export function sentGrants(
-  chosen: readonly Picked[],
-  levels: Readonly<Record<string, Level>>,
-  before: readonly Grant[],
-): Grant[] {
+/** Return the rule for these people, teams, and roles. */
+export function sentGrants(chosen: readonly Picked[], levels: Readonly<Record<string, Level>>): Grant[] {
   const named = chosen.map(({ kind, id }): Grant => {
     const level = levels[id] ?? "read";
+    if (kind === "role") return { kind, role: id as Role, level };
     return kind === "user" ? { kind, user: id, level } : { kind, team: id, level };
   });
-  const all = [...named, ...before.filter((one) => one.kind === "role")];
-  return all.length ? all : [{ kind: "administrators" }];
+  return named.length ? named : [{ kind: "administrators" }];
 }

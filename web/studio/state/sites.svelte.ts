@@ -7,6 +7,8 @@ export interface Published {
   title: string;
   /** The URL of the space on the site, without a trailing slash; empty if the site isn't published. */
   url: string;
+  /** Whether it has a style guide. */
+  styled: boolean;
 }
 
 /** Load the sites that show a space, and its URL on each. */
@@ -18,6 +20,7 @@ export const publishedOf = (organization: string, space: string) =>
       const places = await listSiteSpaces({ ...path, siteId: site.id });
       const place = places.items.find((one) => one.space.id === space);
       const url = place?.urls.published ?? site.urls.published ?? "";
-      return { site: site.id, title: site.title, url: url.replace(/\/$/, "") };
+      const styled = site.styleguide !== undefined;
+      return { site: site.id, title: site.title, url: url.replace(/\/$/, ""), styled };
     }));
   });

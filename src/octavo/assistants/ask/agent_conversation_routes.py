@@ -1,4 +1,5 @@
-"""Conversations with the assistant: of a person in an organization, and about a change request."""
+"""Conversations between a person and the organization's assistant, and conversations about change
+requests."""
 
 from __future__ import annotations
 
@@ -41,8 +42,9 @@ def get_own(call: Call, org: OrgAccess, conversation_id: str) -> wire.AgentConve
 def provision(
     call: Call, org: OrgAccess, conversation_id: str, body: wire.ProvisionAgentConversation | None
 ) -> None:
-    """Prepare a conversation with an ID of your choice; the request can be repeated. Then ask questions in it
-    with `conversation` of `askInOrganization`. Octavo keeps the last 200 conversations of a person."""
+    """Create a conversation with an ID that you choose; repeating the request has no effect. To ask questions
+    in it, pass the ID as `conversation` to `askInOrganization`. Octavo keeps each person's 200 most recent
+    conversations."""
     about = body.about if body is not None else None
     with call.db.write() as tx:
         change_id = None

@@ -1,4 +1,4 @@
-"""Conversations with the assistant on the wire."""
+"""Wire format of conversations with the assistant."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class ConversationSubject(Struct, rename="camel"):
 
 
 class ProvisionAgentConversation(Struct, rename="camel"):
-    """Conversation to prepare. ``about``: the change request that it is about, whose other editors see the
-    conversation; an Octavo extension."""
+    """Conversation to prepare. ``about``: the change request that it is about, an Octavo extension. Everyone
+    who can see the change request also sees that the conversation exists."""
 
     about: ConversationSubject | UnsetType = UNSET
 
@@ -32,8 +32,8 @@ class UpdateAgentConversation(Struct):
 
 
 class AgentConversation(Struct, rename="camel", kw_only=True):
-    """Conversation with the assistant. ``shared``: whether people who can see the change request also see
-    that this conversation exists."""
+    """Conversation with the assistant. ``shared``: whether the conversation is also listed for people who can
+    see the change request."""
 
     id: str
     shared: bool

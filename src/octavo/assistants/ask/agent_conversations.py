@@ -1,4 +1,4 @@
-"""Conversations of people with the assistant of their organization.
+"""Conversations between people and their organization's assistant.
 
 A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the
 person. A conversation about a change request is also listed for everyone who can see that change request,
@@ -22,7 +22,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import OrgAccess
 
 MAX_KEPT = 200
-"""Number of conversations of a person in an organization; older ones are deleted."""
+"""Maximum number of conversations per person in an organization; older ones are deleted."""
 _MAX_QUESTIONS = 50
 _MAX_TITLE = 100
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
@@ -105,8 +105,8 @@ def list_conversations_of_change(
 
 
 def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -> AgentConversationRow:
-    """Return the caller's own conversation about a change request. Raises Forbidden for another person's
-    conversation, and NotFound."""
+    """Return the caller's own conversation about a change request. Raises NotFound if it doesn't exist, and
+    Forbidden if it belongs to another person."""
     rows = tx.all(
         f"SELECT {_ROW} FROM agent_conversations WHERE change_id = :change AND id = :id",
         change=change.change_id,
@@ -122,14 +122,17 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
-    """Create a conversation unless it exists. Raises BadRequest for an invalid id, and Conflict for an
-    existing conversation about another change request."""
+    """Create a conversation if it doesn't exist. Raises BadRequest for an invalid id, and Conflict if the
+    conversation exists but is about another change request."""
     if not _ID.fullmatch(id):
         raise BadRequest("conversationId: must be 1 to 100 letters, digits, hyphens, and underscores")
     found = find_conversation(tx, org, id)
     if found is not None:
         if change_id not in (None, found.change_id):
-            raise Conflict("changeRequest: this conversation is about something else. Choose another ID.")
+            raise Conflict(
+                "changeRequest: this ID is already used by a conversation about another change request. "
+                "Choose another ID."
+            )
         return
     moment = now()
     row = AgentConversationRow(

@@ -1,4 +1,4 @@
-"""Compose answers: a model writes them from passages, or they quote the passages.
+"""Compose answers: either a model writes them from passages, or they quote the passages.
 
 A model's output is treated as untrusted content: it becomes nodes, of which only text, lists, code, and similar
 content are kept. Its links point only to the passages, so a manipulated answer can't send readers elsewhere or
@@ -57,8 +57,8 @@ _FOREIGN = "the answer isn't in the language of the question"
 
 
 class AnswerWords(Struct, frozen=True):
-    """Texts of an answer other than passages, in the language of the asker. ``about``: the text of a question about
-    ``{title}``."""
+    """Texts that Octavo adds to an answer, in the asker's language. ``about``: the template for a question
+    about ``{title}``."""
 
     no_model: str
     no_reply: str
@@ -70,8 +70,8 @@ class AnswerWords(Struct, frozen=True):
 
 ENGLISH = AnswerWords(
     no_model="No language model is configured, so there is no summary.",
-    no_reply="The language model did not respond, so there is no summary.",
-    fits="These sections of the documentation match your question best.",
+    no_reply="The language model didn't respond, so there is no summary.",
+    fits="These sections of the documentation best match your question.",
     near="No section answers this question directly. These sections of the documentation come closest.",
     nothing="Nothing in the documentation you have access to answers this question.",
     about="What should I know about “{title}”?",
@@ -111,7 +111,7 @@ def answer(
     try:
         yield from _write_answer(asked, passages, model, words)
     except (OctavoError, DeadlineExceeded):
-        # The log of calls has the reason; a reader can't do anything about it.
+        # The model call log has the reason; the reader can't do anything about it.
         yield _quote_passages(passages, words, words.no_reply)
 
 
@@ -169,8 +169,8 @@ def _build_answer(passages: Sequence[Passage], written: str, words: AnswerWords)
 
 
 def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -> ComposedAnswer:
-    """Return an answer that quotes the best passages. ``why``: the text at its start, which explains why no
-    model wrote the answer."""
+    """Return an answer that quotes the best passages. ``why``: an introduction that explains why no model
+    wrote the answer."""
     fitting = [passage for passage in passages if passage.covers >= ENOUGH] or [
         passage for passage in passages if passage.covers >= ENOUGH / 2
     ]
@@ -190,7 +190,7 @@ def _quote_passages(passages: Sequence[Passage], words: AnswerWords, why: str) -
 def _suggest_followups(
     passages: Sequence[Passage], cited: Sequence[Passage], words: AnswerWords
 ) -> tuple[str, ...]:
-    """Return follow-up questions about passages that were found but that the answer doesn't cite."""
+    """Return follow-up questions about passages that were found but not cited in the answer."""
     asked = [
         phrase_as_question(passage.heading or passage.title, words)
         for passage in passages
@@ -200,7 +200,7 @@ def _suggest_followups(
 
 
 def phrase_as_question(title: str, words: AnswerWords = ENGLISH) -> str:
-    """Return a heading in the form of a question.
+    """Rephrase a heading as a question.
 
     >>> phrase_as_question("How to install")
     'How do I install?'
@@ -248,7 +248,7 @@ def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Merge adjacent text nodes, as in a document that was read from Markdown."""
+    """Merge adjacent text nodes, like in a document parsed from Markdown."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

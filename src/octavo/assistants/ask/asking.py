@@ -1,4 +1,4 @@
-"""Answer a question: retrieve passages, compose the answer, and record questions that could not be answered."""
+"""Answer a question: retrieve passages, compose the answer, and record unanswered questions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from .retrieving import retrieve
 
 
 class QuestionAsker(Struct, frozen=True):
-    """Person who asks a question, with the material and settings for its answer. ``user_id``: the user, or empty for a
-    visitor of a site. ``material``: the content for answers. ``words``: the texts of an answer other than passages.
-    ``instructions``: the instructions of the site to the model. ``suggestions``: the questions that the site suggests,
-    or none to suggest questions from its pages. ``recorded``: whether unanswered questions are stored as
-    conversations. ``asked``: the place of the question at a site, if the answer is recorded there. ``answered``: the
-    function called when an answer is complete."""
+    """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or
+    empty for a site visitor. ``material``: the content to answer from. ``words``: the texts that Octavo adds
+    to an answer. ``instructions``: the site's instructions to the model. ``suggestions``: the questions that
+    the site suggests; if empty, questions are suggested from its pages. ``recorded``: whether unanswered
+    questions are stored as conversations. ``asked``: where on a site the question was asked, if its answer is
+    recorded there. ``answered``: a function to call when an answer is complete."""
 
     organization_id: str
     user_id: str
@@ -41,7 +41,7 @@ class QuestionAsker(Struct, frozen=True):
 
 
 def suggest(tx: Transaction, asker: QuestionAsker) -> list[str]:
-    """Return suggested questions: those of the site, or questions that its pages answer."""
+    """Return suggested questions: those configured for the site, or questions that its pages answer."""
     return list(asker.suggestions) or recommend(tx, asker.material(tx), asker.words)
 
 

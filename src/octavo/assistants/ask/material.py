@@ -1,4 +1,4 @@
-"""Content that answers are based on: stored pages for members, and pages as a site shows them for visitors."""
+"""Content that answers are based on: stored pages for members, and published pages for visitors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class AnswerMaterial(Protocol):
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft whose pages replace those of main in one of the spaces, if the asker sees one."""
+        """Return the draft whose pages replace the main version of one of the spaces, if the asker is viewing
+        one."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -64,8 +65,8 @@ def _list_sections(page: Page, document: Document) -> list[Section]:
 
 
 class MemberMaterial:
-    """Spaces that a member can see. The caller must have checked that. ``hidden``: the restricted pages that they
-    can't see."""
+    """Spaces that a member can see, as the caller must have checked. ``hidden``: restricted pages that the
+    member can't see."""
 
     draft: SearchedDraft | None = None
 

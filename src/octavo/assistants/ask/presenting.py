@@ -1,4 +1,4 @@
-"""Answers of a site's assistant as server-sent events."""
+"""Present the answers of a site's assistant as server-sent events."""
 
 from __future__ import annotations
 

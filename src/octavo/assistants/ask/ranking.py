@@ -1,5 +1,5 @@
-"""Rank sections for a question. The best ones contain most of its words, especially rare ones, and have them in
-their heading. Pure."""
+"""Rank sections for a question. The best ones contain most of its words, especially its rare ones, and have
+them in their headings. Does no I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _HEADING = 0.6
 """Bonus for a heading that matches the question exactly."""
 _NEAR = 0.75
 _LEAST = 4
-"""Minimum similarity of a misspelled word to the intended one, and the minimum length of words to correct."""
+"""Minimum similarity between a misspelled word and its correction, and minimum length of a word to
+correct."""
 
 
 class Candidate(Struct, frozen=True):
@@ -63,7 +64,7 @@ def rank(asked: Mapping[str, str], candidates: Sequence[Candidate]) -> list[Scor
 
 
 def _compute_overlap(named: set[str], weights: Mapping[str, float]) -> float:
-    """Return the similarity of a name and the question, from 0 to 1."""
+    """Return the similarity between a name and the question, from 0 to 1."""
     shared = sum(weight for word, weight in weights.items() if word in named)
     return shared / sum(weights.values()) * len(named & weights.keys()) / (len(named) or 1)
 

@@ -14,8 +14,8 @@ _PAGES = 6
 
 
 def recommend(tx: Transaction, material: AnswerMaterial, words: AnswerWords = ENGLISH) -> list[str]:
-    """Return questions that the pages of the spaces answer. Headings that are questions come first, and so do
-    top-level pages."""
+    """Return questions that pages in the spaces answer. Headings that are questions and top-level pages come
+    first."""
     titles: list[str] = []
     spaces = material.spaces.some if isinstance(material.spaces, OrganizationScope) else material.spaces
     for space_id in spaces[:_SPACES]:

@@ -1,4 +1,4 @@
-"""Retrieval of the best passages for a question, from the spaces that the asker can see."""
+"""Retrieve the best passages for a question from the spaces that the asker can see."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .ranking import Candidate, rank
 MAX_PASSAGES = 6
 _PAGES = 12
 _TERMS = 16
-"""Maximum number of words of a question to search for. The rest of a long question is mostly background."""
+"""Maximum number of words from a question to search for. The rest of a long question is mostly background."""
 _EXCERPT = 600
 _TEXT = 4000
-"""Maximum number of characters of a passage when quoted, and when sent to a model."""
+"""Maximum number of characters in a quoted passage, and in a passage sent to a model."""
 ENOUGH = 0.6
 """Share of a question's words that a passage must contain to answer it."""
 _EACH = 3
@@ -29,7 +29,7 @@ _EACH = 3
 
 
 class Passage(Struct, frozen=True):
-    """Section of a page. ``url``: the URL of the page for the asker. ``anchor``: the anchor of the section;
+    """Section of a page. ``url``: the page URL that the asker uses. ``anchor``: the anchor of the section;
     None before the first heading. ``covers``: the share of the question's words that the section and its
     titles contain, 0 to 1."""
 
@@ -79,7 +79,7 @@ def retrieve(
         passage = passages[at]
         words = (passage.full_title, passage.text)
         if words in seen:
-            # A copy of a space, or another version of it, has the same passages.
+            # Copies and other versions of a space have the same passages.
             continue
         seen.add(words)
         of_page[passage.page_id] += 1
@@ -136,7 +136,8 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """Return the part of a text, from the start of a sentence, that contains most of the words asked for."""
+    """Return the excerpt of a text that contains most of the words asked for. It starts at the start of a
+    sentence."""
     every = sentences(text)
     if not every:
         return ""

@@ -1,4 +1,4 @@
-"""Operations that answer questions about the content of an organization, or of a site."""
+"""Operations that answer questions about the content of an organization or a site."""
 
 from __future__ import annotations
 
@@ -67,9 +67,10 @@ def _member_asker(call: Call, org: OrgAccess) -> asking.QuestionAsker:
     in_maintenance=True,
 )
 def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wire.Answered:
-    """Answer a question from the spaces that the caller can see, with the sections it is based on. Without a
-    language model, the best passages are quoted. Unanswered questions are recorded as conversations. With
-    `conversation`, it continues one of the caller's own conversations with the assistant."""
+    """Answer a question from the spaces that the caller can see, and return the sections that the answer is
+    based on. Without a language model, the answer quotes the best passages. Unanswered questions are recorded
+    as conversations. To continue one of the caller's own conversations with the assistant, pass its ID as
+    `conversation`."""
     earlier, conversation = body.previous_queries, or_none(body.conversation)
     if conversation is not None:
         with call.db.read() as tx:
@@ -92,7 +93,8 @@ def ask(call: Call, org: OrgAccess, query: wire.AskQuery, body: wire.Ask) -> wir
     **_EVENTS,
 )
 def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
-    """Answer a question as server-sent events while the answer is written. Each event has the whole answer so far."""
+    """Answer a question, and stream the answer as server-sent events. Each event has the whole answer so
+    far."""
     answers = asking.ask(call.context, _member_asker(call, org), query.query, [])
     return _stream(wire.AnswerEvent("answer", wire.present_answer(found, query)) for found in answers)
 
@@ -105,7 +107,7 @@ def stream_ask(call: Call, org: OrgAccess, query: wire.StreamQuery) -> Stream:
     yields=("content:read",),
 )
 def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
-    """Suggest questions that pages of the caller's spaces answer."""
+    """Suggest questions that pages in the caller's spaces answer."""
     return wire.Questions(_recommend_questions(call, org))
 
 
@@ -117,7 +119,7 @@ def get_questions(call: Call, org: OrgAccess) -> wire.Questions:
     **_EVENTS,
 )
 def stream_questions(call: Call, org: OrgAccess) -> Stream:
-    """Suggest questions as server-sent events, one for each question."""
+    """Suggest questions as server-sent events, with one event per question."""
     return _stream([wire.QuestionEvent(question) for question in _recommend_questions(call, org)])
 
 
@@ -143,8 +145,8 @@ def _recommend_questions(call: Call, org: OrgAccess) -> list[str]:
 def stream_ask_in_site(
     call: Call, site: SiteAccess | VisitedSite, query: wire.AskFormatQuery, body: wire.AskSite
 ) -> Stream:
-    """Answer a question from the content that a site shows to the caller, as server-sent events while the answer is
-    written."""
+    """Answer a question from the content that a site shows to the caller, and stream the answer as
+    server-sent events."""
     asker = _record_at_site(call, _site_asker(call, site, *_read_scope(body.scope)), site, new_id())
     answers = asking.ask(call.context, asker, body.question, [])
     shown = wire.AskQuery(format=query.format)
@@ -183,8 +185,8 @@ def stream_questions_in_site(
     in_maintenance=True,
 )
 def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.RespondInSite) -> Stream:
-    """Get a response of a site's assistant as server-sent events. It can continue from an earlier response to the
-    same caller, for whom responses are kept for a day."""
+    """Get a response from a site's assistant as server-sent events. It can continue from an earlier response
+    to the same caller. Responses are kept for a day."""
     question, before = body.question, []
     previous = or_none(body.previous_response_id)
     if previous is not None:
@@ -205,7 +207,7 @@ def stream_response(call: Call, site: SiteAccess | VisitedSite, body: wire.Respo
     **_EVENTS,
 )
 def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, response_id: str) -> Stream:
-    """Replay an earlier response of the assistant to the same caller."""
+    """Replay an earlier response from the assistant to the same caller."""
     with call.db.read() as tx:
         found = site_answers.get_answer(tx, site, response_id)
     return _stream(present_answer(response_id, found))
@@ -300,7 +302,7 @@ def _record_at_site(
 
 
 def _answer_counter(site: SiteAccess | VisitedSite) -> Callable[[Transaction], None] | None:
-    """Return a function that counts an answer for the channels of the site; None if the caller isn't an
+    """Return a function that counts an answer for the site's channels; None if the caller isn't an
     integration."""
     match site:
         case SiteAccess(actor=Script(installation_id=str() as installation_id)):

@@ -22,7 +22,8 @@ _MAX_QUESTIONS = 10
 
 class SiteAnswer(Struct, frozen=True):
     """Answer to a question on a site. ``questions``: the questions that led to it, ending with its own.
-    ``blocks``: its document as JSON nodes. ``previous``: the ID of the answer that it continues."""
+    ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it
+    continues."""
 
     questions: list[str]
     blocks: list[dict[str, Any]]
@@ -54,8 +55,8 @@ def get_answer(tx: Transaction, site: SiteAccess | VisitedSite, answer_id: str) 
 
 
 def _asker(site: SiteAccess | VisitedSite) -> str:
-    """Return a key for the asker: a member, or visitors who see the same content. It determines what an answer may
-    contain."""
+    """Return a key for the asker: a member, or all visitors who see the same content. The key determines what
+    an answer may contain."""
     match site:
         case VisitedSite(visitor=visitor):
             who: tuple[object, ...] = ("", (visitor.claims, sorted(visitor.spaces), visitor.preview))

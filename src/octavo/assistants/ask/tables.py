@@ -1,4 +1,4 @@
-"""Declarations of the tables of answers and conversations."""
+"""Declare the tables for answers and conversations."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from octavo.kit.texts import NOT_BLANK
 from .answering import ComposedAnswer
 
 MAX_QUESTION = 512
-"""Maximum characters of a question on a site."""
+"""Maximum number of characters in a question on a site."""
 Question = Annotated[str, Meta(min_length=1, max_length=2000, pattern=NOT_BLANK)]
 Format = Literal["document", "markdown"]
 
 
 class Ask(Struct, rename="camel"):
-    """Question to the assistant. ``conversation``: ID of one of the caller's conversations, whose questions
-    it continues; an Octavo extension."""
+    """Question to the assistant. ``conversation``: the ID of the caller's conversation to continue; an Octavo
+    extension."""
 
     query: Question
     previous_queries: Annotated[list[Annotated[str, Meta(max_length=2000)]], Meta(max_length=10)] = []
@@ -81,7 +81,7 @@ class StreamQuery(AskQuery, kw_only=True):
 
 
 class AnswerSource(Struct, kw_only=True):
-    """Source of an answer. ``sections``: anchors of the page."""
+    """Source of an answer. ``sections``: the anchors of the cited sections."""
 
     type: Literal["page"]
     page: str
@@ -102,7 +102,7 @@ class Answered(Struct):
 
 
 class Done(Struct):
-    """Last event of every stream, of the type `done`. It marks the end and has no content."""
+    """Last event of every stream. Its type is `done`, and it has no content."""
 
 
 class AnswerEvent(Struct):
@@ -158,7 +158,7 @@ class MessageContext(Struct):
 
 
 class MessageInput(Struct):
-    """Message of a conversation to continue. ``content``: text, or a document as JSON."""
+    """Message in a conversation to continue. ``content``: text, or a document as JSON."""
 
     role: Literal["user"]
     content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]

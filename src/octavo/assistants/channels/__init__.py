@@ -1,3 +1,3 @@
-"""Places outside of Octavo where the assistant of a site answers."""
+"""Places outside Octavo where a site's assistant answers."""
 
 from . import tables as tables

@@ -1,8 +1,7 @@
-"""Read and write the channels of sites in the database.
+"""Read and write site channels in the database.
 
-A channel defines where the assistant of a site answers. Questions from there arrive through an integration,
-which calls the API of the site like any other script.
-"""
+A channel defines where a site's assistant answers. Its questions arrive through an integration, which calls
+the site's API like any other script."""
 
 from __future__ import annotations
 
@@ -23,13 +22,13 @@ from octavo.organization.access.authorization import SiteAccess
 ChannelType = Literal["slack", "discord", "linear", "github"]
 ChannelRole = Literal["collaborator", "support"]
 MAX_CHANNELS = 20
-"""Maximum number of channels of a site."""
+"""Maximum number of channels per site."""
 
 
 class ChannelRow(Struct, frozen=True):
     """Channel in which a site's assistant answers. ``patterns``: the channels, teams, or repositories where
-    it answers; empty for all. ``answers``: the number of answers given there. ``active``: whether an
-    integration with its name is active on the site."""
+    it answers; empty for all. ``answers``: the number of answers given in the channel. ``active``: whether an
+    integration with the channel's name is active on the site."""
 
     id: str
     site_id: str
@@ -86,7 +85,7 @@ def create_channel(
     tx: Transaction, site: SiteAccess, type: ChannelType, patterns: list[str], role: ChannelRole
 ) -> ChannelRow:
     """Create a channel. Raises Conflict if the site has too many."""
-    # The lock makes simultaneous requests count each other's channels.
+    # The lock ensures that simultaneous requests count each other's channels.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
     if (
         tx.value("SELECT count(*) FROM site_channels WHERE site_id = :site", site=site.site_id)
@@ -134,7 +133,7 @@ def delete_channel(tx: Transaction, site: SiteAccess, channel_id: str) -> bool:
 
 
 def find_channel_of_installation(tx: Transaction, site_id: str, installation_id: str) -> ChannelRow | None:
-    """Return the channel of a site that an integration serves; if it serves several, the oldest."""
+    """Return the site channel that an integration serves; if it serves more than one, the oldest."""
     row = tx.one(
         f"""SELECT {_CHANNEL} FROM site_channels c WHERE c.site_id = :site AND c.type = (
              SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id
@@ -146,8 +145,7 @@ def find_channel_of_installation(tx: Transaction, site_id: str, installation_id:
 
 
 def count_answer(tx: Transaction, site_id: str, installation_id: str) -> None:
-    """Count an answer to a question that an integration asked, for the site's channels of that
-    integration."""
+    """Count an answer to an integration's question in the site channels that the integration serves."""
     tx.run(
         """UPDATE site_channels SET answers = answers + 1 WHERE site_id = :site AND type = (
              SELECT i.name FROM integration_installations n JOIN integrations i ON i.id = n.integration_id

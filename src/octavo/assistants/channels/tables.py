@@ -1,4 +1,4 @@
-"""Declaration of the table of channels."""
+"""Declare the table for channels."""
 
 from __future__ import annotations
 

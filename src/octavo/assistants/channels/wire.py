@@ -1,4 +1,4 @@
-"""Channels on the wire."""
+"""Wire format of channels."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class CreateSiteChannel(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteChannel(Struct, rename="camel", kw_only=True):
-    """Changed settings of a channel. ``type`` can be repeated, but not changed."""
+    """Updated settings of a channel. ``type`` can be repeated but not changed."""
 
     type: WireType | UnsetType = UNSET
     setup_settings: ChannelSetup | UnsetType = UNSET
@@ -63,8 +63,8 @@ class ChannelUrls(Struct):
 
 
 class SiteChannel(Struct, rename="camel", kw_only=True):
-    """Place outside of Octavo where the assistant of a site answers. ``status``: `active` once an integration
-    with the name of the service is active on the site. ``message``: the missing steps until then; an Octavo
+    """Place outside Octavo where a site's assistant answers. ``status``: `active` once an integration with
+    the service's name is active on the site. ``message``: the remaining steps until then; an Octavo
     extension."""
 
     id: str
@@ -88,8 +88,8 @@ def name_of_type(type: str) -> WireType:
 
 
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
-    """Return the patterns of places where the channel answers. Raises BadRequest for settings of another
-    type."""
+    """Return the patterns for where the channel answers. Raises BadRequest for settings that belong to
+    another type."""
     if setup is UNSET:
         return []
     own = _ALLOWED[type]
@@ -119,6 +119,6 @@ def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> Sit
 def _say_missing(type: str) -> str:
     name = _NAMES[type]
     return (
-        f"{name} needs an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
+        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
         " Publish or install the integration in the organization, and install it on this site."
     )

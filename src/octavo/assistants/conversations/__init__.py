@@ -1,3 +1,3 @@
-"""Conversations with readers: grouped into issues and clusters, and the tasks that follow from them."""
+"""Conversations with readers, the issues and clusters found in them, and the resulting tasks."""
 
 from . import tables as tables

@@ -17,7 +17,7 @@ from .types import Part
 MAX_TITLE = 140
 MAX_SUMMARY = 500
 MAX_ISSUES = 3
-"""Maximum number of issues of one conversation; additional questions belong to the last one."""
+"""Maximum number of issues per conversation; additional questions become part of the last one."""
 _MAX_TEXT = 20_000
 """Maximum number of characters of a conversation to analyze. The rest is mostly logs and code."""
 _MAX_SENTENCE = 400

@@ -1,4 +1,4 @@
-"""Find the pages that answer a cluster, by searching as the caller."""
+"""Find the pages that answer a cluster by searching with the caller's access."""
 
 from __future__ import annotations
 

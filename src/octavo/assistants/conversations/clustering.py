@@ -1,9 +1,9 @@
-"""Clustering of issues about the same subject: each joins the most similar cluster, or starts a new one.
+"""Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new one.
 
 Clustering is incremental: an issue is processed once, a cluster keeps its id, and its stored data is the
 frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model
-provides vectors, issues and clusters are also compared by these. Pure; callers read and write the rows.
-"""
+provides embeddings, they are also used to compare issues and clusters. Does no I/O; callers read and write
+the rows."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from octavo.core.sentences import stems
 from .embeddings import ClusterMeanings, IssueMeaning, Scale
 
 SIMILAR = 0.28
-"""Minimum cosine for an issue to belong to a cluster."""
+"""Minimum cosine similarity for an issue to belong to a cluster."""
 _WORDS = 1 << 16
 """Number of buckets that words are hashed into. Words in the same bucket count as the same word."""
 _KEPT = 80
 """Maximum number of words stored per cluster. The most frequent ones are kept."""
 _CANDIDATES = 60
-"""Maximum number of clusters that an issue is compared with. They are the clusters that share its rarest words."""
+"""Maximum number of clusters to compare an issue with: those that share its rarest words."""
 _WORD = 3
 """Weight of a single word relative to a pair of adjacent words."""
 
 _NEAREST = 20
 """Number of clusters to preselect by words, and again by meaning. Only these are compared by both."""
 _ENOUGH = 1.5
-"""Upper limit of the similarity of words when it is combined with that of meanings. 1 is enough for the same
+"""Upper limit of the word similarity when it is combined with the similarity of meaning. 1 means the same
 subject."""
 
 Vector = dict[int, float]
@@ -56,8 +56,8 @@ def count_words(title: str, text: str) -> Counter[int]:
 
 
 class Clustering:
-    """Clusters of an organization in memory. ``scale``: the scale for interpreting vectors of issues, if
-    any."""
+    """Clusters of an organization in memory. ``scale``: the scale for interpreting the embeddings of issues,
+    if any."""
 
     def __init__(self, issues: int, words: Mapping[int, int], scale: Scale | None = None) -> None:
         self.issues = issues
@@ -104,8 +104,9 @@ class Clustering:
         return candidates
 
     def _compare(self, wanted: Vector, meaning: IssueMeaning, cluster_id: str) -> float:
-        """Return the similarity of an issue and a cluster; 1 or more means the same subject. It is the similarity of
-        meanings, or its average with that of words if that is higher."""
+        """Return the similarity between an issue and a cluster; 1 or more means the same subject. It is the
+        similarity of their meanings, or the average of that and the similarity of their words if the average
+        is higher."""
         words = _product(wanted, self._weights_of(cluster_id)) / SIMILAR
         meant = self.meanings.compare(meaning, cluster_id)
         if meant is None:
@@ -134,7 +135,7 @@ class Clustering:
         self._weighted.pop(cluster_id, None)
 
     def likeness(self, issue: Mapping[int, int], cluster_id: str) -> float:
-        """Return the cosine of an issue and a cluster."""
+        """Return the cosine similarity of an issue and a cluster."""
         return _product(self._weight_words(issue), self._weights_of(cluster_id))
 
     def _weights_of(self, cluster_id: str) -> Vector:

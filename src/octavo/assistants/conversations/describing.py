@@ -71,7 +71,8 @@ def key_phrases(texts: Sequence[str]) -> list[str]:
         for size in (1, 2):
             for at in range(len(roots) - size + 1):
                 key = tuple(roots[at : at + size])
-                # Words of a pair must be adjacent in the text; otherwise, no one would recognize the phrase.
+                # The words in a pair must be adjacent in the text; otherwise, no one would recognize the
+                # phrase.
                 if size == 2 and fold(" ".join(words[at : at + 2])) not in fold(text):
                     continue
                 seen.add(key)

@@ -1,9 +1,9 @@
-"""Embeddings of issues, if a model for them is configured. They match questions that mean the same but share no
-words.
+"""Embeddings of issues, if an embedding model is configured. They match questions that have the same meaning
+but share no words.
 
-The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs of
-questions known to mean the same: vectors closer to these than to unrelated questions are similar.
-"""
+The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs
+of questions known to have the same meaning: vectors count as similar if their similarity is closer to that of
+these pairs than to that of unrelated questions."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ log = logging.getLogger("octavo.conversations")
 ALIKE = 0.5
 """Position on a scale from unrelated (0) to identical (1) meanings at which two texts are about the same subject."""
 MAX_BYTES = 64 * 1024 * 1024
-"""Maximum memory for the vectors of clusters; clusters beyond it are compared by their words alone."""
+"""Maximum memory for cluster vectors, in bytes; clusters beyond the limit are compared by their words
+alone."""
 _LEAST = 0.1
-"""Minimum difference between the similarity of equivalent questions and that of unrelated ones. Below it, the
-vectors of a model are useless."""
+"""Minimum difference between the similarity of equivalent questions and that of unrelated ones. Below it, a
+model's vectors are useless."""
 _PAIRS = (
     ("How do I reset my password?", "I forgot my password and cannot log in any more"),
     ("Where can I download my invoices?", "We need the invoices of last year for our accountant"),
@@ -42,14 +43,16 @@ _PAIRS = (
 
 
 class IssueMeaning(Struct, frozen=True):
-    """Meaning of an issue. ``signs``: one bit for each number of its vector, set if it is positive."""
+    """Meaning of an issue. ``signs``: one bit for each number in its vector, set if the number is
+    positive."""
 
     vector: Vector
     signs: int
 
 
 class Scale(Struct, frozen=True):
-    """Cosines of a model's vectors for unrelated questions, and for the same question in other words."""
+    """Cosine similarities of a model's vectors for unrelated questions, and for two wordings of the same
+    question."""
 
     unrelated: float
     same: float
@@ -60,7 +63,7 @@ class Scale(Struct, frozen=True):
 
 
 class ClusterMeanings:
-    """Meanings of an organization's clusters: for each the sum of the vectors of its issues."""
+    """Meanings of an organization's clusters: for each cluster, the sum of its issues' vectors."""
 
     def __init__(self, scale: Scale | None) -> None:
         self.scale = scale
@@ -101,14 +104,14 @@ class ClusterMeanings:
         return self._sums.get(cluster_id)
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
-        """Return the clusters that are probably most similar, by the signs of their numbers. Takes time in
-        proportion to the number of clusters."""
+        """Return the clusters that are probably most similar, based on the signs of the numbers in their
+        vectors. The time is proportional to the number of clusters."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 
     def compare(self, meaning: IssueMeaning, cluster_id: str) -> float | None:
-        """Return the similarity of an issue and a cluster; 1 or more means the same subject. None: they can't be
-        compared."""
+        """Return the similarity between an issue and a cluster, or None if they can't be compared; 1 or more
+        means the same subject."""
         total = self._sums.get(cluster_id)
         if self.scale is None or total is None or len(total) != len(meaning.vector):
             return None
@@ -116,8 +119,8 @@ class ClusterMeanings:
 
 
 def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[IssueMeaning] | None:
-    """Return the meanings of texts; None without a model, or if it fails (the log of calls has the reason). Don't
-    call it inside a transaction."""
+    """Return the meanings of texts; None without a model, or if the model fails (the model call log has the
+    reason). Don't call it inside a transaction."""
     if embedder is None:
         return None
     try:
@@ -136,7 +139,7 @@ def read_scale(embedder: Embedder | None) -> Scale | None:
         return None
     vectors = [meaning.vector for meaning in meanings]
     if len(set(map(len, vectors))) > 1:
-        log.warning("conversations are compared by words only: the model's vectors changed their length")
+        log.warning("conversations are compared by words only: the model's embeddings changed length")
         return None
     pairs = list(combinations(range(len(vectors)), 2))
     same = [_product(vectors[a], vectors[b]) for a, b in pairs if a // 2 == b // 2]
@@ -144,7 +147,7 @@ def read_scale(embedder: Embedder | None) -> Scale | None:
     found = Scale(sum(unrelated) / len(unrelated), sum(same) / len(same))
     if found.same - found.unrelated < _LEAST:
         log.warning(
-            "conversations are compared by words only: the model's vectors don't distinguish related texts"
+            "conversations are compared by words only: the model's embeddings don't distinguish related texts"
         )
         return None
     return found

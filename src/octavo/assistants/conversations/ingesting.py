@@ -1,4 +1,4 @@
-"""Ingestion of conversations: masked, stored once, and queued for analysis."""
+"""Ingest conversations: mask personal data, store each conversation once, and queue it for analysis."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from . import store
 from .types import DEFAULT_SOURCE, ConversationInput, Metadata, Part
 
 QUESTIONS = "integration:octavo:ask"
-"""Source of questions that could not be answered."""
+"""Source of unanswered questions."""
 
 JOB = "analyzeConversations"
 
@@ -45,8 +45,8 @@ def ingest(
     source: str,
     conversations: Sequence[ConversationInput],
 ) -> int:
-    """Store conversations that are new or changed, by id and source. Returns the number of stored
-    conversations. If two have the same id, the later one is used."""
+    """Store conversations that are new or changed, identified by id and source. If two have the same id, the
+    later one is used. Returns the number of stored conversations."""
     hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:
@@ -63,7 +63,7 @@ def ingest(
 def record_question(
     tx: Transaction, settings: Settings, organization_id: str, user_id: str, question: str
 ) -> None:
-    """Record an unanswered question, once a day for everyone who asks it."""
+    """Record an unanswered question, at most once a day for each person who asks it."""
     folded = " ".join(question.lower().split())
     key = hashlib.sha256(f"{user_id}\0{folded}\0{now() // DAY}".encode("utf-8", "surrogatepass"))
     given = ConversationInput(key.hexdigest(), [Part("message", "user", question)])
@@ -106,7 +106,7 @@ def _moment(created_at: datetime) -> int:
 
 
 def _masked_url(hide: Callable[[str], str], url: str) -> str:
-    """Mask the secrets in a URL, including credentials, but keep its numbers, so that it still points to the
+    """Mask secrets in a URL, including credentials, but keep numbers, so that the URL still points to the
     conversation."""
     if hide is _keep_unmasked:
         return url

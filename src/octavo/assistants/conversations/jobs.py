@@ -1,4 +1,4 @@
-"""The job that analyzes conversations in batches, each written in one short transaction."""
+"""The job that analyzes conversations in batches, writing each batch in one short transaction."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .types import Part
 
 BATCH = 500
 MAX_CLUSTERS = 20_000
-"""Maximum number of clusters that issues are compared with: the most recently changed ones."""
+"""Maximum number of clusters to compare issues with: the most recently changed ones."""
 _EXAMPLES = 30
 """Number of issues used to describe a cluster."""
 
@@ -63,7 +63,8 @@ def analyze_conversations(context: Context, organization_id: str) -> None:
         texts = [issue.text for issues in found for issue in issues]
         meanings = read_meanings(embedder, texts)
         if meanings is None:
-            # After a failure, the remaining batches work without the model instead of waiting for it again.
+            # After a failure, process the remaining batches without the model instead of waiting for it
+            # again.
             embedder = None
         with context.db.read() as tx:
             batch = _analyze(tx, clustering, waiting, found, meanings or [None] * len(texts))
@@ -104,8 +105,8 @@ def _analyze(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """Return the issues of a batch with the clusters that they join. ``issues``: the issues of each
-    conversation; ``meanings``: the meaning of each issue. Writes nothing."""
+    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each conversation;
+    ``meanings``: the meaning of each issue. Writes nothing."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):
@@ -124,7 +125,7 @@ def _analyze(
         if near is None:
             begun[new.cluster_id] = at
         clustering.join(new.cluster_id, counted[at], meanings[at])
-    # An issue that was processed before any similar one got its own cluster, so look for a better one now.
+    # An issue that was processed before any similar issue got its own cluster, so look for a better one now.
     for cluster_id, at in begun.items():
         if clustering.sizes[cluster_id] == 1:
             clustering.dissolve(cluster_id)

@@ -31,8 +31,8 @@ def ingest_conversations(
     query: wire.IngestQuery,
     body: ConversationInput | list[ConversationInput],
 ) -> None:
-    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is replaced;
-    sending it unchanged has no effect. Personal data is masked before it is stored."""
+    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is
+    replaced; resending an unchanged one has no effect. Personal data is masked before it is stored."""
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: must contain at most {wire.MAX_BATCH} conversations")
@@ -45,7 +45,7 @@ def ingest_conversations(
 def list_conversations(
     call: Call, org: OrgAccess, query: wire.ConversationsQuery
 ) -> Listing[wire.Conversation]:
-    """List conversations, optionally of one source, newest first."""
+    """List conversations, optionally from one source, newest first."""
     with call.db.read() as tx:
         found = store.list_conversations(tx, org.organization_id, query.source, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_conversation(call, row))
@@ -74,7 +74,7 @@ def _get_conversation(tx: Transaction, org: OrgAccess, conversation_id: str) -> 
 
 @operation("listConversationsIssues", "GET", _ISSUES, needs=Can.VIEW_CONVERSATIONS)
 def list_issues(call: Call, org: OrgAccess, query: wire.IssuesQuery) -> Listing[wire.IssueWithConversation]:
-    """List issues with their conversations, optionally of one cluster or conversation."""
+    """List issues with their conversations, optionally from one cluster or conversation."""
     with call.db.read() as tx:
         found = store.list_issues(
             tx, org.organization_id, query.cluster, query.conversation, query.limit, query.page
@@ -150,7 +150,8 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
-    """List the pages that search finds for a cluster, best first, and whether any of them seems to answer it."""
+    """List the pages that match a cluster in search, best first. Also returns whether any of them seems to
+    answer it."""
     with call.db.read() as tx:
         found = answering.find_answering(tx, org, _get_cluster(tx, org, cluster_id))
     return wire.AnsweringPages(

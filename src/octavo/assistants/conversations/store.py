@@ -113,10 +113,9 @@ def put_conversation(
     fingerprint: str,
     created_at: int | None,
 ) -> bool:
-    """Insert or replace a conversation. Returns False if nothing differs.
+    """Insert or replace a conversation. Returns False if nothing changed.
 
-    ``created_at``: its time; None for the time when it was first sent.
-    """
+    ``created_at``: the time of the conversation; None for the time when it was first submitted."""
     moment = now()
     return bool(
         tx.run(
@@ -207,7 +206,7 @@ def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> 
 
 
 class NewIssue(Struct):
-    """Issue to store. ``id``: the id of the issue it replaces, if any."""
+    """Issue to store. ``id``: the id of the issue to replace, if any."""
 
     id: str
     conversation: ConversationRow
@@ -435,7 +434,7 @@ def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict
 
 
 def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int, str]]:
-    """Return id, number of issues, and vector of the most recently changed clusters."""
+    """Return the id, number of issues, and vector of each of the most recently changed clusters."""
     return [
         (row[0], row[1], row[2])
         for row in tx.all(
@@ -448,7 +447,7 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
 
 
 def read_meanings(tx: Transaction, model: str, cluster_ids: Sequence[str]) -> dict[str, bytes]:
-    """Return the sums of a model's vectors for the issues of clusters, for those that have one."""
+    """Return, for each cluster that has one, the sum of a model's vectors for its issues."""
     rows = tx.all(
         "SELECT cluster_id, vector FROM cluster_embeddings WHERE cluster_id IN :ids AND model = :model",
         ids=cluster_ids,
@@ -466,7 +465,7 @@ def put_meanings(tx: Transaction, model: str, vectors: Mapping[str, bytes]) -> N
 
 
 def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, dict[int, int]]:
-    """Return the version, the number of issues, and how many issues contain each word."""
+    """Return the version, the number of issues, and the number of issues that contain each word."""
     row = tx.one(
         "SELECT version, issues, words FROM issue_vocabularies WHERE organization_id = :org",
         org=organization_id,
@@ -479,7 +478,8 @@ def read_vocabulary(tx: Transaction, organization_id: str) -> tuple[int, int, di
 def write_vocabulary(
     tx: Transaction, organization_id: str, version: int, issues: int, words: Mapping[int, int]
 ) -> bool:
-    """Write the version after ``version``. Returns False if another batch was written in the meantime."""
+    """Write the vocabulary as the version after ``version``. Returns False if another batch was written in
+    the meantime."""
     given: dict[str, Any] = {
         "org": organization_id,
         "version": version,
@@ -542,8 +542,8 @@ def list_unnamed_clusters(tx: Transaction, organization_id: str, limit: int) -> 
 
 
 def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str, str] | None) -> None:
-    """Set the label and summary that a model returned for a cluster with this number of issues; None if it
-    returned none."""
+    """Set the label and summary that a model returned for a cluster with this number of issues. ``named`` is
+    None if the model returned none."""
     tx.run("UPDATE issue_clusters SET named_issues = :issues WHERE id = :id", id=cluster_id, issues=issues)
     if named is not None:
         tx.run(

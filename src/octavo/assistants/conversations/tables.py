@@ -1,4 +1,4 @@
-"""Declarations of the tables of conversations."""
+"""Declare the tables for conversations."""
 
 from __future__ import annotations
 

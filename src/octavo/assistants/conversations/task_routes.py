@@ -1,4 +1,4 @@
-"""Agent tasks, and their setup."""
+"""Operations on agent tasks and their setup."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_tasks(call: Call, org: OrgAccess, query: wire.TasksQuery) -> Listing[wi
 
 @operation("createAgentTask", "POST", _TASKS, needs=Can.VIEW, status=201, errors=(400, 403, 404))
 def create_task(call: Call, org: OrgAccess, body: wire.CreateTask) -> wire.AgentTask:
-    """Create a task in a space that the caller can edit, for a cluster or without one."""
+    """Create a task in a space that the caller can edit, optionally for a cluster."""
     with call.db.write() as tx:
         return wire.present_task(
             call,

@@ -1,4 +1,4 @@
-"""Tasks of writers and agents: created for a cluster or without one, with the change requests they open.
+"""Tasks for writers and agents, optionally created for a cluster, with the change requests that they open.
 
 Starting a task creates a change request linked to the cluster; merging it completes the task."""
 
@@ -45,8 +45,8 @@ def create(
     instructions: Mapping[str, object] | None = None,
 ) -> TaskRow:
     """Create a task in a space. Without a title, it gets the title of its cluster. ``instructions``: the
-    instructions, a document as JSON. Raises NotFound and Forbidden for the space, NotFound for the cluster,
-    BadRequest."""
+    instructions, as a JSON document. Raises NotFound for an unknown space or cluster, Forbidden without
+    access to the space, and BadRequest for invalid values."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
         raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")
@@ -79,8 +79,8 @@ def _read_instructions(given: Mapping[str, object]) -> str:
 
 
 def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
-    """Start a task, which creates its change request; reopen it; or dismiss it. Raises NotFound, Forbidden, and
-    Conflict for a completed task."""
+    """Start a task, which creates its change request; reopen it; or dismiss it. Raises NotFound if the task
+    doesn't exist, Forbidden without permission, and Conflict if it is completed."""
     task = get_task(tx, org, task_id)
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":

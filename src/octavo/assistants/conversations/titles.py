@@ -1,5 +1,5 @@
-"""Name issues with the language model, if one is configured, and rename clusters each time that they double in
-size.  The analysis has already generated texts for all of them, which stay if the model is out of budget or
+"""Name issues with the language model, if one is configured, and rename clusters each time they double in
+size. The analysis has already generated names for all of them, which are kept if the model is over budget or
 fails."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .types import Part
 
 JOB = "nameConversations"
 _AT_ONCE = 10
-"""Number of issues or clusters in one call of a model."""
+"""Number of issues or clusters in one model call."""
 _TEXT = 2000
 """Maximum number of characters of a conversation that the model reads."""
 _EXAMPLES = 12
@@ -43,7 +43,8 @@ class IssueName(Struct, frozen=True):
 
 
 def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> None:
-    """Schedule naming of everything that the model hasn't named yet, if a model is configured."""
+    """Schedule the naming of all issues and clusters that the model hasn't named yet, if a model is
+    configured."""
     if find_model(context, tx, organization_id, None) is not None:
         key = f"{JOB}:{organization_id}"
         enqueue(tx, JOB, organization=organization_id, key=key, organization_id=organization_id)
@@ -60,7 +61,7 @@ def name_conversations(context: Context, organization_id: str) -> None:
         while _name_issues(context, model) or _name_clusters(context, model):
             renew()
     except (ModelFailed, TooManyRequests):
-        # The log of calls has the reason.
+        # The model call log has the reason.
         return
 
 
@@ -105,7 +106,7 @@ def _name_clusters(context: Context, model: Model) -> bool:
 
 
 def _ask(model: Model, what: str, texts: Mapping[str, str]) -> dict[str, IssueName]:
-    """Return the names that a model returns, without missing and invalid ones. Raises the errors of
+    """Return the valid names that a model returns; the others are left out. Raises the errors of
     ``Model.complete``."""
     numbers = {str(number): id for number, id in enumerate(texts, 1)}
     name = {

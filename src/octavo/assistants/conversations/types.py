@@ -1,4 +1,4 @@
-"""Values shared by the modules of conversations."""
+"""Types shared by the conversation modules."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from octavo.core.url_parts import read_address
 
 TaskStatus = Literal["backlog", "started", "completed", "canceled"]
 DEFAULT_SOURCE = "integration:octavo:api"
-"""Source of conversations submitted without one."""
+"""Source of conversations that are submitted without one."""
 
 
 class Part(Struct):
-    """Message of a conversation."""
+    """Message in a conversation."""
 
     type: Literal["message"]
     role: Literal["user", "assistant", "team-member"]
@@ -45,7 +45,7 @@ class Metadata(Struct, rename="camel"):
 
 
 class ConversationInput(Struct):
-    """Conversation to submit. ``id``: the id from its source; a conversation with the same ID is replaced."""
+    """Conversation to submit. ``id``: the ID at its source; a conversation with the same ID is replaced."""
 
     id: Annotated[str, Meta(min_length=1, max_length=255)]
     parts: Annotated[list[Part], Meta(max_length=1000)]

@@ -17,7 +17,7 @@ from .store import ClusterRow, ConversationRow, IssueRow, TaskRow
 from .types import Part, TaskStatus
 
 MAX_BATCH = 1000
-"""Maximum conversations in one request."""
+"""Maximum number of conversations in one request."""
 WEEKS = 13
 
 SOURCE = pattern(
@@ -47,8 +47,8 @@ ClusterOrder = Literal["updatedAt", "issues", "conversations", "tasksTotal", "ta
 
 
 class ClustersQuery(PageQuery, kw_only=True):
-    """Query parameters for clusters. ``status``: the status of clusters; `pending` and `running` match nothing,
-    because clusters appear only after the analysis."""
+    """Query parameters for listing clusters. ``status``: the status to filter by; `pending` and `running`
+    match nothing, because clusters appear only after the analysis."""
 
     order: Order = "desc"
     order_by: ClusterOrder = "updatedAt"
@@ -136,7 +136,7 @@ class Cluster(Struct, rename="camel", kw_only=True):
 
 
 class AnsweringPage(Struct):
-    """Page that search finds for a cluster."""
+    """Page that matches a cluster in search."""
 
     space: str
     page: str
@@ -202,7 +202,7 @@ class SetupStats(Struct, rename="camel", kw_only=True):
 
 
 class AgentsSetup(Struct):
-    """Setup of agents. ``email`` is empty: conversations can't be forwarded by email."""
+    """Setup of agents. ``email`` is always empty, because conversations can't be forwarded by email."""
 
     email: str
     settings: dict[str, Any]

@@ -1,4 +1,4 @@
-"""Findings: problems of the pages of a site that scans found."""
+"""Findings: problems with the pages of a site, found by scans."""
 
 from . import jobs as jobs
 from . import style_merging as style_merging

@@ -1,4 +1,4 @@
-"""Fix findings in change requests, which people review like any other."""
+"""Fix findings in change requests, which people review like any others."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _MOST_CHANGES = 100
 
 
 def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingRow]) -> list[ChangeRow]:
-    """Create a change request with the fixes of these findings in each space. Raises Conflict if each of them
-    requires a decision, or if a change request already fixes one."""
+    """Create a change request with fixes for these findings in each space. Raises Conflict if all of them
+    require a decision, or if a change request already fixes one of them."""
     with context.db.read() as tx:
         for finding in findings:
             _require_unfixed(tx, finding)
@@ -118,6 +118,6 @@ def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) 
 
 def _target_of(url: str, page: str, anchor: str) -> JsonObject:
     if anchor:
-        # The rest of the link is correct, and remains as it was written.
+        # The rest of the link is correct, so keep it as written.
         return {"kind": "url", "url": f"{url.partition('#')[0]}#{anchor}"}
     return {"kind": "page", "page": page}

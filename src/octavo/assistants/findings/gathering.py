@@ -1,4 +1,5 @@
-"""Gather the findings of a space from the checks of its pages and from its references. Writes nothing."""
+"""Gather a space's findings from the checks of its pages and from its references. Writes nothing to the
+database."""
 
 from __future__ import annotations
 
@@ -36,22 +37,22 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Minimum similarity of an anchor that is proposed instead of a missing one."""
+"""Minimum similarity between a missing anchor and the one suggested instead."""
 _MOST_OPERATIONS = 50
 _VERY_LATE = 90
-"""Days after which an overdue review is more urgent."""
+"""Number of days overdue after which a review is more urgent."""
 
 
 def gather_findings(
     tx: Transaction, organization_id: str, view: SpaceView, checks: Mapping[str, CheckedPage]
 ) -> list[Found]:
-    """Return the findings of a space. ``checks``: the check of each of its pages, by ID."""
+    """Return the findings of a space. ``checks``: the check results of its pages, by page ID."""
     gathering = _Gathering(tx, organization_id, view, checks)
     return list(gathering.run())
 
 
 def key_of(kind: FindingKind, *parts: str) -> str:
-    """Return the key of a finding, which identifies the same problem in every scan."""
+    """Return the key of a finding, which identifies the same problem across scans."""
     digest = hashlib.sha256("\0".join((kind, *parts)).encode()).hexdigest()[:40]
     return f"{kind}:{digest}"
 
@@ -136,8 +137,8 @@ class _Gathering:
         return "broken-anchor" if target is not None and row.anchor else "broken-link"
 
     def _fixing(self, kind: FindingKind, row: Row, written: str) -> Fixing | None:
-        """Return a fix for a broken link: the page or anchor that it most likely means. None if there is no
-        good guess."""
+        """Return a fix for a broken link: the page or anchor that was most likely intended. None if there is
+        no good guess."""
         if not written or row.type not in ("link", "button"):
             return None
         if kind == "broken-anchor" and row.target and row.anchor:
@@ -191,7 +192,7 @@ class _Gathering:
             )
 
     def _external(self) -> Iterator[Found]:
-        """Yield a finding for each link to another site that background checks found broken."""
+        """Yield a finding for each external link that background checks found to be broken."""
         failed = {row.url: row for row in outbound_store.list_failed(self._tx, self._space_id)}
         if not failed:
             return
@@ -241,7 +242,7 @@ class _Gathering:
                     self._view.variables if scope == "space" else page.variables if page is not None else {}
                 )
                 if variable not in known:
-                    # A variable of a page has a different value on each page.
+                    # A page variable has a different value on each page.
                     subject = name if scope == "space" else f"{name} {page_id}"
                     quote = f"{scope}.vars.{variable}"
                     missing.setdefault(subject, []).append(
@@ -274,7 +275,7 @@ class _Gathering:
             )
 
     def _is_history(self, page_id: str) -> bool:
-        """Return whether a page, or one above it, describes several versions."""
+        """Return whether a page or one of its parents is a version history, such as a changelog."""
         tree = self._view.every
         page = tree.any_page(page_id)
         line = [*tree.ancestors(page), page] if page is not None else []
@@ -319,7 +320,7 @@ class _Gathering:
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
     def _shows_all(self, slug: str) -> bool:
-        """Return whether the space has pages generated from the whole specification."""
+        """Return whether the space has pages generated from the entire specification."""
         return any(page.computed and _names(page.computed, slug) for page in self._view.every.all_pages())
 
 

@@ -9,7 +9,7 @@ from .store import AreaHealth, Health
 from .types import Found
 
 _WEIGHTS: dict[Severity, float] = {"low": 0.25, "medium": 0.6, "high": 1.0}
-"""Share of a page's score that a finding costs, by its severity."""
+"""Fraction of a page's score that a finding costs, by severity."""
 _SHARES: dict[Area, float] = {
     "links": 0.25,
     "freshness": 0.2,
@@ -18,7 +18,7 @@ _SHARES: dict[Area, float] = {
     "accessibility": 0.1,
     "style": 0.1,
 }
-"""Share of each area in the overall score."""
+"""Weight of each area in the overall score."""
 
 
 def measure_health(pages: int, found: Iterable[Found]) -> Health:

@@ -18,7 +18,7 @@ from .scanning import JOB, fail_scan, scan_site, start_scan
 __all__ = ["reminding"]
 
 _AFTER = 60_000
-"""Milliseconds to wait for more changes of a space before its sites are scanned."""
+"""Milliseconds to wait for more changes to a space before scanning its sites."""
 _LINKS_EVERY = 900.0
 _EVERY = 24 * 3600.0
 _ATTEMPTS = 5
@@ -26,7 +26,7 @@ _ATTEMPTS = 5
 
 @jobs.job(JOB, bound=None, attempts=_ATTEMPTS, seconds=600)
 def run_scan(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
-    """Scan a site. A failed scan is retried, and shows the reason for the failure."""
+    """Scan a site. A failed scan is retried and shows the reason for the failure."""
     try:
         scan_site(context, site_id, organization_id, scan_id)
     except Exception as error:
@@ -59,7 +59,7 @@ def _after_change(tx: Transaction, event: Event) -> None:
 
 @jobs.job("startScan", bound="one row")
 def begin_scan(context: Context, site_id: str, cause: str) -> None:
-    """Start a scan of a site that still exists."""
+    """Start a scan of a site if the site still exists."""
     with context.db.write() as tx:
         if tx.one("SELECT 1 FROM sites WHERE id = :id", id=site_id):
             site = get_site(tx, site_id)
@@ -86,7 +86,7 @@ def scan_all_sites(context: Context) -> None:
 
 @jobs.job("checkLinks", bound="200 links", seconds=600, waits=True)
 def check_due_links(context: Context) -> None:
-    """Check links to other sites that are due, and scan the sites whose findings change."""
+    """Check external links that are due, and scan the sites whose findings change."""
     if not context.settings.check_links:
         return
     changed = check_links(context)

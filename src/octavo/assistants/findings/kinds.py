@@ -1,4 +1,4 @@
-"""Kinds of findings, with their severity and the area of a site's health that each belongs to."""
+"""Kinds of findings, each with its severity and the area of site health that it belongs to."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SEVERITIES: dict[Severity, int] = {"low": 1, "medium": 2, "high": 3}
 
 
 class KindOfFinding(Struct, frozen=True):
-    """Kind of finding. ``title``: the title of its findings."""
+    """Kind of finding. ``title``: the title of findings of this kind."""
 
     type: FindingType
     severity: Severity

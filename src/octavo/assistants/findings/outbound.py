@@ -1,8 +1,7 @@
-"""Check links to other sites in the background: a few at a time, within the rules of each host.
+"""Check external links in the background, a few at a time, following the rules of each host.
 
-A link isn't reported after one failure, because servers restart and networks fail. A host that refuses programs, or
-too many requests, says nothing about its links, and neither does a server that can't reach any host.
-"""
+A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots or
+too many requests, the state of its links is unknown. The same is true if this server can't reach any host."""
 
 from __future__ import annotations
 
@@ -33,10 +32,10 @@ from . import outbound_store as store
 from .outbound_store import FailureKind, OutboundLinkRow
 
 MOST_LINKS = 5_000
-"""Maximum number of links of a space that are checked."""
+"""Maximum number of links per space to check."""
 _ROUND = 200
 _EACH = 10
-"""Maximum number of links of one host that are checked in one round."""
+"""Maximum number of links per host to check in one round."""
 _AT_ONCE = 4
 _ROUND_SECONDS = 240.0
 _PAUSE = 2.0
@@ -44,22 +43,22 @@ _LONGEST_PAUSE = 10.0
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MOST_REDIRECTS = 5
 _REFUSED = frozenset({401, 403, 405, 406, 407, 418, 429, 451, 503, 999})
-"""Status codes with which servers reject bots or report that they are busy, although people may be able to read
-the page."""
+"""Status codes that servers use to reject bots or report that they are busy, although people may be able to
+open the page."""
 _AGENT = "Octavo"
 _ROBOTS = Limits(size=512 * 1024, seconds=10)
 _PAGE = Limits(seconds=15)
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR
 _RETRIES = (_HOUR, 6 * _HOUR)
-"""Milliseconds until a failed link is checked again. If the last retry fails too, the link is broken."""
+"""Milliseconds until a failed link is checked again. If the last retry also fails, the link is broken."""
 _RESERVED = (".example", ".test", ".invalid", ".localhost", ".local", ".internal", ".home.arpa")
 _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
 
 class LinkVisit(Struct, frozen=True):
-    """Result of a check. ``worked`` is None if it says nothing about the link. ``allowed``: whether the link may be
-    checked at all."""
+    """Result of a check. ``worked`` is None if the state of the link is unknown. ``allowed``: whether the
+    link may be checked at all."""
 
     worked: bool | None = None
     failure: FailureKind | None = None
@@ -141,7 +140,7 @@ def check_links(context: Context, sleep: Callable[[float], None] = time.sleep) -
         # Without a network, every link seems broken.
         changed = [replace(row, next_at=now() + _HOUR) for row in due]
     else:
-        # A link that the round had no time for stays due.
+        # A link that wasn't checked for lack of time stays due.
         changed = [next_row(row, visits[row.url], now()) for row in due if row.url in visits]
     with context.db.write() as tx:
         store.update_links(tx, changed)
@@ -157,7 +156,8 @@ def _is_reported(row: OutboundLinkRow) -> bool:
 def _is_online(
     context: Context, fetcher: Fetcher, visits: Mapping[str, LinkVisit], hosts: Sequence[str]
 ) -> bool:
-    """Return whether the network works: a host responded, or the host of an earlier check still does."""
+    """Return whether the network works: a host responded in this round, or a host from an earlier check still
+    responds."""
     tried = [visit for visit in visits.values() if visit.worked is not None]
     if not tried or not all(visit.is_network for visit in tried):
         return True
@@ -169,8 +169,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of several hosts, one after the other for each host. If there is no time for a URL, the
-    result leaves it out. If the host may have refused the request, the result is unknown."""
+    """Request the URLs of the hosts, one at a time per host. URLs that there is no time for are left out of
+    the result. If a host may have refused a request, its result is unknown."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -206,7 +206,7 @@ def _visit_host(
         sleep(min(delay, _LONGEST_PAUSE) if delay > _PAUSE else _PAUSE)
         visit = _visit(fetcher, url)
         if responded and visit.is_network:
-            # Hosts that responded before may block a program that asks too often.
+            # Hosts that responded before may block clients that send too many requests.
             visit = _UNKNOWN
         refused = refused + 1 if visit.worked is None else 0
         responded = responded or visit.http_status is not None
@@ -215,13 +215,13 @@ def _visit_host(
 
 
 def _read_robots(fetcher: Fetcher, origin: str) -> Any:
-    """Return the robots.txt rules of a host. If they can't be read, return the result to use for all links of
-    the host."""
+    """Return a host's robots.txt rules. If they can't be read, return the result to use for all of the host's
+    links."""
     try:
         answer = fetcher.fetch(f"{origin}/robots.txt", limits=_ROBOTS)
     except FetchError as error:
         failed = _failed(error)
-        # The links may still work if only this file is too large, or in a redirect loop.
+        # The links may work even if this file is too large or in a redirect loop.
         return failed if failed.is_network or failed.failure == "tls" or not failed.allowed else _UNKNOWN
     from protego import Protego
 
@@ -270,14 +270,14 @@ _REASONS: dict[FailureKind, str] = {
     "server-error": "The server returns an error (status {status}).",
     "redirect": "The server redirects endlessly.",
     "dns": "The host doesn't exist.",
-    "tls": "The certificate of the host isn't valid.",
+    "tls": "The host's certificate isn't valid.",
     "connection": "The host refuses connections.",
     "timeout": "The host doesn't respond.",
 }
 
 
 def explain(row: OutboundLinkRow) -> str:
-    """Return the reason why a link doesn't work."""
+    """Return the reason a link doesn't work."""
     if row.failure_kind is None:
         return "It works again. The finding closes after the next check."
     return _REASONS[row.failure_kind].format(status=row.http_status)

@@ -1,4 +1,4 @@
-"""Read and write the links of spaces to other sites, and the results of their checks, in the database."""
+"""Read and write external links, and the results of checking them, in the database."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BATCH = 500
 
 
 class OutboundLinkRow(Struct, frozen=True):
-    """Link of a space to another site. ``failures``: the number of failed checks in a row. ``next_at``: the time
+    """External link in a space. ``failures``: the number of consecutive failed checks. ``next_at``: the time
     in milliseconds of the next check."""
 
     space_id: str
@@ -63,7 +63,7 @@ def sync_links(tx: Transaction, space_id: str, wanted: Mapping[str, str]) -> Non
 
 
 def list_due(tx: Transaction, limit: int, each: int) -> list[OutboundLinkRow]:
-    """Return links to check, the longest due first, with at most ``each`` of one host."""
+    """Return links to check, most overdue first, with at most ``each`` per host."""
     rows = tx.all(
         f"""SELECT {_LINK} FROM (
               SELECT d.*, row_number() OVER (PARTITION BY d.host ORDER BY d.next_at, d.url_key) AS place

@@ -1,4 +1,4 @@
-"""Remind the owners of pages that are due for a review."""
+"""Remind page owners of due reviews."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ jobs.schedule("remindOfReviews", _EVERY, "remindOfReviews")
 
 @jobs.job("remindOwners", bound="one notification for each page of a space and each of its owners")
 def remind_owners(context: Context, organization_id: str, space_id: str) -> None:
-    """Notify the owners of all pages of a space that are due for a review. A review is announced once."""
+    """Notify the owners of all pages in a space that are due for a review. Each review is announced once."""
     with context.db.read() as tx:
         tree, today = load_view(tx, shown_state(tx, None, space_id)).every, datetime.now(UTC).date()
         due = [

@@ -46,7 +46,7 @@ def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[
 
 @operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
 def start_scan(call: Call, site: SiteAccess) -> wire.SiteScan:
-    """Start a scan of a site. If a scan is already waiting to start, it is returned instead."""
+    """Start a scan of a site. If a scan is already pending, returns that one instead."""
     with call.db.write() as tx:
         row = request_scan(tx, site)
     shown = wire.present_scan(call, site.organization_id, row)
@@ -64,8 +64,8 @@ def get_scan(call: Call, site: SiteAccess, site_scan_id: str) -> wire.SiteScan:
 
 @operation("getSiteHealth", "GET", f"{_SITE}/health", needs=Can.VIEW)
 def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
-    """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site; the
-    numbers of findings include only findings that you can see."""
+    """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site, but
+    finding counts include only findings that you can see."""
     with call.db.read() as tx:
         scans = store.list_latest_scans(tx, site.site_id, _MOST_SCANS)
         latest = store.list_scans(tx, site.site_id, 1, None).rows
@@ -83,7 +83,7 @@ def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
 
 @operation("getSiteFindingStats", "GET", f"{_SITE}/stats/findings", needs=Can.VIEW)
 def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wire.SiteFindingStats:
-    """Get the numbers of findings of a site in the spaces that you can see."""
+    """Get finding counts for a site, in the spaces that you can see."""
     with call.db.read() as tx:
         counts = store.count_findings(tx, site, query.filter)
         questions = store.count_with_questions(tx, site, query.filter)
@@ -109,8 +109,8 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
 
 @operation("listSiteFindings", "GET", _FINDINGS, needs=Can.VIEW)
 def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Listing[wire.SiteFinding]:
-    """List the findings of a site in the spaces that you can see, the latest first. The order `severity`
-    lists the most severe first; the order `sources`, the findings with the most pages."""
+    """List a site's findings in the spaces that you can see, newest first. The order `severity` lists the
+    most severe findings first, and `sources` lists those with the most pages first."""
     with call.db.read() as tx:
         found = store.list_findings(tx, site, query.filter, query.limit, query.page, query.order_by)
         items = wire.present_findings(call, tx, site.organization_id, found.rows)
@@ -119,8 +119,8 @@ def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Li
 
 @operation("fixSiteFindings", "POST", f"{_FINDINGS}/change-requests", needs=Can.VIEW, errors=(404, 409))
 def fix_several(call: Call, site: SiteAccess, body: wire.FixFindings) -> wire.FixedFindings:
-    """Create a draft change request in each space with the fixes of these findings. Findings without an automatic fix
-    are skipped. Requires the editor role in these spaces."""
+    """Create a draft change request in each affected space with fixes for these findings. Findings without an
+    automatic fix are skipped. Requires the editor role in these spaces."""
     with call.db.read() as tx:
         rows = [store.get_finding(tx, site, id) for id in dict.fromkeys(body.findings)]
     changes = fix_findings(call.context, site, rows)
@@ -166,7 +166,7 @@ def list_pages(
 def list_questions(
     call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
 ) -> Listing[SiteQuestion]:
-    """List the questions of visitors that are the evidence of a finding."""
+    """List the visitor questions that are evidence for a finding."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         rows = list_by_id(tx, [row.question_id] if row.question_id is not None else [])
@@ -200,8 +200,8 @@ def list_changes(
     errors=(404, 409),
 )
 def trigger_changes(call: Call, site: SiteAccess, site_finding_id: str) -> None:
-    """Create a draft change request with the fix of a finding. The list of the finding's change requests
-    contains it. Requires the editor role in its space. Returns an error for a finding without an automatic
+    """Create a draft change request that fixes a finding. It is added to the finding's change requests.
+    Requires the editor role in the finding's space. Returns an error for a finding without an automatic
     fix."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)

@@ -1,4 +1,4 @@
-"""Scan a site: check the pages that changed, gather findings, and compare them with those of the last scan."""
+"""Scan a site: check pages that changed, gather findings, and compare them with the last scan's findings."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ JOB = "scanSite"
 
 
 def start_scan(tx: Transaction, site_id: str, organization_id: str, cause: store.ScanCause) -> ScanRow:
-    """Start a scan of a site, or return the scan that is waiting to start."""
-    # The lock makes simultaneous requests find each other's scans.
+    """Start a scan of a site, or return the pending one."""
+    # The lock ensures that simultaneous requests find each other's scans.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     scan = store.find_pending_scan(tx, site_id)
     if scan is None:
@@ -72,7 +72,7 @@ def request_scan(tx: Transaction, site: SiteAccess) -> ScanRow:
 
 
 def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str) -> None:
-    """Run a scan. Deleted sites, spaces, and pages are skipped; changes made in the meantime cause another
+    """Run a scan. Deleted sites, spaces, and pages are skipped; changes made during the scan trigger another
     scan."""
     with context.db.write() as tx:
         if not store.update_scan(tx, scan_id, status="running", started_at=now()):
@@ -123,8 +123,8 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
 
 
 class SiteFault(Struct, frozen=True):
-    """Open finding of a site, for reports. ``path``: the path of its first page below
-    the URL of the site."""
+    """Open finding of a site, for reports. ``path``: the path of its first page, relative to the site's
+    URL."""
 
     kind: FindingKind
     severity: Severity
@@ -133,7 +133,7 @@ class SiteFault(Struct, frozen=True):
 
 
 def scan_now(context: Context, site_id: str) -> list[SiteFault]:
-    """Scan a site in this thread, and return its open findings, the most severe first."""
+    """Scan a site in this thread, and return its open findings, most severe first."""
     with context.db.write() as tx:
         site = get_site(tx, site_id)
         scan = store.insert_scan(tx, site_id, "manual")
@@ -156,7 +156,7 @@ def _path_of(tx: Transaction, site_id: str, row: FindingRow) -> str:
 
 
 def fail_scan(context: Context, scan_id: str, message: str) -> None:
-    """Record the reason why a scan failed."""
+    """Record the reason for a scan's failure."""
     with context.db.write() as tx:
         store.update_scan(tx, scan_id, status="failed", finished_at=now(), failure=message[:1000])
 
@@ -168,8 +168,8 @@ def _list_spaces(context: Context, site_id: str) -> list[str]:
 
 
 def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, CheckedPage]:
-    """Check the pages of a space that changed since the last scan, or all if the rules did. Return the results of all
-    pages, by ID."""
+    """Check the pages of a space that changed since the last scan, or all pages if the rules changed. Return
+    the results of all pages, by ID."""
     with context.db.read() as tx:
         view = load_view(tx, shown_state(tx, None, space_id))
         known = store.read_fingerprints(tx, space_id)
@@ -198,7 +198,7 @@ def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, 
 
 
 def _store_links(context: Context, space_id: str, checked: dict[str, CheckedPage]) -> None:
-    """Store the links to other sites for background checks, or delete them if the server doesn't check any."""
+    """Store external links for background checks, or delete them if the server doesn't check any."""
     wanted = list_urls(checked.values()) if context.settings.check_links else {}
     with context.db.write() as tx:
         outbound_store.sync_links(tx, space_id, wanted)
@@ -221,7 +221,7 @@ def _check_pages(
             try:
                 document = source_document(tx, view.state.space_id, page)
             except LookupError:
-                continue  # The text was removed together with its page, or its space.
+                continue  # The text was removed along with its page or space.
             made[page_id] = check_page(document, rules.rules)
     return made
 
@@ -259,8 +259,8 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 
 def _next_status(row: StoredFinding) -> FindingStatus:
-    """Return the status of a finding that was found again: a fixed finding is open again, and a dismissed one
-    stays dismissed."""
+    """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
+    dismissed."""
     return "open" if row.status == "done" else row.status
 
 

@@ -1,4 +1,4 @@
-"""Find searches of a site's visitors that have no results."""
+"""Find searches by a site's visitors that have no results."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from .types import Evidence, Found
 
 _DAYS = 30
 _LEAST, _VISITORS = 5, 3
-"""Minimum number of searches for a query, and of visitors who searched for it. A query of a single person may
-be personal."""
+"""Minimum number of searches for a query, and minimum number of visitors who searched for it. A query that
+only one person used may be personal."""
 _MOST = 50
 _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
-"""Thresholds for the number of searches that a finding shows, so that not every search updates the finding."""
+"""Steps in which a finding shows its number of searches, so that not every search updates it."""
 
 
 def find_empty_searches(tx: Transaction, site_id: str, space_ids: Sequence[str]) -> list[Found]:
-    """Return a finding for each frequent search of people and bots for which these spaces still have no page."""
+    """Return a finding for each frequent search by people and bots that still has no results in these
+    spaces."""
     since = now() - _DAYS * 24 * 3600 * 1000
     title = KINDS["empty-search"].title
     found: list[Found] = []

@@ -27,9 +27,9 @@ OrderBy = Literal["updatedAt", "severity", "sources"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
-"""Maximum number of scans to keep for a site."""
+"""Maximum number of scans to keep per site."""
 _DONE_MS = 90 * 24 * 3600 * 1000
-"""Milliseconds for which findings are kept after they are done."""
+"""Milliseconds to keep findings after they are done."""
 
 
 class AreaHealth(Struct, frozen=True):
@@ -66,8 +66,8 @@ class ScanRow(Struct, frozen=True):
 
 class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
-    change requests created for it. ``url``: the external link that it is about. ``question_id``: the
-    question of visitors that is its evidence. ``topic_id``: the topic of that question."""
+    change requests created for it. ``url``: the external link that it is about. ``question_id``: the visitor
+    question that is evidence for it. ``topic_id``: the topic of that question."""
 
     id: str
     site_id: str
@@ -94,7 +94,7 @@ class FindingRow(Struct, frozen=True):
 
     @property
     def is_fixable(self) -> bool:
-        """Return whether a change request with a fix can be created without a decision."""
+        """Return whether the finding can be fixed in a change request without a decision by a person."""
         return self.fixing is not None or any(found.fix for found in self.evidence)
 
 
@@ -173,8 +173,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
-    don't exist."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic; there are
+    none."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -230,20 +230,20 @@ def prune(tx: Transaction, site_id: str) -> None:
 
 
 def read_fingerprints(tx: Transaction, space_id: str) -> dict[str, str]:
-    """Return the fingerprint of each page's last check in a space, by page."""
+    """Return the fingerprints of the last checks in a space, by page."""
     return dict(
         tx.all("SELECT page_id, fingerprint FROM page_checks WHERE space_id = :space", space=space_id)
     )
 
 
 def read_checks(tx: Transaction, space_id: str) -> dict[str, CheckedPage]:
-    """Return the results of the checks of a space, by page."""
+    """Return the check results in a space, by page."""
     rows = tx.all("SELECT page_id, result FROM page_checks WHERE space_id = :space", space=space_id)
     return {page_id: _decode_check(result) for page_id, result in rows}
 
 
 def put_checks(tx: Transaction, space_id: str, checks: Mapping[str, tuple[str, CheckedPage]]) -> None:
-    """Store results with their fingerprints, by page."""
+    """Store check results with their fingerprints, by page."""
     tx.run_many(
         """INSERT INTO page_checks (space_id, page_id, fingerprint, result)
            VALUES (:space, :page, :fingerprint, :result)
@@ -274,7 +274,7 @@ def delete_checks(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> No
 
 
 class FindingFilter(Struct, frozen=True, kw_only=True):
-    """Filter of lists and statistics. ``page``: the ID of a page that findings concern."""
+    """Filter for lists and statistics. ``page``: the ID of a page that the findings concern."""
 
     status: FindingStatus | None = None
     types: Sequence[FindingType] = ()
@@ -342,8 +342,9 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for the findings of this site in spaces that the caller can see. Those of the site as a whole quote
-    visitors, whose words can be about any space, so they are only for callers who can see all of them."""
+    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a
+    whole quote visitors, who may have written about any space, so only callers who can see all spaces get
+    them."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
@@ -377,7 +378,7 @@ def list_findings(
     page: str | None,
     order_by: OrderBy = "updatedAt",
 ) -> Slice[FindingRow]:
-    """Return the findings of a site that the caller can see, the latest or most severe first."""
+    """Return the findings of a site that the caller can see, either the latest or the most severe first."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     by, key_types = _ORDERS[order_by]
@@ -448,14 +449,14 @@ def count_merged_changes(tx: Transaction, site: SiteAccess, chosen: FindingFilte
 
 
 def count_with_questions(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> int:
-    """Return the number of questions that are the evidence of findings that the caller can see."""
+    """Return the number of questions that are evidence for findings that the caller can see."""
     source, seen = _seen(tx, site)
     where, given = chosen.where()
     return int(tx.value(f"SELECT count(f.question_id) {source}{where}", **seen, **given))
 
 
 def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, int]]:
-    """Return the numbers of open and of all findings that the caller can see, by topic."""
+    """Return the number of open findings and the number of all findings that the caller can see, by topic."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"""SELECT q.topic_id, sum(CASE WHEN found.status = 'open' THEN 1 ELSE 0 END), count(*) FROM (
@@ -468,7 +469,7 @@ def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, in
 
 
 def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
-    """Delete the findings of a topic. Return their number."""
+    """Delete the findings of a topic, and return their number."""
     return tx.run(
         "DELETE FROM site_findings WHERE question_id IN (SELECT id FROM site_questions WHERE topic_id = :topic)",
         topic=topic_id,
@@ -538,7 +539,7 @@ def link_change(tx: Transaction, finding_id: str, change_id: str) -> None:
 
 
 class StoredFinding(Struct, frozen=True):
-    """Fields of a stored finding that a scan compares with its results."""
+    """Fields of a stored finding to compare with the results of a scan."""
 
     id: str
     status: FindingStatus
@@ -600,7 +601,7 @@ def insert_findings(tx: Transaction, site_id: str, scan_id: str, found: Sequence
 
 
 def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Found, FindingStatus]]) -> None:
-    """Update findings by ID with the results of a scan, and their status."""
+    """Update the content and status of findings by ID, with the results of a scan."""
     moment = now()
     tx.run_many(
         """UPDATE site_findings SET scan_id = :scan, title = :title, severity = :severity, severity_rank = :rank,
@@ -637,7 +638,7 @@ def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
 
 
 def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
-    """Mark findings as done that a scan no longer found."""
+    """Mark findings that a scan no longer found as done."""
     tx.run(
         "UPDATE site_findings SET status = 'done', updated_at = :at WHERE id IN :ids",
         ids=list(finding_ids),

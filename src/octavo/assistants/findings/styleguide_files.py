@@ -1,4 +1,4 @@
-"""Import and export of the rules of a style guide as files of Vale."""
+"""Import and export style guide rules as Vale files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MOST_BYTES = 10 * 1024 * 1024
 """Maximum total size of the files of an import."""
 _NOT_YAML = "not a YAML file"
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
-"""Date of the files of an export, so that equal rules result in equal archives."""
+"""Date of exported files, so that identical rules result in identical archives."""
 
 
 class _Rule(Struct, frozen=True):
@@ -55,8 +55,8 @@ class _Rule(Struct, frozen=True):
 
 
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
-    """Return the YAML files of a base64-encoded .zip archive, and its other files as skipped. Raises BadRequest if the
-    archive can't be read or is too large."""
+    """Return the YAML files in a base64-encoded .zip archive; its other files are returned as skipped. Raises
+    BadRequest if the archive can't be read or is too large."""
     # Loaded when it is needed, because it is slow to load.
     from octavo.interchange.readers.opening import open_archive
 
@@ -95,8 +95,8 @@ def _is_yaml(path: str) -> bool:
 def import_rules(
     context: Context, site: SiteAccess, files: Sequence[StyleRuleFile]
 ) -> list[ImportedStyleRule]:
-    """Add rules to the style guide of a site, and replace those with the same file name. Return the result of each
-    file, in order. A file that isn't a rule, or has a rule that can't be checked, has no effect."""
+    """Add rules to a site's style guide, and replace those with the same file name. Return the result for
+    each file, in order. A file that isn't a rule, or contains a rule that can't be checked, has no effect."""
     with context.db.read() as tx:
         guide = space_access(tx, site.actor, Can.EDIT, require_styleguide(tx, site).id)
     results, rules = _read_files(files)
@@ -136,7 +136,7 @@ def _read_files(files: Sequence[StyleRuleFile]) -> tuple[list[ImportedStyleRule]
             result.status, result.reason = "skipped", _NOT_YAML
             continue
         if stem in rules and (package := os.path.basename(folder)):
-            # Two packages often have a rule with the same name.
+            # Different packages often have a rule with the same name.
             stem = f"{stem}{package}"
         try:
             read_file = read_style_file(stem, file.text)
@@ -201,7 +201,7 @@ def _replace_rule(tx: Transaction, state: State, page: Page, file: StyleFile) ->
 
 
 def export_rules(tx: Transaction, guide: SpaceAccess, title: str) -> bytes:
-    """Return a .zip archive with the rules of a style guide that the caller can see, and a configuration of Vale that
+    """Return a .zip archive with the style guide rules that the caller can see, and a Vale configuration that
     uses them."""
     package = file_stem(title)
     packed = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Style guides of sites, and checks of spaces against them."""
+"""Style guides for sites, and checks of spaces against them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from urllib.parse import quote
 from msgspec import UNSET
 
 from octavo.content.changes.wire import present_changes
+from octavo.core.checks.style import StyledText
 from octavo.core.pages import slugify
+from octavo.errors import TooLarge
 from octavo.interchange.gitsync.store import list_synced_sites
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call, Stream
@@ -30,6 +32,7 @@ from . import styleguide_store as store
 from . import styleguide_wire as wire
 from .styleguide_files import export_rules, import_rules, unpack
 from .styleguides import create_styleguide, list_packages, require_styleguide, run_styleguide
+from .text_checks import check_texts
 
 operation = Area("sites").operation
 
@@ -38,7 +41,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 
 @operation("listStyleguideTemplates", "GET", "/orgs/{organizationId}/styleguide-templates", needs=Can.VIEW)
 def list_templates(call: Call, org: OrgAccess) -> wire.StyleguideTemplates:
-    """List the packages of rules that a style guide can start from."""
+    """List the rule packages that a style guide can start from."""
     return wire.StyleguideTemplates([wire.present_template(package) for package in list_packages().values()])
 
 
@@ -59,19 +62,40 @@ def list_styleguides(call: Call, org: OrgAccess) -> wire.OrganizationStyleguides
                 if (site := find_site_access(tx, org.actor, Can.VIEW, org.organization_id, site_id))
                 is not None
             ]
-            space = present_space(call, get_space(tx, space_id), access.role)
+            space = present_space(call, tx, get_space(tx, space_id), access.role)
             found.append(wire.OrganizationStyleguide(space, sites))
     return wire.OrganizationStyleguides(found)
 
 
 @operation("createSiteStyleguideById", "POST", f"{_SITE}/styleguide", needs=Can.ADMIN, errors=(404,))
 def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = None) -> Space:
-    """Create the style guide of a site: a space whose pages are rules of writing. If the site already has one, that one
-    is returned. `template` is a package of rules to start from."""
+    """Create a site's style guide: a space whose pages are writing rules. If the site already has one,
+    returns it. `template` is a rule package to start from."""
     space_id = create_styleguide(call.context, site, body.template if body is not None else None)
     with call.db.read() as tx:
         access = space_access(tx, site.actor, Can.VIEW, space_id)
-        return present_space(call, get_space(tx, space_id), access.role)
+        return present_space(call, tx, get_space(tx, space_id), access.role)
+
+
+@operation(
+    "checkSiteTexts",
+    "POST",
+    f"{_SITE}/styleguide/checks",
+    needs=Can.VIEW,
+    errors=(400, 404, 413),
+    in_maintenance=True,
+)
+def check(call: Call, site: SiteAccess, body: wire.CheckSiteTexts) -> wire.TextFindings:
+    """Check unsaved texts against a site's style guide, and for placeholders. Nothing is stored. Rules that
+    compare parts of a page, such as two spellings of a word, compare only the texts in one request. Rules
+    that require a definition elsewhere on the page, and rules whose findings on the `page` were dismissed,
+    don't apply."""
+    if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
+        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters together")
+    texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
+    with call.db.read() as tx:
+        found = check_texts(tx, site, texts, body.page if body.page is not UNSET else None)
+    return wire.TextFindings([wire.present_text_finding(each, texts[each.text].text) for each in found])
 
 
 @operation(
@@ -83,8 +107,8 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
     errors=(400, 404),
 )
 def create_run(call: Call, site: SiteAccess, body: wire.CreateStyleguideRun) -> wire.StartedStyleguideRun:
-    """Check up to three spaces of a site against its style guide. Each space with something to fix gets a draft change
-    request, or keeps the one of an earlier check. Requires the editor role in these spaces."""
+    """Check up to three spaces of a site against its style guide. Each space with something to fix gets a
+    draft change request, or keeps the one from an earlier check. Requires the editor role in these spaces."""
     run, changes = run_styleguide(call.context, site, body.spaces)
     with call.db.read() as tx:
         people = present_people(call, tx, [run.created_by])
@@ -93,7 +117,7 @@ def create_run(call: Call, site: SiteAccess, body: wire.CreateStyleguideRun) -> 
 
 @operation("listSiteStyleguideRuns", "GET", f"{_SITE}/styleguide/runs", needs=Can.VIEW)
 def list_runs(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.SiteStyleguideRun]:
-    """List the checks of spaces against the style guide of a site, newest first."""
+    """List the checks of spaces against a site's style guide, newest first."""
     with call.db.read() as tx:
         found = store.list_runs(tx, site.site_id, query.limit, query.page)
         people = present_people(call, tx, [row.created_by for row in found.rows])
@@ -108,9 +132,9 @@ def list_runs(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.Si
     errors=(400, 403, 404),
 )
 def import_files(call: Call, site: SiteAccess, body: wire.ImportStyleRules) -> wire.ImportedStyleRules:
-    """Import rules in the format of Vale into the style guide of a site. A rule with the name of an existing one
-    replaces it. The response says what happened to each file, and which keys have no effect. Requires the editor role
-    in the style guide."""
+    """Import rules in Vale's format into a site's style guide. A rule with the same name as an existing one
+    replaces it. The response has the result for each file, and the keys that have no effect. Requires the
+    editor role in the style guide."""
     files, skipped = (body.files, []) if body.files is not UNSET else unpack(body.archive)  # type: ignore[arg-type]
     return wire.ImportedStyleRules([*import_rules(call.context, site, files), *skipped])
 
@@ -125,7 +149,7 @@ def import_files(call: Call, site: SiteAccess, body: wire.ImportStyleRules) -> w
     media_type="application/zip",
 )
 def export_files(call: Call, site: SiteAccess) -> Stream:
-    """Download the rules of the style guide of a site as a .zip file for Vale."""
+    """Download the rules of a site's style guide as a .zip file for Vale."""
     with call.db.read() as tx:
         space = require_styleguide(tx, site)
         packed = export_rules(tx, space_access(tx, site.actor, Can.VIEW, space.id), space.title)

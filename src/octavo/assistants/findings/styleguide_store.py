@@ -46,7 +46,7 @@ def insert_run(tx: Transaction, site: SiteAccess, styleguide_id: str, spaces: Se
 
 
 def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Slice[RunRow]:
-    """Return the checks of a site, newest first."""
+    """Return a site's checks, newest first."""
     return list_page(
         tx,
         limit,
@@ -61,7 +61,7 @@ def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Sl
 
 
 def link_change(tx: Transaction, run_id: str, space_id: str, change_id: str) -> None:
-    """Record the change request of a space that a check created, or kept from an earlier check."""
+    """Record the change request that a check created for a space, or kept from an earlier check."""
     tx.run(
         """INSERT INTO styleguide_run_changes (run_id, space_id, change_id) VALUES (:run, :space, :change)
            ON CONFLICT DO NOTHING""",
@@ -72,7 +72,7 @@ def link_change(tx: Transaction, run_id: str, space_id: str, change_id: str) -> 
 
 
 def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None:
-    """Return the change request of an earlier check that is a draft or open."""
+    """Return the change request from an earlier check, if it is a draft or open."""
     found: str | None = tx.value(
         """SELECT c.id FROM styleguide_run_changes l JOIN styleguide_runs r ON r.id = l.run_id
              JOIN change_requests c ON c.id = l.change_id

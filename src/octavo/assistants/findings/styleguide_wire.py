@@ -1,4 +1,4 @@
-"""Style guides on the wire."""
+"""Wire format of style guides."""
 
 from __future__ import annotations
 
@@ -13,9 +13,16 @@ from octavo.organization.access.wire import User
 from octavo.organization.spaces.wire import Space
 from octavo.sites.site.wire import Site
 
+from .kinds import KINDS, Severity
 from .styleguide_store import RunRow
 from .styleguides import StylePackage
+from .text_checks import TextFault
 from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
+
+MAX_TEXTS = 200
+MAX_TEXT = 50_000
+MAX_CHARACTERS = 100_000
+"""Maximum total number of characters of the texts in a check."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):
@@ -45,12 +52,53 @@ class CreateStyleguide(Struct):
     template: Annotated[str, Meta(max_length=100)] | None = None
 
 
+class WrittenText(Struct):
+    """Text of a paragraph or heading. Each character of code in it is replaced with a backtick, so that no
+    rule matches code."""
+
+    text: Annotated[str, Meta(max_length=MAX_TEXT)]
+    heading: bool = False
+
+
+class CheckSiteTexts(Struct):
+    """Texts to check. ``page``: the ID of the page that they are on."""
+
+    texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
+    page: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
+
+
+class TextReplacement(Struct):
+    """Text that replaces a range of another text, in UTF-16 code units."""
+
+    start: int
+    end: int
+    text: str
+
+
+class TextFinding(Struct, kw_only=True):
+    """Finding in an unsaved text. ``start`` and ``end``: its range in UTF-16 code units."""
+
+    text: int
+    start: int
+    end: int
+    kind: Literal["style", "placeholder"]
+    severity: Severity
+    title: str
+    message: str
+    why: str | UnsetType = UNSET
+    replacement: TextReplacement | UnsetType = UNSET
+
+
+class TextFindings(Struct):
+    findings: list[TextFinding]
+
+
 class CreateStyleguideRun(Struct):
     spaces: Annotated[list[str], Meta(min_length=1, max_length=3)]
 
 
 class ImportStyleRules(Struct):
-    """Import of rules: either ``files``, or an ``archive``, a .zip file in base64."""
+    """Import of rules: either ``files``, or an ``archive``, which is a base64-encoded .zip file."""
 
     files: Annotated[list[StyleRuleFile], Meta(min_length=1, max_length=MOST_FILES)] | UnsetType = UNSET
     archive: Annotated[str, Meta(min_length=1, max_length=4_000_000)] | UnsetType = UNSET
@@ -61,7 +109,7 @@ class ImportStyleRules(Struct):
 
 
 class ImportedStyleRules(Struct):
-    """Result of an import of rules, with all files."""
+    """Result of importing rules, with all files."""
 
     files: list[ImportedStyleRule]
 
@@ -77,7 +125,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Started check. ``changeRequests``: one for each space with something to fix."""
+    """Started check. ``changeRequests``: a change request for each space with something to fix."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]
@@ -91,6 +139,28 @@ def present_template(package: StylePackage) -> StyleguideTemplate:
         emoji=package.emoji,
         markdown=package.markdown,
     )
+
+
+def present_text_finding(fault: TextFault, text: str) -> TextFinding:
+    fix = fault.fix
+    return TextFinding(
+        text=fault.text,
+        start=_count_units(text, fault.start),
+        end=_count_units(text, fault.end),
+        kind="placeholder" if fault.rule is None else "style",
+        severity=fault.severity,
+        title=KINDS["placeholder"].title if fault.rule is None else fault.rule.name,
+        message=fault.message,
+        why=(fault.rule.why if fault.rule is not None else "") or UNSET,
+        replacement=TextReplacement(_count_units(text, fix.start), _count_units(text, fix.end), fix.new)
+        if fix is not None
+        else UNSET,
+    )
+
+
+def _count_units(text: str, end: int) -> int:
+    """Return the number of UTF-16 code units, which browsers count in, up to a position in a text."""
+    return end + sum(letter > "\uffff" for letter in text[:end])
 
 
 def present_run(row: RunRow, people: Mapping[str, User]) -> SiteStyleguideRun:

@@ -1,8 +1,9 @@
-"""Style guides: spaces whose pages are rules, the packages they can start from, and checks of spaces against them.
+"""Style guides: spaces whose pages are rules, the packages they can start from, and checks of spaces against
+them.
 
-A page of a style guide is a rule if it has a code block in YAML with a rule in the format of Vale. Its title is the
-name of the rule, and its first paragraph says why. All other pages are for people only.
-"""
+A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is
+the name of the rule, and the first paragraph gives the reason for it. All other pages are only for people to
+read."""
 
 from __future__ import annotations
 
@@ -44,11 +45,11 @@ from . import styleguide_store as store
 from .styleguide_store import RunRow
 
 MOST_RULES = 500
-"""Maximum number of rules of a style guide."""
+"""Maximum number of rules per style guide."""
 
 
 class PackagedRule(Struct, frozen=True):
-    """Rule of a package, which becomes a page of a new style guide."""
+    """Rule in a package, which becomes a page in a new style guide."""
 
     title: str
     why: str
@@ -93,8 +94,8 @@ def list_packages() -> dict[str, StylePackage]:
 
 
 class ReadRules(Struct, frozen=True):
-    """Rules of a style guide. ``problems``: pages whose rule can't be used, with the reason. ``digest`` identifies the
-    rules."""
+    """Rules of a style guide. ``problems``: pages whose rules can't be used, with the reasons. ``digest``
+    identifies the rules."""
 
     rules: list[StyleRule]
     problems: dict[str, str]
@@ -102,7 +103,7 @@ class ReadRules(Struct, frozen=True):
 
 
 def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
-    """Return the rules of a style guide; none without one, or if it was deleted."""
+    """Return the rules of a style guide; none if there is no style guide, or if it was deleted."""
     rules: list[StyleRule] = []
     problems: dict[str, str] = {}
     digest = hashlib.sha256()
@@ -124,14 +125,15 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
 
 
 def rule_on(document: Document) -> tuple[str, str | None]:
-    """Return the reason and the source of the rule on a page. The source is None if the page is not a rule."""
+    """Return the rationale and the source of the rule on a page. The source is None if the page isn't a
+    rule."""
     why = next((prose(block) for block in document.nodes if block.type == "paragraph"), "")
     block = find_rule_block(document)
     return why, _source_of(block) if block is not None else None
 
 
 def find_rule_block(document: Document) -> Block | None:
-    """Return the code block that contains the rule of a page."""
+    """Return the code block that contains a page's rule."""
     return next(
         (
             block
@@ -149,8 +151,8 @@ def _source_of(block: Block) -> str:
 
 
 def create_styleguide(context: Context, site: SiteAccess, template: str | None) -> str:
-    """Create the style guide of a site and return the ID of its space, or that of the existing one. Raises NotFound for
-    an unknown template."""
+    """Create a site's style guide, and return the ID of its space. If there is one already, return its ID.
+    Raises NotFound for an unknown template."""
     package = list_packages().get(template) if template is not None else None
     if template is not None and package is None:
         raise NotFound(f"template: there is no style guide template {template!r}.")
@@ -202,20 +204,21 @@ def require_styleguide(tx: Transaction, site: SiteAccess) -> SpaceRow:
 def run_styleguide(
     context: Context, site: SiteAccess, space_ids: Sequence[str]
 ) -> tuple[RunRow, list[ChangeRow]]:
-    """Check spaces of a site against its style guide, and create a draft change request with the fixes in each.
+    """Check spaces of a site against its style guide, and create a draft change request with the fixes for
+    each space.
 
-    A space whose earlier check has a change request that isn't merged keeps that one, and a space without anything to
-    fix gets none. Raises NotFound without a style guide, and for a space that isn't a content space of the site.
-    """
+    If a space has an unmerged change request from an earlier check, it keeps that one. A space without
+    anything to fix gets none. Raises NotFound if the site has no style guide, or if a space isn't one of the
+    site's content spaces."""
     wanted = list(dict.fromkeys(space_ids))
     with context.db.write() as tx:
         guide = require_styleguide(tx, site)
-        # Access comes first: spaces that the caller can't see are the same as missing ones.
+        # Check access first, so that spaces that the caller can't see are treated like missing ones.
         spaces = [space_access(tx, site.actor, Can.EDIT, space_id) for space_id in wanted]
         of_site = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
         for number, space_id in enumerate(wanted):
             if space_id not in of_site or space_id == guide.id:
-                raise NotFound(f"spaces[{number}]: there is no such content space on this site")
+                raise NotFound(f"spaces[{number}]: must be a space on this site, other than its style guide")
         run = store.insert_run(tx, site, guide.id, wanted)
         audit(
             tx,

@@ -1,4 +1,4 @@
-"""Declarations of the tables of findings."""
+"""Declare the tables for findings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics of the questions of a site, with their findings."""
+"""Topics of a site's questions, with their findings."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _TOPIC = _TOPICS + "/{siteTopicId}"
 
 @operation("listSiteTopics", "GET", _TOPICS, needs=Can.VIEW)
 def list_topics(call: Call, site: SiteAccess, query: topic_wire.TopicsQuery) -> topic_wire.SiteTopics:
-    """List the topics of a site: the words that several questions of visitors share. They are found during scans. The
-    statistics count the answers between `from` and `to`."""
+    """List the topics of a site: words that visitors' questions have in common. Topics are found during
+    scans. The statistics count the answers between `from` and `to`."""
     with call.db.read() as tx:
         states = topics.list_topics(tx, site, query.filter)
     return topic_wire.SiteTopics(
@@ -36,8 +36,8 @@ def get_topic(call: Call, site: SiteAccess, site_topic_id: str) -> topic_wire.Si
 def update_topic(
     call: Call, site: SiteAccess, site_topic_id: str, body: topic_wire.UpdateSiteTopic
 ) -> topic_wire.SiteTopic:
-    """Set whether findings of a topic can become change requests. Octavo keeps this for agents that follow it, and
-    never creates change requests for questions by itself."""
+    """Set whether findings of a topic can become change requests. Octavo stores this setting for agents that
+    follow it, and never creates change requests for questions on its own."""
     with call.db.write() as tx:
         topics.set_change_requests(tx, site, site_topic_id, body.usage_settings.change_requests)
         return topic_wire.present_topic(call, site.organization_id, topics.get_topic(tx, site, site_topic_id))
@@ -45,6 +45,6 @@ def update_topic(
 
 @operation("deleteSiteTopicFindings", "DELETE", f"{_TOPIC}/findings", needs=Can.EDIT)
 def delete_findings(call: Call, site: SiteAccess, site_topic_id: str) -> bool:
-    """Delete the findings of a topic. The next scan finds those again that still exist."""
+    """Delete the findings of a topic. The next scan adds the ones that still apply again."""
     with call.db.write() as tx:
         return topics.delete_findings(tx, site, site_topic_id)

@@ -1,4 +1,4 @@
-"""Topics on the wire."""
+"""Wire format of topics."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .topics import TopicState
 
 
 class TopicUsage(Struct, rename="camel"):
-    """Ways to use a topic. ``changeRequests``: whether its findings can become change requests."""
+    """Uses of a topic. ``changeRequests``: whether its findings can become change requests."""
 
     change_requests: bool
 
@@ -57,7 +57,7 @@ class UpdateSiteTopic(Struct, rename="camel"):
 
 
 class TopicsQuery(Struct):
-    """Query parameters for topics. They select the answers that statistics count."""
+    """Query parameters for topics. They select which answers the statistics count."""
 
     start: datetime | None = field(default=None, name="from")
     end: datetime | None = field(default=None, name="to")

@@ -19,7 +19,7 @@ from octavo.organization.access.authorization import SiteAccess
 from . import store
 
 _ASKED = 3
-"""Maximum number of questions shown for a topic."""
+"""Maximum number of questions to show for a topic."""
 
 
 class TopicState(Struct, frozen=True):
@@ -34,22 +34,23 @@ class TopicState(Struct, frozen=True):
 
 
 def list_topics(tx: Transaction, site: SiteAccess, chosen: AnswerFilter) -> list[TopicState]:
-    """Return the topics of a site with an answer that the caller can see, with the statistics of the chosen answers."""
+    """Return the site's topics that have an answer that the caller can see, with statistics for the chosen
+    answers."""
     return _measure(tx, site, topics.list_topics(tx, site.site_id), chosen)
 
 
 def find_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState | None:
-    """Return a topic with an answer that the caller can see."""
+    """Return a topic if it has an answer that the caller can see."""
     row = topics.find_topic(tx, site.site_id, topic_id)
     found = _measure(tx, site, [row], AnswerFilter()) if row is not None else []
     return found[0] if found else None
 
 
 def get_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState:
-    """Return a topic with an answer that the caller can see. Raises NotFound."""
+    """Return a topic. Raises NotFound if it has no answer that the caller can see."""
     found = find_topic(tx, site, topic_id)
     if found is None:
-        raise NotFound(f"There is no topic {topic_id!r} at this site.")
+        raise NotFound(f"There is no topic {topic_id!r} on this site.")
     return found
 
 

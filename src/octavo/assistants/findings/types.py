@@ -1,4 +1,4 @@
-"""Findings as scans produce them, before they are stored, and files of style guides."""
+"""Findings as scans produce them, before they are stored, and style guide files."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from octavo.core.checks.faults import TextFix
 from .kinds import FindingKind, Severity
 
 MAX_EVIDENCE = 20
-"""Maximum number of quotations of one finding."""
+"""Maximum number of quotations per finding."""
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: the words on a page, and what is wrong with them."""
+    """Evidence of a problem: words on a page, and what is wrong with them."""
 
     page: str
     quote: str
@@ -33,8 +33,8 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
 
 
 class Found(Struct, frozen=True):
-    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link that
-    doesn't work. ``question``: the question of visitors that is its evidence."""
+    """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link
+    that doesn't work. ``question``: the visitor question that is evidence for it."""
 
     key: str
     kind: FindingKind
@@ -49,7 +49,7 @@ class Found(Struct, frozen=True):
 
 
 MOST_FILES = 500
-"""Maximum number of files of an import of rules."""
+"""Maximum number of files in an import of rules."""
 
 
 class StyleRuleFile(Struct):
@@ -58,8 +58,8 @@ class StyleRuleFile(Struct):
 
 
 class ImportedStyleRule(Struct):
-    """Result of the import of one file. ``reason``: why it wasn't imported. ``notes``: keys of the rule that have no
-    effect."""
+    """Result of importing one file. ``reason``: why the file wasn't imported. ``notes``: keys of the rule
+    that have no effect."""
 
     path: str
     status: Literal["created", "updated", "unchanged", "refused", "skipped"]

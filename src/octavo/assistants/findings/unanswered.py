@@ -1,6 +1,6 @@
-"""Find questions of visitors that no page answers.
+"""Find visitor questions that no page answers.
 
-Each question for which nothing was found is searched for again, so its finding closes as soon as a page answers it."""
+Each question without results is searched for again, so its finding closes as soon as a page answers it."""
 
 from __future__ import annotations
 
@@ -24,16 +24,15 @@ from .types import Evidence, Found
 _RECENT_MS = 90 * 24 * 3600 * 1000
 """Milliseconds after which a question that isn't repeated stops being a finding."""
 _MOST = 200
-"""Maximum number of questions that a scan searches for. The most frequent ones are used."""
+"""Maximum number of questions that a scan searches for: the most frequent ones."""
 _OFTEN, _VERY_OFTEN = 3, 10
-"""Number of times that a question must be asked for its finding to have medium, or high, severity."""
+"""Number of times a question must be asked for its finding to have medium or high severity."""
 
 
 def find_unanswered(
     context: Context, tx: Transaction, site_id: str, organization_id: str, space_ids: Sequence[str]
 ) -> Iterator[Found]:
-    """Yield a finding for each question that was asked without an answer, and that the pages of the site's spaces still
-    don't answer."""
+    """Yield a finding for each unanswered question that the site's pages still don't answer."""
     material = MemberMaterial(context, list(space_ids), hidden_on_sites(tx, organization_id))
     for question in list_unanswered(tx, site_id, now() - _RECENT_MS, _MOST):
         deadlines.check()

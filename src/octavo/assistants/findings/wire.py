@@ -1,4 +1,4 @@
-"""Findings and scans on the wire."""
+"""Wire format of findings and scans."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SiteScan(Struct, rename="camel", kw_only=True):
 
 
 class FindingEvidence(Struct, rename="camel", kw_only=True):
-    """Evidence of a finding. ``quote``: the words on the page; ``message``: the problem with them."""
+    """Evidence for a finding. ``quote``: the words on the page; ``message``: the problem with them."""
 
     quote: str
     message: str
@@ -62,7 +62,8 @@ class FindingEvidence(Struct, rename="camel", kw_only=True):
 
 
 class OutboundLink(Struct, rename="camel", kw_only=True):
-    """Link to another site, with the result of its latest check. ``status`` is `canceled` once no page has the link."""
+    """External link, with the result of its latest check. ``status`` is `canceled` once no page contains the
+    link."""
 
     url: str
     status: LinkStatus
@@ -115,7 +116,7 @@ class FixFindings(Struct):
 
 
 class FixedFindings(Struct, rename="camel"):
-    """Change requests that fix findings, one for each space."""
+    """Change requests that fix findings, one per space."""
 
     change_requests: list[ChangeRequest]
 
@@ -129,8 +130,8 @@ Source = Annotated[str, Meta(max_length=200)]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
-    """Query parameters for the numbers of findings. ``kind``, ``space``, ``page``, and ``changeRequest``:
-    Octavo extensions."""
+    """Query parameters for finding counts. ``kind``, ``space``, ``page``, and ``changeRequest``: Octavo
+    extensions."""
 
     topic: str | None = None
     question: str | None = None
@@ -162,7 +163,7 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             question=self.question,
             from_questions="questions" in self.source,
             topic=self.topic,
-            # Findings never come from context connections, so a filter for these matches nothing.
+            # Findings never come from context connections, so filtering by them matches nothing.
             nothing=bool(self.source and "questions" not in self.source),
         )
 
@@ -180,7 +181,7 @@ class FindingStatuses(Struct):
 
 
 class SiteFindingStats(Struct, rename="camel", kw_only=True):
-    """Numbers of findings. ``kinds``: the number of open findings by kind; an Octavo extension."""
+    """Finding counts. ``kinds``: the number of open findings by kind; an Octavo extension."""
 
     total: int
     statuses: FindingStatuses
@@ -192,8 +193,8 @@ class SiteFindingStats(Struct, rename="camel", kw_only=True):
 
 
 class AreaState(Struct, rename="camel", kw_only=True):
-    """Health of an area. ``change``: the change of the score in the last week. ``trend``: the scores of past scans,
-    oldest first."""
+    """Health of an area. ``change``: the change in the score over the last week. ``trend``: the scores of
+    past scans, oldest first."""
 
     area: Area
     score: int
@@ -361,7 +362,7 @@ def present_health(
     counts: Sequence[tuple[FindingStatus, Severity, int]],
     fixed: int,
 ) -> SiteHealth:
-    """Present the health of a site. ``scans``: the finished scans, oldest first."""
+    """Present the health of a site. ``scans``: the completed scans, oldest first."""
     known = [(scan.finished_at or scan.created_at, scan.health) for scan in scans if scan.health is not None]
     shown = SiteHealth(
         areas=[],
@@ -394,8 +395,8 @@ def present_health(
 
 
 def _week_before(known: Sequence[tuple[int, Health]]) -> Health | None:
-    """Return the health a week before the last scan, or the health of the first scan; None for a single
-    scan."""
+    """Return the health a week before the last scan, or at the first scan if that was more recent; None if
+    there is only one scan."""
     if len(known) < 2:
         return None
     start = known[-1][0] - _WEEK

@@ -1,4 +1,4 @@
-"""Budgets of organizations for models, and the log of calls."""
+"""Model budgets of organizations, and the model call log."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from . import store
 from .provider import TokenUsage
 
 CHARACTERS = 4
-"""Approximate number of characters per token, to reserve tokens for a call, and for providers that don't report
-usage."""
+"""Approximate number of characters per token. It is used to reserve tokens for a call, and to estimate usage
+if a provider doesn't report it."""
 
 
 class Account(Struct, frozen=True):
-    """The organization whose budget pays for calls. ``user_id``: the person who makes the call; None for a job."""
+    """Organization whose budget pays for calls. ``user_id``: the person making the call; None for a job."""
 
     context: Context
     organization_id: str
@@ -49,10 +49,10 @@ class Account(Struct, frozen=True):
         duration: int,
         reserved: int,
     ) -> None:
-        """Log a call, and count the tokens it used in place of the reserved ones. ``reserved``: the number of
-        reserved tokens. ``cost``: the cost in millionths of the currency of the prices. ``duration``: the
-        duration in milliseconds. ``request`` (any JSON value) and ``answer``: the content, stored only if
-        content is logged."""
+        """Log a call, and replace its reserved tokens with the number used. ``reserved``: the number of
+        reserved tokens. ``cost``: the cost in millionths of the pricing currency. ``duration``: the duration
+        in milliseconds. ``request`` (any JSON value) and ``answer``: the content, stored only if content is
+        logged."""
         is_kept = self.context.settings.llm_log_content
         with self.context.db.write() as tx:
             count_more(tx, self._budget, DAY, usage.input_tokens + usage.output_tokens - reserved)

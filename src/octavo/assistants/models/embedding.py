@@ -1,7 +1,8 @@
-"""Embeddings of texts: texts with similar meanings have vectors in similar directions, even if their words differ.
+"""Text embeddings: texts with similar meanings have vectors in similar directions, even if their words
+differ.
 
-Every vector is cached by text and model within an organization, so that nothing is requested twice and response
-times reveal nothing about other organizations. Missing vectors are requested again."""
+Each vector is cached by text and model within an organization, so that nothing is requested twice, and
+response times reveal nothing about other organizations. Missing vectors are requested again."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from .provider import ModelFailed, ModelProvider, TokenUsage
 BATCH = 64
 """Maximum number of texts per call."""
 _TEXT = 8000
-"""Number of characters of a text that are sent; the rest is ignored."""
+"""Number of characters of a text to send; the rest is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""
@@ -77,7 +78,7 @@ class Embedder(Struct, frozen=True):
         return found
 
     def _ask(self, purpose: str, texts: Mapping[str, str]) -> dict[str, bytes]:
-        """Request vectors from the provider and cache them. Returns them by their keys."""
+        """Request vectors from the provider, and cache them. Returns them by key."""
         characters = sum(map(len, texts.values()))
         reserved = characters // CHARACTERS + len(texts)
         account = Account(self.context, self.organization_id, self.user_id)
@@ -126,7 +127,7 @@ def find_embedder(
 
 
 def encode_vector(vector: Sequence[float]) -> bytes:
-    """Return a vector in its stored form: numbers of four bytes each, little-endian."""
+    """Return a vector in its stored format: little-endian 4-byte floats."""
     return struct.pack(f"<{len(vector)}f", *vector)
 
 

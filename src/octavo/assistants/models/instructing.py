@@ -1,4 +1,4 @@
-"""Instructions of an organization to every model that works for it."""
+"""An organization's instructions to every model that works for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from . import store
 from .store import InstructionsRow
 
 MAX_INSTRUCTIONS = 10_000
-"""Maximum characters of instructions, which are part of every call."""
+"""Maximum number of characters in the instructions, which are part of every call."""
 _NONE = msgspec.json.encode(to_json(from_json({"nodes": []}))).decode()
 
 
@@ -29,7 +29,7 @@ def get_instructions(tx: Transaction, organization_id: str) -> InstructionsRow:
 
 
 def read_instructions(given: Mapping[str, object], field: str = "instructions") -> str:
-    """Return a document in its stored form. Raises BadRequest if it is malformed or too long."""
+    """Return a document in its stored format. Raises BadRequest if it is malformed or too long."""
     try:
         document = from_json(given)
     except DocumentError as error:
@@ -40,7 +40,7 @@ def read_instructions(given: Mapping[str, object], field: str = "instructions") 
 
 
 def set_instructions(tx: Transaction, org: OrgAccess, given: Mapping[str, object]) -> InstructionsRow:
-    """Set the instructions. Raises BadRequest."""
+    """Set the instructions. Raises BadRequest if they are malformed or too long."""
     stored = read_instructions(given)
     before = get_instructions(tx, org.organization_id)
     if stored != before.instructions:

@@ -1,7 +1,7 @@
-"""Client of a provider of language models, using OpenAI's HTTP API for chat completions and embeddings.
+"""Client for a language model provider, using OpenAI's HTTP API for chat completions and embeddings.
 
-Every failure (an error, a timeout, text that isn't an answer, an error with status 200, a truncated answer) is a
-ModelFailed. Transient failures are retried until part of an answer has arrived."""
+Every failure (an error, a timeout, text that isn't an answer, an error with status 200, or a truncated
+answer) raises ModelFailed. Transient failures are retried until part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from octavo.settings import Settings
 
 ATTEMPTS = 3
 PAUSE = 0.5
-"""Seconds before the second attempt; twice as long before the third."""
+"""Seconds to wait before the second attempt; the wait before the third is twice as long."""
 _SIZE = 4 * 1024 * 1024
 _LINE = 1024 * 1024
-"""Maximum bytes of an answer, and of one line of a stream."""
+"""Maximum number of bytes in an answer, and in one line of a stream."""
 _VECTORS = 16 * 1024 * 1024
-"""Maximum bytes of an answer with vectors."""
+"""Maximum number of bytes in an answer with vectors."""
 MAX_DIMENSIONS = 4096
-"""Maximum dimensions of a vector."""
+"""Maximum number of dimensions of a vector."""
 
 
 class ModelFailed(Unavailable):
@@ -49,15 +49,15 @@ class ModelMessage(Struct, frozen=True):
 
 
 class TokenUsage(Struct):
-    """Tokens counted by the provider; 0 if it doesn't return them."""
+    """Tokens that the provider counted; 0 if it doesn't report them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
 
 
 class ModelProvider(Struct, frozen=True):
-    """Provider of models. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``:
-    the timeout for a whole answer."""
+    """Model provider. ``url``: the base URL of ``/chat/completions`` and ``/embeddings``. ``seconds``: the
+    timeout for a complete answer."""
 
     url: str
     key: str
@@ -67,7 +67,7 @@ class ModelProvider(Struct, frozen=True):
 
     @classmethod
     def from_settings(cls, settings: Settings, model: str) -> ModelProvider:
-        """Return the server's configured provider for this model."""
+        """Return the provider configured on the server for this model."""
         return cls(
             settings.llm_url, settings.llm_key, model, settings.llm_seconds, settings.allow_private_fetch
         )
@@ -111,8 +111,8 @@ class ModelProvider(Struct, frozen=True):
                 _wait_after(error, attempt, until)
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
-        """Return a vector of length 1 for each text, all of one dimension, and set ``usage``. Raises ModelFailed,
-        DeadlineExceeded."""
+        """Return a vector of length 1 for each text, all with the same number of dimensions, and set
+        ``usage``. Raises ModelFailed, DeadlineExceeded."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0
@@ -133,8 +133,8 @@ class ModelProvider(Struct, frozen=True):
 
     @contextmanager
     def _post(self, path: str, body: bytes, size: int, seconds: float) -> Iterator[Streamed]:
-        """Send a request and yield the response, which has the status 200. Raises ModelFailed, also if reading
-        the response fails."""
+        """Send a request and yield the response, which has status 200. Raises ModelFailed, including if
+        reading the response fails."""
         headers = {"Content-Type": "application/json", "Accept": "text/event-stream, application/json"}
         if self.key:
             headers["Authorization"] = f"Bearer {self.key}"
@@ -151,7 +151,7 @@ class ModelProvider(Struct, frozen=True):
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
 
     def _events(self, chunks: Iterator[bytes], usage: TokenUsage) -> Iterator[str]:
-        """Yield the text of a stream of events piece by piece. Raises ModelFailed if the stream ends without a
+        """Yield the text of an event stream piece by piece. Raises ModelFailed if the stream ends without a
         finish reason."""
         ended = False
         has_text = False
@@ -168,14 +168,14 @@ class ModelProvider(Struct, frozen=True):
             ended = ended or reason is not None
             _require_complete(reason)
         if not ended or not has_text:
-            raise ModelFailed("the answer ended before it was complete", may_pass=not has_text)
+            raise ModelFailed("the response ended before it was complete", may_pass=not has_text)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
         """Yield the answer of a provider that doesn't support streams, as one piece."""
         piece, reason = self._read(body, usage, "message")
         _require_complete(reason)
         if not piece:
-            raise ModelFailed("the answer was empty", may_pass=True)
+            raise ModelFailed("the response was empty", may_pass=True)
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
@@ -183,7 +183,7 @@ class ModelProvider(Struct, frozen=True):
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
-            raise ModelFailed("the answer has no choices", may_pass=True)
+            raise ModelFailed("the response has no choices", may_pass=True)
         if not choices:
             return "", None
         choice = choices[0] if isinstance(choices[0], dict) else {}
@@ -196,21 +196,20 @@ class ModelProvider(Struct, frozen=True):
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
-            raise ModelFailed(f"received {len(at)} vectors instead of {count}", may_pass=True)
+            raise ModelFailed(f"received {len(at)} embeddings instead of {count}", may_pass=True)
         vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
-            raise ModelFailed("the vectors have different lengths", may_pass=True)
+            raise ModelFailed("the embeddings have different lengths", may_pass=True)
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Decode a response and update ``usage``. Raises ModelFailed for an error of the provider and for
-        invalid JSON."""
+        """Decode a response and update ``usage``. Raises ModelFailed for a provider error or invalid JSON."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ModelFailed("the answer isn't JSON", may_pass=True) from None
+            raise ModelFailed("the response isn't JSON", may_pass=True) from None
         if not isinstance(found, dict):
-            raise ModelFailed("the answer isn't a JSON object", may_pass=True)
+            raise ModelFailed("the response isn't a JSON object", may_pass=True)
         if found.get("error"):
             raise ModelFailed(f"the provider returned an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
@@ -227,7 +226,7 @@ class ModelProvider(Struct, frozen=True):
 
 
 def _explain(body: bytes) -> str:
-    """Return the message of an error in OpenAI's format, or the whole body."""
+    """Return the message of an error in OpenAI's format, or else the whole body."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]
@@ -247,20 +246,20 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
-        raise ModelFailed(f"each vector must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
+        raise ModelFailed(f"each embedding must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
     try:
         numbers = [float(each) if type(each) in (int, float) else math.nan for each in given]
     except OverflowError:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("a vector is zero or contains numbers that aren't finite", may_pass=True)
+        raise ModelFailed("an embedding is zero or contains numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 
 def _require_complete(reason: str | None) -> None:
     if reason not in (None, "stop"):
-        raise ModelFailed(f"the answer was truncated ({reason[:40]})")
+        raise ModelFailed(f"the response was truncated ({reason[:40]})")
 
 
 def _read_count(value: object) -> int:
@@ -274,6 +273,6 @@ def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         *lines, left = (left + chunk).split(b"\n")
         yield from lines
         if len(left) > _LINE:
-            raise ModelFailed("the answer contains a line that is too long")
+            raise ModelFailed("the response contains a line that is too long")
     if left:
         yield left

@@ -1,4 +1,4 @@
-"""Retention of the log of calls and of vectors."""
+"""Retention of the model call log and of vectors."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from octavo.kit.work import jobs
 from . import store
 
 MAX_VECTORS = 100_000
-"""Maximum number of vectors kept, most recently used first."""
+"""Maximum number of vectors to keep: the most recently used ones."""
 _VECTOR_DAYS = 30
-"""Days for which an unused vector is kept."""
+"""Days to keep an unused vector."""
 
 
 @jobs.job("pruneModelCalls", bound=None, seconds=600)

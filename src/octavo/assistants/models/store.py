@@ -21,8 +21,8 @@ class InstructionsRow(Struct, frozen=True):
 
 
 class CallRow(Struct, frozen=True):
-    """Call of a model. ``duration``: the duration in milliseconds. ``cost_micros``: the cost in millionths of
-    the currency of the prices."""
+    """Model call. ``duration``: the duration in milliseconds. ``cost_micros``: the cost in millionths of the
+    pricing currency."""
 
     id: str
     user_id: str | None
@@ -88,7 +88,7 @@ def list_calls(tx: Transaction, organization_id: str, limit: int, page: str | No
 
 
 def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete calls older than ``before`` (milliseconds), at most ``limit``. Returns the number of deleted
+    """Delete at most ``limit`` calls older than ``before`` (milliseconds). Returns the number of deleted
     calls."""
     return tx.run(
         """DELETE FROM model_calls WHERE id IN
@@ -99,7 +99,7 @@ def prune_calls(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> dict[str, tuple[bytes, int]]:
-    """Return the cached vectors by the keys of their texts, each with the time its use was last recorded
+    """Return the cached vectors by text key, each with the time that its use was last recorded
     (milliseconds)."""
     rows = tx.all(
         "SELECT digest, vector, used_at FROM embeddings WHERE organization_id = :org AND digest IN :keys",
@@ -110,7 +110,7 @@ def find_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> 
 
 
 def touch_vectors(tx: Transaction, organization_id: str, keys: Sequence[str]) -> None:
-    """Record that vectors are in use."""
+    """Record the use of vectors."""
     tx.run(
         "UPDATE embeddings SET used_at = :now WHERE organization_id = :org AND digest IN :keys",
         now=now(),
@@ -131,14 +131,14 @@ def put_vectors(tx: Transaction, organization_id: str, vectors: Mapping[str, byt
 
 
 def find_oldest_kept(tx: Transaction, most: int) -> int:
-    """Return the last use, in milliseconds, of the most recently used vector beyond the limit ``most``; 0 if
-    there are no more than ``most``."""
+    """Return the time in milliseconds of the last use of the most recently used vector beyond the limit
+    ``most``; 0 if the limit isn't exceeded."""
     found = tx.value("SELECT used_at FROM embeddings ORDER BY used_at DESC LIMIT 1 OFFSET :most", most=most)
     return int(found or 0)
 
 
 def prune_vectors(tx: Transaction, until: int, limit: int = 500) -> int:
-    """Delete vectors last used up to ``until`` (milliseconds), at most ``limit``. Returns the number of
+    """Delete at most ``limit`` vectors last used at or before ``until`` (milliseconds). Returns the number of
     deleted vectors."""
     return tx.run(
         """DELETE FROM embeddings WHERE (organization_id, digest) IN

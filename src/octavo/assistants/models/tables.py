@@ -1,4 +1,4 @@
-"""Declarations of the tables of models."""
+"""Declare the tables for models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire format of agent instructions and calls of models."""
+"""Wire format of agent instructions and model calls."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class AgentInstructions(Struct, rename="camel", kw_only=True):
 
 
 class ModelCall(Struct, rename="camel", kw_only=True):
-    """Call of a model. ``duration``: the duration in milliseconds. ``cost``: the cost in the currency of the
-    configured prices. ``request`` and ``answer``: the content, only if content is logged."""
+    """Model call. ``duration``: the duration in milliseconds. ``cost``: the cost in the currency of the
+    configured prices. ``request`` and ``answer``: the content, present only if content is logged."""
 
     object: Literal["model-call"] = "model-call"
     id: str

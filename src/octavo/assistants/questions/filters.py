@@ -30,9 +30,10 @@ class AnswerSight(Struct, frozen=True):
 
     @staticmethod
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
-        """Return the condition for answers from spaces and pages of the site that the caller can see. If a space
-        is hidden from them, so are answers without sources, because their words could be about that space.
-        Administrators of the organization also see answers from spaces that are no longer part of the site."""
+        """Return the condition for answers from spaces and pages of the site that the caller can see. If the
+        caller can't see one of the spaces, answers without sources are hidden too, because they could be
+        about that space. Organization administrators also see answers from spaces that are no longer part of
+        the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
@@ -62,7 +63,7 @@ _HELPFUL: dict[Helpfulness, str] = {
 
 
 def helpfulness_of(rating: int | None, answered: Resolution) -> Helpfulness:
-    """Return the helpfulness of an answer: according to its reader, or else according to whether it answered the
+    """Return the helpfulness of an answer, based on the reader's rating, or else on whether it answered the
     question."""
     if rating is not None:
         return "high" if rating > 0 else "low"
@@ -71,7 +72,7 @@ def helpfulness_of(rating: int | None, answered: Resolution) -> Helpfulness:
 
 
 class AnswerFilter(Struct, frozen=True, kw_only=True):
-    """Filter of questions, answers, and statistics. ``start`` and ``end``: milliseconds."""
+    """Filter for questions, answers, and statistics. ``start`` and ``end``: milliseconds."""
 
     start: int | None = None
     end: int | None = None
@@ -87,7 +88,7 @@ class AnswerFilter(Struct, frozen=True, kw_only=True):
     answer: str | None = None
 
     def of_answers(self) -> AnswerCondition:
-        """Return the condition for answers, for the table alias ``a``."""
+        """Return the condition on answers, for the table alias ``a``."""
         parts: list[str] = []
         given: dict[str, Any] = {}
 
@@ -110,7 +111,7 @@ class AnswerFilter(Struct, frozen=True, kw_only=True):
         return AnswerCondition("".join(f" AND {part}" for part in parts), given)
 
     def of_questions(self) -> AnswerCondition:
-        """Return the condition for questions, for the table alias ``q``."""
+        """Return the condition on questions, for the table alias ``q``."""
         parts: list[str] = []
         given: dict[str, Any] = {}
         if self.type is not None:

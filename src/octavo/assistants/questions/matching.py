@@ -1,7 +1,7 @@
-"""Match questions that ask the same in other words, and classify them, without a model.
+"""Match questions that ask the same thing in different words, and classify them, without a model.
 
-Two questions are the same if they share most of their significant words, in any order and form. If both are answered by
-the same page, fewer shared words are enough. Pure."""
+Two questions are the same if they share most of their significant words, in any order and form. If the same
+page answers both, fewer shared words are enough. Does no I/O."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from octavo.core.sentences import fold, stems
 from .types import QuestionType, Relevance, Resolution
 
 MAX_WORDS = 24
-"""Maximum number of significant words of a question to compare. The rest of a long question is mostly background."""
+"""Maximum number of a question's significant words to compare. The rest of a long question is mostly
+background."""
 SAME = 0.8
 SAME_WITH_SOURCE = 0.5
-"""Minimum share of words that two questions have in common: in general, and if the same page answers both."""
+"""Minimum fraction of shared words for two questions to be the same: in general, and if the same page answers
+both."""
 
 _SYNONYMS = (
     ("create", "add", "generate"),
@@ -53,20 +55,20 @@ _LINK = re.compile(r"https?://|\bwww\.", re.I)
 
 
 def words_of(question: str) -> frozenset[str]:
-    """Return the significant words of a question: stems, with one word for common synonyms."""
+    """Return the significant words of a question as stems, with common synonyms replaced by one word."""
     return frozenset(_SAME_WORD.get(word, word) for word in stems(question)[:MAX_WORDS])
 
 
 def wording_of(question: str) -> str:
-    """Return a key that is equal for questions with the same significant words. A question without any is
-    identified by its text."""
+    """Return a key that is equal for questions with the same significant words. If a question has none, its
+    text is the key."""
     words = words_of(question)
     key = " ".join(sorted(words)) if words else f"\0{fold(' '.join(question.split()))}"
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """Return the share of common words of two questions: 0 to 1.
+    """Return the fraction of words that two questions share, from 0 to 1.
 
     >>> similarity({"export", "invoic"}, {"export", "invoic", "month"})
     0.8
@@ -77,7 +79,7 @@ def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
 
 
 def classify(question: str) -> QuestionType:
-    """Return the type of a question according to its words.
+    """Return the type of a question based on its words.
 
     >>> classify("How do I export invoices?"), classify("Export fails with error 12"), classify("invoices")
     ('how-to', 'troubleshooting', 'unknown')
@@ -93,8 +95,8 @@ def classify(question: str) -> QuestionType:
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:
-    """Return the relevance of a question. Without a model, no question is `off-topic`: a question about something that
-    the documentation doesn't mention can be the most relevant one."""
+    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question
+    about something that the documentation doesn't mention can be the most relevant one."""
     if answered == "no" and _LINK.search(question):
         return "spam"
     return "relevant" if stems(question) else "unclear"

@@ -1,6 +1,6 @@
 """Record the questions of a site's visitors with their answers.
 
-Nothing about the asker is stored. Personal data in the question itself is masked, as in conversations."""
+Nothing about the asker is stored. Personal data in the question is masked, as in conversations."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from .store import SiteAnswerRow
 from .types import AnswerPage, Asked, Resolution
 
 MAX_ANSWERS = 100_000
-"""Maximum number of answers that are kept of a site: the latest ones."""
+"""Maximum number of answers to keep per site: the latest ones."""
 _MAX_TEXT = 256
-"""Maximum number of characters of a question that lists show."""
+"""Maximum number of characters of a question in lists."""
 _MAX_RAW = 2048
 _SHARING = 200
-"""Maximum number of earlier questions with the same word to compare a new question with."""
+"""Maximum number of earlier questions sharing a word that a new question is compared with."""
 _CANDIDATES = 20
 _CHUNK = 1000
 _UNKNOWN = "und"
@@ -57,9 +57,9 @@ def record_answer(
     blocks: list[JsonObject],
     sources: Sequence[AnswerPage],
 ) -> None:
-    """Store an answer with its question, which can be one that was asked before in other words. ``blocks``: the
-    document of the answer. If the site was deleted in the meantime, nothing is stored."""
-    # The lock makes simultaneous answers find each other's question.
+    """Store an answer with its question, which may have been asked before in different words. ``blocks``: the
+    answer as a document. If the site was deleted in the meantime, nothing is stored."""
+    # The lock ensures that simultaneous answers find each other's question.
     alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=asked.site_id)
     if alive is None:
         return
@@ -121,7 +121,8 @@ def _find_similar(tx: Transaction, site_id: str, text: str, page_id: str | None)
     words = words_of(text)
     shared: Counter[str] = Counter()
     for word in sorted(words):
-        # Similar questions share nearly all words, so they also share a rare word, which narrows the search.
+        # Similar questions share nearly all their words, so they also share a rare word, which narrows the
+        # search.
         shared.update(store.list_candidates(tx, site_id, word, _SHARING))
     best = [question_id for question_id, _ in shared.most_common(_CANDIDATES)]
     if not best:
@@ -153,7 +154,8 @@ on_events(_rate)
 
 @jobs.job("forgetSiteQuestions", bound=None)
 def forget_questions(context: Context) -> None:
-    """Delete answers older than the retention setting of events, and those of sites with too many, in chunks."""
+    """Delete answers that are older than the event retention period or exceed their site's limit, in
+    batches."""
     days = timedelta(days=context.settings.insight_days)
     before = now() - int(days.total_seconds() * 1000)
     jobs.run_parts(context.db, lambda tx: store.delete_old(tx, before, _CHUNK))

@@ -1,4 +1,4 @@
-"""Questions that visitors asked the assistant of a site, and its answers."""
+"""Questions that visitors asked a site's assistant, and its answers."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _ANSWER = _ANSWERS + "/{siteQuestionAnswerId}"
 
 @operation("listSiteQuestions", "GET", _QUESTIONS, needs=Can.VIEW)
 def list_questions(call: Call, site: SiteAccess, query: wire.QuestionsQuery) -> Listing[wire.SiteQuestion]:
-    """List the questions that visitors asked the assistant of a site, the latest first. A question in other words is
-    the same question. The filters choose the answers: a question is listed if it has one of them, and its
-    statistics count only these. The list is sorted by all answers."""
+    """List the questions that visitors asked a site's assistant, newest first. Different wordings of a
+    question count as the same question. The filters apply to answers: a question is listed if it has a
+    matching answer, and its statistics count only matching answers. Sorting uses all answers."""
     with call.db.read() as tx:
         found = store.list_questions(tx, site, query.filter, query.limit, query.page, query.sort, query.order)
         counted = stats.measure_questions(tx, site, query.filter, [row.id for row in found.rows])
@@ -41,7 +41,7 @@ def list_questions(call: Call, site: SiteAccess, query: wire.QuestionsQuery) -> 
 def get_question(
     call: Call, site: SiteAccess, site_question_id: str, query: wire.QuestionQuery
 ) -> wire.SiteQuestion:
-    """Get a question, with the statistics of the chosen answers."""
+    """Get a question, with statistics for the answers that match the filters."""
     with call.db.read() as tx:
         row = store.get_question(tx, site, site_question_id)
         counted = stats.measure_questions(tx, site, query.filter, [row.id])
@@ -62,16 +62,16 @@ def list_question_sources(
 
 @operation("getSiteQuestionStats", "GET", f"{_SITE}/question-stats", needs=Can.VIEW)
 def get_stats(call: Call, site: SiteAccess, query: wire.QuestionStatsQuery) -> wire.SiteQuestionStats:
-    """Get the statistics of the questions of a site: how many there are, how well they were answered, how answers were
-    rated, and where they were asked."""
+    """Get statistics on a site's questions: how many there are, how well they were answered, how the answers
+    were rated, and where the questions were asked."""
     with call.db.read() as tx:
         return wire.present_stats(stats.measure_site(tx, site, query.filter))
 
 
 @operation("listSiteQuestionAnswers", "GET", _ANSWERS, needs=Can.VIEW)
 def list_answers(call: Call, site: SiteAccess, query: wire.AnswersQuery) -> Listing[wire.SiteQuestionAnswer]:
-    """List the answers of the assistant of a site, the latest first. Without permission to see all spaces of the site,
-    the list contains only answers from spaces that you can see."""
+    """List the answers of a site's assistant, newest first. If you don't have access to all spaces of the
+    site, the list contains only answers from spaces that you can see."""
     with call.db.read() as tx:
         found = store.list_answers(tx, site, query.filter, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_answer(call, site.organization_id, row))

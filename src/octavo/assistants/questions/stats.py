@@ -1,4 +1,4 @@
-"""Statistics of questions and answers, for a site, a question, or a list of questions."""
+"""Statistics on questions and answers, for a site, a question, or a list of questions."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ WEEKS = 13
 
 
 class QuestionStats(Struct):
-    """Numbers of questions and of their answers. ``questions``: the number of questions by type. ``weeks``: the numbers
-    of answers in the last weeks, oldest first."""
+    """Numbers of questions and answers. ``questions``: the number of questions by type. ``weeks``: the
+    numbers of answers in the last weeks, oldest first."""
 
     questions: dict[QuestionType, int] = field(default_factory=dict)
     answers: int = 0
@@ -36,7 +36,7 @@ class QuestionStats(Struct):
 
 
 def measure_site(tx: Transaction, site: SiteAccess, chosen: AnswerFilter) -> QuestionStats:
-    """Return the statistics of all answers that the filter includes and the caller can see."""
+    """Return statistics on all answers that match the filter and that the caller can see."""
     return _measure(tx, site, chosen, "''", "", {}).get("", QuestionStats())
 
 

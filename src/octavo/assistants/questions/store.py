@@ -36,8 +36,8 @@ class QuestionRow(Struct, frozen=True):
 
 
 class SiteAnswerRow(Struct, frozen=True):
-    """Answer to a question. ``text``: the question on one line, and ``raw``: as it was asked; personal data is masked
-    in both."""
+    """Answer to a question. ``text``: the question on one line. ``raw``: the question as it was asked.
+    Personal data is masked in both."""
 
     id: str
     site_id: str
@@ -61,7 +61,7 @@ class SiteAnswerRow(Struct, frozen=True):
 
 _QUESTION = ", ".join(f"q.{name}" for name in QuestionRow.__struct_fields__)
 _OF_QUESTION = {"question_type": "q.type", "topic_id": "q.topic_id"}
-"""Filters of answers whose columns belong to the question."""
+"""Answer filters whose columns belong to the question."""
 _ANSWER = ", ".join(_OF_QUESTION.get(name, f"a.{name}") for name in SiteAnswerRow.__struct_fields__)
 _decode_blocks = msgspec.json.Decoder(list[JsonObject]).decode
 
@@ -93,8 +93,8 @@ def list_questions(
     sort: SortBy | None,
     direction: Direction,
 ) -> Slice[QuestionRow]:
-    """Return the questions of a site with an answer that the caller can see and that the filter includes. By default,
-    they are sorted by creation."""
+    """Return the site's questions that have an answer that matches the filter and that the caller can see. By
+    default, they are sorted by creation time."""
     sight = AnswerSight.of(tx, site)
     column = _SORTS[sort] if sort is not None else ""
     of_question, of_answer = chosen.of_questions(), sight.and_also(chosen.of_answers())
@@ -119,7 +119,7 @@ def list_questions(
 
 
 def get_question(tx: Transaction, site: SiteAccess, question_id: str) -> QuestionRow:
-    """Return a question with an answer that the caller can see. Raises NotFound."""
+    """Return a question. Raises NotFound if it has no answer that the caller can see."""
     seen = AnswerSight.of(tx, site).and_also(None)
     where = (
         f" AND EXISTS (SELECT 1 FROM site_question_answers a WHERE a.question_id = q.id{seen.sql})"
@@ -133,7 +133,7 @@ def get_question(tx: Transaction, site: SiteAccess, question_id: str) -> Questio
         **seen.given,
     )
     if row is None:
-        raise NotFound(f"There is no question {question_id!r} at this site.")
+        raise NotFound(f"There is no question {question_id!r} on this site.")
     return _question(row)
 
 
@@ -170,7 +170,7 @@ def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswerR
         **seen.given,
     )
     if row is None:
-        raise NotFound(f"There is no answer {answer_id!r} at this site.")
+        raise NotFound(f"There is no answer {answer_id!r} on this site.")
     return _answer(row)
 
 
@@ -224,7 +224,7 @@ class UnansweredQuestion(Struct, frozen=True):
 
 
 def list_unanswered(tx: Transaction, site_id: str, since: int, limit: int) -> list[UnansweredQuestion]:
-    """Return the relevant questions for which nothing was found since a time, the most frequent first."""
+    """Return the relevant questions that had no results since a given time, most frequent first."""
     rows = tx.all(
         """SELECT q.id, q.text, count(*) AS unanswered, max(a.created_at)
            FROM site_question_answers a JOIN site_questions q ON q.id = a.question_id
@@ -249,7 +249,7 @@ def list_by_id(tx: Transaction, question_ids: Sequence[str]) -> list[QuestionRow
 
 
 def find_by_wording(tx: Transaction, site_id: str, wording: str) -> str | None:
-    """Return the ID of the question with a wording."""
+    """Return the ID of the question with a given wording."""
     found = tx.value(
         "SELECT question_id FROM site_question_wordings WHERE site_id = :site AND wording = :wording",
         site=site_id,
@@ -259,7 +259,7 @@ def find_by_wording(tx: Transaction, site_id: str, wording: str) -> str | None:
 
 
 def list_candidates(tx: Transaction, site_id: str, word: str, limit: int) -> list[str]:
-    """Return the IDs of the latest questions with a word."""
+    """Return the IDs of the latest questions that contain a word."""
     rows = tx.all(
         """SELECT question_id FROM site_question_words WHERE site_id = :site AND word = :word
            ORDER BY question_id DESC LIMIT :limit""",
@@ -281,7 +281,7 @@ def read_words(tx: Transaction, question_ids: Sequence[str]) -> dict[str, set[st
 
 
 def read_best_pages(tx: Transaction, question_ids: Sequence[str]) -> dict[str, str]:
-    """Return the page that the latest answer of each question is mostly based on, by question."""
+    """Return the main source page of each question's latest answer, by question."""
     rows = tx.all(
         """SELECT a.question_id, s.page_id FROM site_question_answers a
            JOIN site_question_sources s ON s.answer_id = a.id
@@ -323,7 +323,7 @@ def put_wording(tx: Transaction, site_id: str, wording: str, question_id: str) -
 
 
 def find_response(tx: Transaction, site_id: str, response_id: str) -> tuple[str, str] | None:
-    """Return the ID of the answer with a response ID, and of its thread."""
+    """Return the ID of the answer with a response ID, and the ID of its thread."""
     row = tx.one(
         "SELECT id, thread_id FROM site_question_answers WHERE site_id = :site AND response_id = :response",
         site=site_id,
@@ -358,7 +358,7 @@ def insert_answer(
 
 
 def rate_answer(tx: Transaction, site_id: str, response_id: str, rating: int) -> None:
-    """Store the rating of an answer by its reader. The last rating counts."""
+    """Store a reader's rating of an answer. The last rating counts."""
     row = tx.one(
         f"""SELECT id, question_id, rating FROM site_question_answers
             WHERE site_id = :site AND response_id = :response{tx.for_update}""",
@@ -381,8 +381,8 @@ def rate_answer(tx: Transaction, site_id: str, response_id: str, rating: int) ->
 
 
 def delete_old(tx: Transaction, before: int, limit: int) -> int:
-    """Delete at most ``limit`` answers that were given before a time, and questions without answers. Return
-    the number of deleted answers."""
+    """Delete at most ``limit`` answers given before a time, and questions left without answers. Return the
+    number of deleted answers."""
     rows = tx.all(
         """SELECT id, question_id FROM site_question_answers WHERE created_at < :before
            ORDER BY created_at LIMIT :limit""",
@@ -394,7 +394,8 @@ def delete_old(tx: Transaction, before: int, limit: int) -> int:
 
 
 def delete_excess(tx: Transaction, site_id: str, most: int, limit: int) -> int:
-    """Delete at most ``limit`` answers of a site, except for the latest ``most``. Return their number."""
+    """Delete at most ``limit`` of a site's answers, keeping the latest ``most``. Return the number of deleted
+    answers."""
     oldest = tx.value(
         """SELECT id FROM site_question_answers WHERE site_id = :site
            ORDER BY id DESC LIMIT 1 OFFSET :most""",

@@ -1,4 +1,4 @@
-"""Declarations of the tables of questions."""
+"""Declare the tables for questions."""
 
 from __future__ import annotations
 

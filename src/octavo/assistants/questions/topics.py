@@ -1,4 +1,4 @@
-"""Topics of the questions of a site: significant words that several questions share. They need no model."""
+"""Topics of a site's questions: significant words that questions have in common. No model is needed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from octavo.kit.work import jobs
 from .matching import GENERAL_WORDS
 
 _LEAST = 3
-"""Minimum number of questions of a topic."""
+"""Minimum number of questions per topic."""
 _MOST = 30
-"""Maximum number of topics of a site."""
+"""Maximum number of topics per site."""
 _COMMON, _MANY = 0.4, 20
-"""Words that occur in more than this share of the questions are too common to be topics, such as the product
-name. The second number is the minimum number of questions for this rule."""
+"""Words that occur in more than this fraction of the questions, such as the product name, are too common to
+be topics. The second number is the minimum number of questions for this rule to apply."""
 _SAMPLE = 50
-"""Number of questions to read to find the most common form of a word."""
+"""Number of questions to read when looking for the most common form of a word."""
 _CHUNK = 500
 
 
@@ -48,7 +48,7 @@ def _topic(row: Sequence[object]) -> TopicRow:
 
 
 def list_topics(tx: Transaction, site_id: str) -> list[TopicRow]:
-    """Return the topics of a site by label. There are at most 30."""
+    """Return the topics of a site, sorted by label. There are at most 30."""
     rows = tx.all(
         f"SELECT {_TOPIC} FROM site_topics t WHERE t.site_id = :site ORDER BY t.label", site=site_id
     )
@@ -75,7 +75,7 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
 
 
 def count_pages(tx: Transaction, site_id: str) -> dict[str, int]:
-    """Return the number of pages that answer the questions of each topic, by topic."""
+    """Return the number of pages that answer questions on each topic, by topic."""
     return dict(
         tx.all(
             """SELECT q.topic_id, count(DISTINCT s.page_id) FROM site_questions q
@@ -91,8 +91,8 @@ def count_pages(tx: Transaction, site_id: str) -> dict[str, int]:
 
 
 def assign_topics(context: Context, site_id: str) -> None:
-    """Find the topics of a site, and assign each question to the most frequent one that it mentions. Topics without
-    questions are deleted."""
+    """Find the topics of a site, and assign each question to the most frequent topic that it mentions. Topics
+    without questions are deleted."""
     with context.db.write() as tx:
         alive = tx.value(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
         frequent = _frequent_words(tx, site_id) if alive is not None else {}
@@ -113,7 +113,7 @@ def assign_topics(context: Context, site_id: str) -> None:
 
 
 def _frequent_words(tx: Transaction, site_id: str) -> dict[str, int]:
-    """Return the words that enough questions share, with the number of these questions."""
+    """Return the words that enough questions share, each with the number of questions."""
     total = tx.value("SELECT count(*) FROM site_questions WHERE site_id = :site", site=site_id)
     rows = tx.all(
         """SELECT word, count(*) AS questions FROM site_question_words WHERE site_id = :site
@@ -150,7 +150,7 @@ def _put_topics(tx: Transaction, site_id: str, frequent: Mapping[str, int]) -> d
 
 
 def _label_of(tx: Transaction, site_id: str, word: str) -> str:
-    """Return a word as most questions write it."""
+    """Return a word in its most common spelling."""
     rows = tx.all(
         """SELECT q.text FROM site_question_words w JOIN site_questions q ON q.id = w.question_id
            WHERE w.site_id = :site AND w.word = :word ORDER BY q.id DESC LIMIT :limit""",
@@ -170,7 +170,7 @@ def _label_of(tx: Transaction, site_id: str, word: str) -> str:
 def _assign_chunk(
     tx: Transaction, site_id: str, topics: Mapping[str, str], frequent: Mapping[str, int], after: str
 ) -> str | None:
-    """Assign the next questions after an ID. Return the last ID, or None at the end."""
+    """Assign the next questions after an ID to topics. Return the last ID, or None at the end."""
     rows = tx.all(
         """SELECT id, topic_id FROM site_questions WHERE site_id = :site AND id > :after
            ORDER BY id LIMIT :limit""",

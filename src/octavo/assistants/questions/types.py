@@ -1,4 +1,4 @@
-"""Values shared by the modules of questions."""
+"""Types shared by the question modules."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ ChannelType = Literal[
 
 
 class Asked(Struct, frozen=True):
-    """Place and context of a question at a site. ``response_id``: the ID of the answer for its asker. ``previous``: the
-    response that the question continues. ``language``: the language of the page where it was asked, if
-    known."""
+    """Location and context of a question asked on a site. ``response_id``: the ID of the answer for its
+    asker. ``previous``: the response that the question continues. ``language``: the language of the page
+    where it was asked, if known."""
 
     site_id: str
     channel_type: ChannelType
@@ -30,7 +30,8 @@ class Asked(Struct, frozen=True):
 
 
 class AnswerPage(Struct, frozen=True):
-    """Page that an answer is based on. ``weight``: the share of the question's words that it contains, in percent."""
+    """Page that an answer is based on. ``weight``: the percentage of the question's words that it
+    contains."""
 
     space_id: str
     page_id: str

@@ -61,7 +61,7 @@ class StatsTypes(Struct, rename={"how_to": "how-to"}):
 
 
 class SiteQuestionStats(Struct, rename="camel", kw_only=True):
-    """Numbers of questions and of their answers. ``weeklyPulse``: the numbers of answers in each of the last 13 weeks,
+    """Numbers of questions and answers. ``weeklyPulse``: the numbers of answers in each of the last 13 weeks,
     oldest first."""
 
     total: int
@@ -76,7 +76,7 @@ class SiteQuestionStats(Struct, rename="camel", kw_only=True):
 
 
 class SiteQuestion(Struct, rename="camel", kw_only=True):
-    """Question that visitors asked, with the statistics of its answers. ``question``: its first wording."""
+    """Question that visitors asked, with statistics on its answers. ``question``: its first wording."""
 
     id: str
     question: str
@@ -94,15 +94,16 @@ class QuestionReference(Struct):
 
 
 class AnswerInput(Struct):
-    """Question of an answer. ``text``: the question on one line; ``raw``: as it was asked, with personal data
-    masked."""
+    """Question that was answered. ``text``: the question on one line; ``raw``: as it was asked, with personal
+    data masked."""
 
     text: str
     raw: str
 
 
 class AnswerThread(Struct):
-    """Conversation of an answer. ``id``: its first answer; ``previous``: the answer before this one."""
+    """Conversation that an answer belongs to. ``id``: the ID of its first answer; ``previous``: the answer
+    before this one."""
 
     id: str
     previous: str
@@ -113,15 +114,15 @@ class AnswerFeedback(Struct):
 
 
 class AnswerChannel(Struct):
-    """Channel where a question was asked. ``id``: the ID of the channel of a service; null if it was deleted."""
+    """Channel where a question was asked. ``id``: the ID of a service's channel; null if it was deleted."""
 
     type: ChannelType
     id: str | None | UnsetType = UNSET
 
 
 class SiteQuestionAnswer(Struct, rename="camel", kw_only=True):
-    """Answer to a question. ``language``: `und` if it isn't certain. ``helpfulness``: according to the rating, or else
-    to whether it answered the question."""
+    """Answer to a question. ``language``: `und` if it is uncertain. ``helpfulness``: based on the rating, or
+    else on whether the answer resolved the question."""
 
     id: str
     question: QuestionReference
@@ -151,7 +152,7 @@ class AnswerMessageResponse(Struct):
 
 
 class AnswerMessage(Struct, rename="camel", kw_only=True):
-    """Message of the assistant with the answer."""
+    """Message from the assistant that contains the answer."""
 
     id: str
     role: Literal["assistant"]
@@ -167,7 +168,8 @@ class SiteQuestionAnswerWithResponse(SiteQuestionAnswer, rename="camel", kw_only
 
 
 class SiteQuestionAnswerSource(Struct, kw_only=True):
-    """Page that answers are based on. ``weight``: the share of the question's words that it contains, 0 to 1."""
+    """Page that answers are based on. ``weight``: the fraction of the question's words that it contains, 0 to
+    1."""
 
     id: str
     weight: float

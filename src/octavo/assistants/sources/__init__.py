@@ -1,4 +1,4 @@
-"""Sources of context: records of other services, such as tickets and issues, that show what readers need."""
+"""Context sources: records from other services, such as tickets and issues, that show what readers need."""
 
 from . import jobs as jobs
 from . import tables as tables

@@ -1,4 +1,4 @@
-"""Requests to the APIs of sources, with the reasons for their failures. Nothing is retried: the next sync continues."""
+"""Send requests to the APIs of sources, and explain failures. Nothing is retried: the next sync continues."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .types import FailureReason, SourceFailure
 
 _ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, redirects=0)
 _LONGEST_LIST = 10_000
-"""Maximum number of pages of a list in one sync."""
+"""Maximum number of pages of a list to read in one sync."""
 
 
 class SourceApi:
-    """Client for the API of a service. ``base``: the root URL. ``name``: the name of the service in messages.
-    ``headers``: the headers for authentication."""
+    """Client for the API of a service. ``base``: the root URL. ``name``: the name of the service, for
+    messages. ``headers``: the headers for authentication."""
 
     def __init__(self, name: str, base: str, fetcher: Fetcher, headers: Mapping[str, str]) -> None:
         self._name, self._base, self._fetcher = name, base.rstrip("/"), fetcher
@@ -67,7 +67,7 @@ class SourceApi:
 
 
 class ListGuard:
-    """Guard against a list that never ends, or that returns to a page that was already read."""
+    """Guard against lists that never end or return to a page that was already read."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -76,28 +76,29 @@ class ListGuard:
     def check(self, place: str) -> None:
         """Check the cursor of the next page. Raises SourceFailure."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
-            raise SourceFailure("upstream_unavailable", f"{self._name} returned a list that doesn't end.")
+            raise SourceFailure("upstream_unavailable", f"{self._name} returned an endless list.")
         self._seen.add(place)
 
 
 def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailure:
     reason: FailureReason = "unknown"
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
-        reason, text = "rate_limited", f"{name} limits the number of requests. The next sync continues."
+        reason, text = (
+            "rate_limited",
+            f"{name} rejected the request because its rate limit was reached. The next sync continues from here.",
+        )
     elif status in (401, 403):
         reason = "authentication"
-        text = (
-            f"{name} refuses the credentials, or they don't have permission to read this (status {status})."
-        )
+        text = f"{name} rejected the credentials, or they don't have permission to read this source (status {status})."
     elif status in (400, 404, 410, 422):
         reason, text = (
             "misconfigured",
-            f"{name} doesn't find this source (status {status}). Check the settings.",
+            f"{name} didn't find this source (status {status}). Check the settings.",
         )
     elif status >= 500:
         reason, text = (
             "upstream_unavailable",
-            f"{name} has a problem (status {status}). The next sync continues.",
+            f"{name} is having problems (status {status}). The next sync continues from here.",
         )
     else:
         text = f"{name} responded with status {status}."
@@ -115,7 +116,7 @@ def _as_object(found: object, name: str) -> JsonObject:
 
 
 def read_text(value: object) -> str:
-    """Return a value of a response if it is a text, or an empty text."""
+    """Return a value from a response if it is a string, or else an empty string."""
     return value if isinstance(value, str) else ""
 
 
@@ -125,8 +126,8 @@ def read_list(value: object) -> list[JsonObject]:
 
 
 def text_of_html(html: str) -> str:
-    """Return the text of a fragment of HTML, with a line for each block."""
-    # The code of imports is only loaded when it is needed.
+    """Return the text of an HTML fragment, with a line for each block."""
+    # The import code is loaded only when needed.
     from octavo.interchange.readers.formats.html import parse_html
 
     tree = parse_html(html)

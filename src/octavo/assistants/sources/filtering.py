@@ -1,4 +1,4 @@
-"""Filters of connections: words that a record must or must not contain."""
+"""Connection filters: words that a record must or must not contain."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .types import SourceRecord
 
 
 def matches(filter: str | None, record: SourceRecord) -> bool:
-    """Return whether a record contains all words of a filter, and none that start with a minus sign.
+    """Return whether a record contains all words of a filter, and none of those marked with a minus sign.
 
     >>> record = SourceRecord(id="1", type="ticket", title="Refund", body="", metadata={"labels": "billing, open"})
     >>> matches("refund billing", record), matches("refund -billing", record), matches("refu", record)

@@ -1,4 +1,4 @@
-"""Email as a source: a mail server passes each message to `octavo receive-mail`."""
+"""Email as a source. A mail server passes each message to `octavo receive-mail`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ _LOCAL = "octavo@localhost"
 
 
 class UnknownRecipient(Exception):
-    """Raised if no connection has the address of a message."""
+    """Raised if no connection has the address that a message was sent to."""
 
 
 def mail_domain(settings: Settings) -> str | None:
-    """Return the domain whose mail this server receives: that of its sender address, if one is configured."""
+    """Return the domain that this server receives mail for: the domain of its sender address, if one is
+    configured."""
     address = getaddresses([settings.mail_from])[0][1]
     return address.rpartition("@")[2] if address and address != _LOCAL else None
 
@@ -36,8 +37,8 @@ def mail_domain(settings: Settings) -> str | None:
 def receive_mail(context: Context, data: bytes, recipients: Iterable[str] = ()) -> int:
     """Store a message as a record of each connection that it is addressed to, and return their number.
 
-    ``recipients``: the addresses of the envelope; without them, those of the headers apply. Raises UnknownRecipient.
-    """
+    ``recipients``: the envelope addresses; if empty, the addresses in the headers are used. Raises
+    UnknownRecipient."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     assert isinstance(message, EmailMessage)
     wanted = list(recipients) or _addresses(message)

@@ -22,7 +22,7 @@ from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
 _ADDRESSES = ("base_url", "subdomain", "url")
-"""Settings that name the server to which secrets are sent."""
+"""Settings that specify which server secrets are sent to."""
 
 
 def create_source(
@@ -33,7 +33,8 @@ def create_source(
     usage: SourceUsage,
     filter: str | None,
 ) -> ConnectionRow:
-    """Connect a site to a source, and start its first sync. Raises BadRequest and Conflict."""
+    """Connect a site to a source, and start its first sync. Raises BadRequest for invalid settings, and
+    Conflict if the site has too many connections."""
     values, secrets = _split(connector, setup, {})
     with context.db.write() as tx:
         row = store.insert_connection(
@@ -56,15 +57,16 @@ def update_source(
     label: str | None | UnsetType,
     filter: str | None | UnsetType,
 ) -> ConnectionRow:
-    """Change a connection. With other settings or another filter, the source is read again from the beginning."""
+    """Change a connection. If the settings or the filter change, the source is read again from the
+    beginning."""
     values: dict[str, object] = {}
     if label is not UNSET:
         values["label"] = label or None
     if usage is not UNSET:
         values["usage"] = store.encode_usage(usage)
     if setup is not UNSET:
-        # If the server changes, secrets must be entered again, so that no one can send a secret they can't
-        # read to their own server.
+        # If the server changes, secrets must be entered again. Otherwise, people could send a secret that
+        # they can't read to their own server.
         is_same = all(setup.get(name) == before.setup.get(name) for name in _ADDRESSES)
         previous = store.open_secrets(sealer, before) if is_same else {}
         shown, secrets = _split(before.connector, setup, previous)
@@ -88,20 +90,20 @@ def update_source(
 def _split(
     connector: str, setup: Mapping[str, str], previous: Mapping[str, str]
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the visible settings and the secrets. A secret that is sent in its hidden form keeps its previous
+    """Return the visible settings and the secrets. A secret sent as the placeholder keeps its previous
     value."""
     _, names = list_fields(connector)
     secrets = {name: value for name, value in setup.items() if name in names}
     for name, value in secrets.items():
         if value == HIDDEN:
             if name not in previous:
-                raise BadRequest("setupSettings: enter the secrets of the source")
+                raise BadRequest("setupSettings: enter the source's secrets")
             secrets[name] = previous[name]
     return {name: value for name, value in setup.items() if name not in names}, secrets
 
 
 def delete_source(tx: Transaction, site: SiteAccess, connection_id: str) -> bool:
-    """Delete a connection with its records. Return False if it doesn't exist."""
+    """Delete a connection and its records. Return False if it doesn't exist."""
     before = store.find_connection(tx, connection_id)
     deleted = store.delete_connection(tx, site.site_id, connection_id)
     if deleted:
@@ -110,20 +112,20 @@ def delete_source(tx: Transaction, site: SiteAccess, connection_id: str) -> bool
 
 
 def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
-    """Start a sync on behalf of a person. Raises BadRequest for a source that sends its records."""
+    """Start a sync on behalf of a person. Raises BadRequest for sources that push their records."""
     row = store.get_connection(tx, site.site_id, connection_id)
     if row.connector not in PULLED:
-        raise BadRequest("This source sends its records. There is nothing to sync.")
+        raise BadRequest("This connection can't be synced, because its source sends records to Octavo.")
     request_sync(tx, row, site.organization_id)
 
 
 def receive_records(context: Context, site: SiteAccess, records: Sequence[SourceRecord]) -> None:
-    """Store records that an app sent, in the connection of the API or of its integration."""
+    """Store records sent by an app, in the connection of the API or of the app's integration."""
     with context.db.write() as tx:
         connector = "builtin:api"
         if not isinstance(site.actor, Person):
             connector = f"integration:{get_integration_by_id(tx, site.actor.integration_id).name}"
-        # The lock makes simultaneous requests use the same connection.
+        # The lock ensures that simultaneous requests use the same connection.
         tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         row = store.find_pushed(tx, site.site_id, connector)
         if row is None:

@@ -1,4 +1,4 @@
-"""Sources of context of a site, and their records."""
+"""A site's context sources and their records."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def list_connections(call: Call, site: SiteAccess, query: PageQuery) -> Listing[
 def create_connection(
     call: Call, site: SiteAccess, body: wire.CreateContextConnection
 ) -> wire.ContextConnection:
-    """Connect a site to a source of records, and start the first sync. `filter` contains words that records must
-    contain; a minus sign excludes records with a word."""
+    """Connect a site to a source of records, and start the first sync. `filter` lists words that records must
+    contain; a minus sign before a word excludes records with that word."""
     wire.check_connector(body.connector)
     given = body.setup_settings if body.setup_settings is not UNSET else wire.ContextSetup()
     setup = wire.read_setup(body.connector, given)
@@ -68,8 +68,8 @@ def get_connection(call: Call, site: SiteAccess, site_context_connection_id: str
 def update_connection(
     call: Call, site: SiteAccess, site_context_connection_id: str, body: wire.UpdateContextConnection
 ) -> wire.ContextConnection:
-    """Update a connection. If the settings or the filter change, the source is read again from the beginning. To keep a
-    secret, repeat its hidden form in `setupSettings`."""
+    """Update a connection. If the settings or the filter change, the source is read again from the beginning.
+    To keep a secret, send its placeholder in `setupSettings`."""
     with call.db.write() as tx:
         before = store.get_connection(tx, site.site_id, site_context_connection_id)
         if body.connector not in (UNSET, before.connector):
@@ -90,7 +90,7 @@ def update_connection(
 
 @operation("deleteSiteContextConnectionById", "DELETE", _CONNECTION, needs=Can.ADMIN)
 def delete_connection(call: Call, site: SiteAccess, site_context_connection_id: str) -> bool:
-    """Delete a connection with all of its records. Nothing changes at the source."""
+    """Delete a connection and all its records. The source itself doesn't change."""
     with call.db.write() as tx:
         return delete_source(tx, site, site_context_connection_id)
 
@@ -99,16 +99,16 @@ def delete_connection(call: Call, site: SiteAccess, site_context_connection_id: 
     "syncSiteContextConnection", "POST", f"{_CONNECTION}/sync", needs=Can.EDIT, status=204, errors=(400, 404)
 )
 def sync(call: Call, site: SiteAccess, site_context_connection_id: str) -> None:
-    """Start a sync of a connection. The status of the connection shows its result. Returns an error for sources that
-    send their records."""
+    """Start a sync of a connection. The status of the connection shows its result. Returns an error for
+    sources that push their records."""
     with call.db.write() as tx:
         sync_source(tx, site, site_context_connection_id)
 
 
 @operation("testSiteContextConnection", "POST", f"{_CONNECTION}/test", needs=Can.ADMIN, errors=(404,))
 def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.ContextTestResult:
-    """Try to read a source with the settings of a connection. A failed attempt isn't an error: the result has the
-    reason."""
+    """Test whether a source can be read with a connection's settings. A failed attempt isn't an error: the
+    result contains the reason."""
     with call.db.read() as tx:
         row = store.get_connection(tx, site.site_id, site_context_connection_id)
     failure = test_connection(call.context, row)
@@ -119,8 +119,8 @@ def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.
 
 @operation("listSiteContextRecords", "GET", _RECORDS, needs=Can.EDIT)
 def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> Listing[wire.ContextRecord]:
-    """List the records of all sources of a site, newest first. Records have no topics, so the filter `topic` returns
-    none."""
+    """List the records of all sources of a site, newest first. Records have no topics, so the `topic` filter
+    returns none."""
     with call.db.read() as tx:
         found = store.list_records(
             tx,
@@ -147,7 +147,7 @@ def get_record(call: Call, site: SiteAccess, site_context_record_id: str) -> wir
 
 @operation("upsertSiteContextRecords", "PUT", _RECORDS, needs=Can.EDIT, status=204, errors=(400, 409))
 def put_records(call: Call, site: SiteAccess, body: wire.ContextRecords) -> None:
-    """Store up to 500 records, such as tickets or documents in Markdown. A record with the ID of an existing one
-    replaces it. The records belong to the connection `builtin:api`, or to that of the integration that sends them,
-    which is created if it doesn't exist."""
+    """Store up to 500 records, such as tickets or documents in Markdown. A record with the same ID as an
+    existing one replaces it. The records belong to the connection `builtin:api`, or to the connection of the
+    integration that sends them. The connection is created if it doesn't exist."""
     receive_records(call.context, site, read_records(body))

@@ -19,7 +19,7 @@ from .types import MAX_RECORDS, ConnectionStatus, FailureReason, RecordType, Sou
 
 _SECRETS = sealed_column("context_connections", "secrets", "id")
 MAX_CONNECTIONS = 50
-"""Maximum number of connections of a site."""
+"""Maximum number of connections per site."""
 _BATCH = 200
 
 
@@ -108,12 +108,12 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
     """Return a connection of a site. Raises NotFound."""
     found = find_connection(tx, connection_id)
     if found is None or found.site_id != site_id:
-        raise NotFound(f"There is no connection {connection_id!r} at this site.")
+        raise NotFound(f"There is no connection {connection_id!r} on this site.")
     return found
 
 
 def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
-    """Return the connections with a connector on all sites."""
+    """Return the connections that use a connector, on all sites."""
     rows = tx.all(
         f"SELECT {_CONNECTION} FROM context_connections c WHERE c.connector = :connector ORDER BY c.id",
         connector=connector,
@@ -122,7 +122,7 @@ def list_by_connector(tx: Transaction, connector: str) -> list[ConnectionRow]:
 
 
 def find_pushed(tx: Transaction, site_id: str, connector: str) -> ConnectionRow | None:
-    """Return the oldest connection of a site with a connector."""
+    """Return the oldest connection of a site that uses a connector."""
     row = tx.one(
         f"""SELECT {_CONNECTION} FROM context_connections c WHERE c.site_id = :site AND c.connector = :connector
             ORDER BY c.id LIMIT 1""",
@@ -133,7 +133,7 @@ def find_pushed(tx: Transaction, site_id: str, connector: str) -> ConnectionRow 
 
 
 def list_due(tx: Transaction, before: int, connectors: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the connections that were last synced before a time in milliseconds, with their organizations."""
+    """Return the connections that were last synced before a time (milliseconds), with their organizations."""
     rows = tx.all(
         """SELECT c.id, s.organization_id FROM context_connections c JOIN sites s ON s.id = c.site_id
            WHERE c.connector IN :connectors AND (c.synced_at IS NULL OR c.synced_at < :before) ORDER BY c.id""",
@@ -154,7 +154,7 @@ def insert_connection(
     filter: str | None,
 ) -> ConnectionRow:
     """Insert a connection. Raises Conflict if the site has too many."""
-    # The lock makes simultaneous requests count each other's connections.
+    # The lock ensures that simultaneous requests count each other's connections.
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     count = tx.value("SELECT count(*) FROM context_connections WHERE site_id = :site", site=site_id)
     if count >= MAX_CONNECTIONS:
@@ -212,7 +212,7 @@ def is_current(tx: Transaction, connection_id: str, run: str) -> bool:
 
 
 def delete_connection(tx: Transaction, site_id: str, connection_id: str) -> bool:
-    """Delete a connection with its records. Return False if it doesn't exist."""
+    """Delete a connection and its records. Return False if it doesn't exist."""
     return bool(
         tx.run(
             "DELETE FROM context_connections WHERE id = :id AND site_id = :site",
@@ -265,15 +265,15 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
         f"SELECT {_RECORD} {_RECORDS} WHERE r.site_id = :site AND r.id = :id", site=site_id, id=record_id
     )
     if row is None:
-        raise NotFound(f"There is no record {record_id!r} at this site.")
+        raise NotFound(f"There is no record {record_id!r} on this site.")
     return RecordRow(*row)
 
 
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed ones. If two have the
-    same ID, the later one is used. Raises Conflict beyond the limit of the site."""
+    """Insert and update records by their ID at the source, and return the number of changed ones. If two have
+    the same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(
@@ -345,7 +345,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of the records that a sync didn't find. Returns the number of deleted records."""
+    """Delete a batch of the records that a sync didn't return. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

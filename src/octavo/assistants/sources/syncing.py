@@ -1,4 +1,4 @@
-"""Sync a connection: read its source in batches, each stored in one transaction with the place to continue."""
+"""Sync a connection: read its source in batches, and store each batch with its cursor in one transaction."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ JOB = "syncSource"
 
 
 def request_sync(tx: Transaction, connection: ConnectionRow, organization_id: str) -> None:
-    """Start a sync, unless one is already waiting to start."""
+    """Start a sync, unless one is already pending."""
     jobs.enqueue(
         tx,
         JOB,
@@ -44,7 +44,7 @@ def setup_of(context: Context, row: ConnectionRow) -> SourceSetup:
 
 
 def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | None:
-    """Try to read a source, and return the reason if that fails."""
+    """Test whether a source can be read, and return the reason if it can't."""
     connector = find_connector(context, row.connector)
     if connector is None:
         return None
@@ -92,7 +92,7 @@ def sync_connection(context: Context, connection_id: str) -> None:
 
 
 def _store(context: Context, connector: Connector, row: ConnectionRow, run: str, batch: SourceBatch) -> bool:
-    """Store a batch. Return False if the sync was replaced, or the connection deleted."""
+    """Store a batch. Return False if the sync was replaced or the connection was deleted."""
     records = prepare(context.settings, row, batch.records)
     with context.db.write() as tx:
         if not store.is_current(tx, row.id, run):
@@ -123,7 +123,7 @@ def prepare(settings: Settings, row: ConnectionRow, records: Iterable[SourceReco
 def _analyze(
     tx: Transaction, settings: Settings, row: ConnectionRow, records: Iterable[SourceRecord]
 ) -> None:
-    """Add tickets to the conversations of the organization, so that frequent questions become clusters."""
+    """Add tickets to the organization's conversations, so that frequent questions become clusters."""
     if not row.usage.change_requests:
         return
     conversations = [
@@ -150,7 +150,7 @@ def _metadata_of(record: SourceRecord) -> Metadata:
 def put_pushed(
     tx: Transaction, settings: Settings, connection: ConnectionRow, records: Iterable[SourceRecord]
 ) -> None:
-    """Store records that a source sent."""
+    """Store records that a source pushed."""
     kept = prepare(settings, connection, records)
     store.put_records(tx, connection, kept, None)
     _analyze(tx, settings, connection, kept)

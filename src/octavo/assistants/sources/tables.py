@@ -1,4 +1,4 @@
-"""Declarations of the tables of sources."""
+"""Declare the tables for sources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values shared by sources of context and their connectors."""
+"""Types shared by context sources and their connectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ RecordType = Literal["ticket", "document"]
 ConnectionStatus = Literal["pending", "syncing", "succeeded", "failed"]
 FailureReason = Literal["authentication", "misconfigured", "rate_limited", "upstream_unavailable", "unknown"]
 MAX_RECORDS = 100_000
-"""Maximum number of records of a site."""
+"""Maximum number of records per site."""
 MAX_BODY = 100_000
 HIDDEN = "••••••••"
 """Placeholder for secrets in responses."""
@@ -31,7 +31,7 @@ class SourceFailure(Exception):
 
 class SourceRecord(Struct, frozen=True, kw_only=True):
     """Record of a source. ``id``: the record's ID in the source. ``body``: Markdown or plain text.
-    ``created_at``: milliseconds; None if unknown."""
+    ``created_at``: the creation time in milliseconds; None if unknown."""
 
     id: str
     type: RecordType
@@ -43,7 +43,7 @@ class SourceRecord(Struct, frozen=True, kw_only=True):
     metadata: Mapping[str, str | int | float] = {}
 
     def limited(self) -> SourceRecord:
-        """Return the record within the limits of every record, without characters that can't be stored."""
+        """Return the record truncated to the limits, without characters that can't be stored."""
         return SourceRecord(
             id=_storable(self.id)[:255],
             type=self.type,
@@ -84,9 +84,8 @@ class SourceSetup(Struct, frozen=True):
 class Connector(Protocol):
     """Kind of source. Its functions raise SourceFailure.
 
-    ``fields`` are the names of its settings, and ``secrets`` those that are stored encrypted. ``complete``:
-    whether every sync reads all records, so that missing records can be deleted.
-    """
+    ``fields`` are the names of its settings, and ``secrets`` are those that are stored encrypted.
+    ``complete``: whether every sync reads all records, so that missing records can be deleted."""
 
     name: str
     fields: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Sources of context and their records on the wire."""
+"""Wire format of context sources and their records."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ContextSetup(Struct, rename="camel", kw_only=True):
 
 
 class ContextUsage(Struct, rename="camel", kw_only=True):
-    """Use of the records of a connection."""
+    """How the records of a connection are used."""
 
     change_requests: bool = False
     search: bool = False
@@ -53,7 +53,7 @@ class ContextUrls(Struct):
 
 
 class ContextConnection(Struct, rename="camel", kw_only=True):
-    """Connection of a site to a source of context."""
+    """Connection of a site to a context source."""
 
     id: str
     connector: str
@@ -80,7 +80,7 @@ class CreateContextConnection(Struct, rename="camel", kw_only=True):
 
 
 class UpdateContextConnection(Struct, rename="camel", kw_only=True):
-    """Changed settings of a connection. ``connector`` can be repeated, but not changed."""
+    """Updated settings of a connection. ``connector`` can be repeated but not changed."""
 
     connector: ConnectorName | UnsetType = UNSET
     setup_settings: ContextSetup | UnsetType = UNSET
@@ -90,7 +90,7 @@ class UpdateContextConnection(Struct, rename="camel", kw_only=True):
 
 
 class ContextTestResult(Struct, kw_only=True):
-    """Result of a test. ``error``: the reason why the source can't be read."""
+    """Result of a test. ``error``: the reason the source can't be read."""
 
     success: bool
     object: Literal["context-connection-test-result"] = "context-connection-test-result"
@@ -160,13 +160,13 @@ def check_connector(name: str) -> None:
 
 
 def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
-    """Return the settings of a connection with its secrets. Raises BadRequest."""
+    """Return the settings of a connection, including its secrets. Raises BadRequest for invalid settings."""
     fields, _ = list_fields(connector)
     values: dict[str, str] = {}
     for name, shown in _WIRE_NAMES.items():
         value = getattr(setup, name)
         if value is UNSET and name in fields:
-            raise BadRequest(f"setupSettings.{shown}: is required for {connector}")
+            raise BadRequest(f"setupSettings.{shown}: required for {connector}")
         if value is UNSET:
             continue
         if name not in fields:
@@ -186,9 +186,9 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the settings for how records are used. Raises BadRequest for an unsupported use."""
+    """Return how records are used. Raises BadRequest for an unsupported use."""
     if given.search:
-        raise BadRequest("usageSettings.search: records aren't part of the search on this server")
+        raise BadRequest("usageSettings.search: search on this server doesn't include records")
     if given.sync is True:
         raise BadRequest("usageSettings.sync: this server doesn't write to sources")
     return SourceUsage(given.change_requests, given.search, given.search_boost)
@@ -197,7 +197,7 @@ def read_usage(given: ContextUsage) -> SourceUsage:
 def present_connection(
     to: Recipient, organization_id: str, row: ConnectionRow, mail_domain: str | None
 ) -> ContextConnection:
-    """Present a connection. ``mail_domain``: the domain whose mail this server receives, if it has one."""
+    """Present a connection. ``mail_domain``: the domain that this server receives mail for, if any."""
     _, secrets = list_fields(row.connector)
     setup = {**row.setup, **dict.fromkeys(secrets, HIDDEN)}
     usage = row.usage
@@ -244,7 +244,7 @@ def _location(to: Recipient, organization_id: str, site_id: str, kind: str, id: 
 
 
 def read_records(given: list[ContextRecordInput]) -> list[SourceRecord]:
-    """Return records as they are stored. Raises BadRequest that names the record."""
+    """Return records in their stored format. Raises BadRequest that names the invalid record."""
     return [_read_record(f"[{number}]", record) for number, record in enumerate(given)]
 
 

@@ -16,12 +16,12 @@ from . import store
 from .store import EntryRow
 
 MAX_ENTRIES = 5000
-"""Maximum number of entries of one organization, because every run reads all of them."""
+"""Maximum number of entries per organization, because every run reads all of them."""
 
 
 class EntryChange(NamedTuple):
-    """Change of an entry. ``id``: the entry to change; by default, a new entry is inserted. ``translations``:
-    the translations; by default, the entry is deleted."""
+    """Change to an entry. ``id``: the entry to change; by default, a new entry is inserted. ``translations``:
+    the new translations; by default, the entry is deleted."""
 
     id: str | None
     translations: Mapping[Any, str] | None
@@ -37,7 +37,8 @@ def get_entry(tx: Transaction, org: OrgAccess, entry_id: str) -> EntryRow:
 def list_sorted(
     tx: Transaction, org: OrgAccess, language: str, limit: int, page: str | None
 ) -> Slice[EntryRow]:
-    """Return one page of the entries, sorted by their words in a language. Entries without one come last."""
+    """Return one page of the entries, sorted by their words in a language. Entries without a word in that
+    language come last."""
 
     def key(row: EntryRow) -> str:
         word = msgspec.json.decode(row.translations, type=dict[str, str]).get(language)
@@ -47,8 +48,8 @@ def list_sorted(
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
-    """Apply all changes or none. Raises NotFound for an unknown entry, and BadRequest for too many
-    entries."""
+    """Apply either all changes or none. Raises NotFound for an unknown entry, and BadRequest if there are too
+    many entries."""
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None

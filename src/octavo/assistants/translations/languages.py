@@ -1,4 +1,4 @@
-"""Names of languages for a model, and a check of the language of a text by its letters and most common words."""
+"""Language names for a model, and a check of a text's language by its letters and most common words."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ _LETTERS = {
     "he": "\u0590-\u05ff",
     "th": "\u0e00-\u0e7f",
 }
-"""Characters of languages with non-Latin scripts, as regular expressions."""
+"""Regular expressions for the characters of languages with non-Latin scripts."""
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""Minimum share of a text's letters that must be in the script of its language. Product names are often in
-another script."""
+"""Minimum fraction of a text's letters in the script of its language. Product names are often in another
+script."""
 _FEW = 12
-"""Maximum number of letters of texts that aren't checked, because a short heading may be a name."""
+"""Texts with at most this many letters aren't checked, because a short heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())
@@ -91,12 +91,12 @@ _WORDS = {
         "pl": "i jest z dla to ten ta mozesz od jeden ktory w jesli nie na do sie sa po",
     }.items()
 }
-"""Most common words of some languages, case-folded and without accents."""
+"""Most common words in some languages, case-folded and without accents."""
 _WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_other(text: str, language: str) -> bool:
-    """Return whether a text is clearly in another language. Short and ambiguous texts pass."""
+    """Return whether a text is clearly in another language. False for short and ambiguous texts."""
     letters = _ANY_LETTER.findall(text)
     if len(letters) <= _FEW:
         return False

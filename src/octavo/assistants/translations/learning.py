@@ -1,4 +1,5 @@
-"""Learn from people's edits in a translated space: they become the preferred translations of the source texts."""
+"""Learn from people's edits in a translated space. The edits become the preferred translations of the source
+texts."""
 
 from __future__ import annotations
 
@@ -20,8 +21,8 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Store people's edits of the texts that the last run wrote. Edits of texts whose source has changed
-    since then don't apply to the new source."""
+    """Store people's edits to the texts that the last run wrote. Edits to texts whose source has changed
+    since the run don't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -44,7 +45,7 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
 
 
 def list_texts(source: str) -> list[str]:
-    """Return the texts of a page file, like ``segments``."""
+    """Return the texts in a page file, like ``segments``."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 

@@ -1,4 +1,4 @@
-"""Creating, running, and deleting translations."""
+"""Create, run, and delete translations."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation and the caller's access to its space. The access determines the allowed actions.
-    Raises NotFound, Forbidden."""
+    """Return a translation, and the caller's access to its space. The access determines the allowed actions.
+    Raises NotFound if the caller can't see it, and Forbidden without the permission ``needs``."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:
@@ -49,7 +49,8 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
-    """Prepare a call of ``create`` within the block, like ``prepare_copy``. Raises like ``create``."""
+    """Prepare for calling ``create`` within the block, like ``prepare_copy``. Raises the same errors as
+    ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -57,21 +58,22 @@ def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[st
 
 
 def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> SpaceAccess:
-    """Return access to the source. Raises NotFound and Forbidden for the source, BadRequest if the translation
-    isn't possible."""
+    """Return access to the source. Raises NotFound or Forbidden without access to the source, and BadRequest
+    if it can't be translated."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
     if source.organization_id != org.organization_id:
         raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
     if wanted.language == wanted.source_language:
-        raise BadRequest("language: must differ from the language of the source")
+        raise BadRequest("language: must be different from the source language")
     if store.is_translated(tx, source.space_id, wanted.language):
         raise BadRequest(f"language: this space already has a translation into {wanted.language!r}")
     return source
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
-    """Create a copy of the source that follows it, and start its first run. It is visible to the same people
-    as the source. Raises NotFound and Forbidden for the source, and BadRequest."""
+    """Create a copy that follows the source, and start its first run. The copy is visible to the same people
+    as the source. Raises NotFound or Forbidden without access to the source, and BadRequest if it can't be
+    translated."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -106,8 +108,8 @@ def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: st
 
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
-    """Start another run; a run in progress restarts. Raises NotFound, even if the caller can't see the source or it was
-    deleted, and Forbidden."""
+    """Start another run; a run in progress is restarted. Raises NotFound if the translation or its source
+    doesn't exist or isn't visible to the caller, and Forbidden without permission."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)
@@ -119,8 +121,8 @@ def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
 
 
 def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
-    """Cancel the run in progress: its translations are remembered, and the space stays unchanged. Raises BadRequest
-    if there is none."""
+    """Cancel the run in progress. Its translations stay in the memory, and the space isn't changed. Raises
+    BadRequest if there is none."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     if not store.cancel_run(tx, found.id):
         raise BadRequest("This translation has no run in progress.")
@@ -128,8 +130,8 @@ def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationR
 
 
 def delete(tx: Transaction, org: OrgAccess, translation_id: str) -> bool:
-    """Delete a translation. Its space stays and no longer follows the source. Return False if the translation
-    doesn't exist."""
+    """Delete a translation. Its space is kept but no longer follows the source. Return False if the
+    translation doesn't exist."""
     try:
         found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     except NotFound:

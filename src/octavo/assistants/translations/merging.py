@@ -1,8 +1,8 @@
 """Merge the result of a run into the translated space, like a change request: people's edits are kept.
 
-The common base is the result of the last run, so differences from it in the space are people's edits. If they
-and the source changed the same place, people's text stays and is reported, until they edit it again.
-"""
+The common base is the result of the last run, so differences from it in the space are people's edits. If
+people and the source changed the same place, people's text is kept, and the conflict is reported until they
+edit the text again."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RunResult(Struct):
 
 
 class Merging(Struct, frozen=True):
-    """Result of a merge: the changes to commit to the space, and the parts to store."""
+    """Result of a merge: changes to commit to the space, and parts to store."""
 
     changes: Changes
     bodies: list[str]
@@ -63,7 +63,7 @@ def merge_result(
     made: RunResult,
 ) -> Merging:
     """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last
-    run. ``made``: the result of this run, whose texts are stored."""
+    run. ``made``: the result of this run, whose texts are already stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -71,8 +71,8 @@ def merge_result(
         {**find_pages(tx, before, page_ids), **_pages_made(known, page_ids)},
         {**find_items(tx, before, item_ids), **_items_made(known, item_ids)},
     )
-    # The ID of a deleted part doesn't tell whether it is a page or an item, and the space may no longer have
-    # it.
+    # The ID of a deleted part doesn't show whether it is a page or an item, and the space may no longer
+    # contain it.
     page_ids = [id for id in page_ids if id in pages or id in base.pages or id in made.pages]
     item_ids = [id for id in item_ids if id in items or id in base.items or id in made.items]
     # None marks a deleted part. Parts without an entry count as unchanged.
@@ -85,7 +85,7 @@ def merge_result(
     after = Versions({**pages, **merged.changes.pages}, {**items, **merged.changes.items})
     texts = {body_hash(text): text for text in merged.bodies}
     parts: list[TranslationPartRow] = []
-    # Everyone who can see the translation reads its problems.
+    # Everyone who can see the translation can read its problems.
     restricted = find_rules(tx, state)
     problems = [_conflict_problem(one, sides) for one in merged.conflicts if one.id not in restricted]
     for part in made.parts.values():
@@ -119,7 +119,7 @@ def _items_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> 
 
 
 def _with_children_at_top(tx: Transaction, state: State, sides: Sides, gone: Sequence[str]) -> Sides:
-    """Move pages that people added under a deleted page to the top level."""
+    """Move pages that people added under deleted pages to the top level."""
     children = [page for page in list_children(tx, state, gone) if page.id not in sides.main.pages]
     here = {page.id: page for page in children}
     moved = {page.id: replace(page, parent=None) for page in children}
@@ -137,7 +137,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations whose source text has changed, by the new source text. They are kept."""
+    """Return people's translations whose source text has changed, by new source text. These translations are
+    kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -160,7 +161,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name with which problems refer to a page or item."""
+    """Return the name that problems use for a page or item."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -171,14 +172,14 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 def _kept_problem(name: str, text: str) -> Problem:
     message = (
-        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; people's translation of the former "
-        f"text was kept"
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; the edited translation of the "
+        "previous text was kept"
     )
     return Problem(name, 0, "kept_by_people", message)
 
 
 def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
-    """Return the problem that reports a conflict between the edits of people and those of the source."""
+    """Return the problem that reports a conflict between people's edits and changes to the source."""
     name = _name(conflict.id, sides.main, sides.change)
     if conflict.kind == "deleted":
         message = (
@@ -192,7 +193,7 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             name,
             0,
             "kept_by_people",
-            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept, because people edited it",
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because it was edited",
         )
     if conflict.kept == "theirs":
         message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"

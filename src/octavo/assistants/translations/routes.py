@@ -29,7 +29,7 @@ def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Transl
 
 @operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW)
 def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Translation]:
-    """List the translations whose space the caller can see, newest first."""
+    """List the translations whose spaces the caller can see, newest first."""
     with call.db.read() as tx:
         found = store.list_translations(tx, org, query.limit, query.page)
         return present_slice(found, lambda row: _present(call, *managing.get_translation(tx, org, row.id)))
@@ -45,8 +45,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
-    """Create a translation: a copy of a space in another language that is updated from it by each run.
-    Requires the role `create` for the source."""
+    """Create a translation: a copy of a space in another language. Each run updates the copy from the
+    original. Requires the role `create` for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
     wanted = managing.NewTranslation(
@@ -59,7 +59,7 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
 
 @operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, errors=(404,))
 def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """Get a translation with its progress, and the texts that could not be translated."""
+    """Get a translation with its progress and the texts that couldn't be translated."""
     with call.db.read() as tx:
         return _present(call, *managing.get_translation(tx, org, translation_id))
 
@@ -75,8 +75,8 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Update the instructions to the model for this translation and, with `formality`, how readers are addressed.
-    The change applies from the next run, which translates texts with another formality again."""
+    """Update a translation's instructions to the model and, with `formality`, the form of address for
+    readers. Changes apply from the next run. If the formality changes, it retranslates the affected texts."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
@@ -102,15 +102,16 @@ def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
     yields=("content:write", "spaces:write"),
 )
 def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
-    """Update a translation to its current source. A run in progress restarts and reuses its translations."""
+    """Update a translation from the current state of its source. A run in progress restarts and reuses its
+    translations."""
     with call.db.write() as tx:
         managing.run(tx, org, translation_id)
 
 
 @operation("cancelTranslation", "POST", f"{_TRANSLATION}/cancel", needs=Can.VIEW, errors=(400, 403, 404))
 def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
-    """Cancel the run in progress. The space stays unchanged; finished translations are remembered. Returns 400 if
-    there is no run."""
+    """Cancel the run in progress. The space isn't changed; completed translations stay in the translation
+    memory. Returns 400 if there is no run."""
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
         return _present(call, *managing.get_translation(tx, org, translation_id))
@@ -127,8 +128,8 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
 def find_matches(
     call: Call, org: OrgAccess, translation_id: str, query: wire.MatchesQuery
 ) -> wire.MemoryMatches:
-    """Find earlier translations of the same or a similar text, most similar first, for people who can edit the
-    translated space. Results come only from spaces that the caller can see."""
+    """Find earlier translations of the same or similar texts, most similar first. Requires permission to edit
+    the translated space. Results come only from spaces that the caller can see."""
     with call.db.read() as tx:
         found, _ = managing.get_translation(tx, org, translation_id, Can.EDIT)
         near = matching.find_matches(tx, org, found, query.text)

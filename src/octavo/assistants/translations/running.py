@@ -1,9 +1,9 @@
-"""The job that runs a translation: changes of the source are translated and become one revision.
+"""The job that runs a translation: it translates changes to the source and saves them as one revision.
 
-A run compares every page of the source with its state in the last run, and processes those that differ. It first learns
-people's edits in the translated space: the memory stores them as human translations, which machines never overwrite.
-Then it merges its result into the space like a change request (``merging.py``). A process killed at any point has
-already stored its translations; the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes those that changed. It
+first learns people's edits in the translated space: the memory stores them as human translations, which
+machines never overwrite. Then it merges its result into the space like a change request (``merging.py``). A
+process killed at any point has already stored its translations; the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ _PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
-    """Raised if the run was canceled or another one started. Its result must be dropped."""
+    """Raised if the run was canceled or another one started. Its result must be discarded."""
 
 
 class _Source(Struct, frozen=True):
-    """Content of the source that the runner can see. ``items``: reusable content is translated, other items are
-    copied. ``restricted``: the rules of all restricted pages of the source, also of those that the runner can't see."""
+    """Source content that the person running the translation can see. ``items``: the library items; reusable
+    content is translated, other items are copied. ``restricted``: the rules of all restricted pages in the
+    source, including pages that the person can't see."""
 
     pages: dict[str, Page]
     items: dict[str, Item]
@@ -67,7 +68,8 @@ class _Source(Struct, frozen=True):
 
 @job(JOB, bound=None, attempts=4, seconds=SECONDS)
 def run_translation(context: Context, translation: str, run: str) -> None:
-    """Update a translation to its source. Problems with the source, the space, or permissions end the run."""
+    """Update a translation from its source. Problems with the source, the space, or permissions end the
+    run."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, translation, run)
     if begun is None:
@@ -104,7 +106,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         model = find_model(context, tx, row.organization_id, row.run_by)
     learn_edits(context, row, {id: part for id, part in known.items() if id not in source.restricted})
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
-    # Pages that the runner can't see still exist in the source.
+    # Pages that the person running the translation can't see still exist in the source.
     made.gone = [
         id for id in known if not (id in source.pages or id in source.items or id in source.restricted)
     ]
@@ -137,7 +139,7 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
 
     def make(tx: Transaction, state: State, _: State | None) -> EditedContent:
         nonlocal merging
-        _restrict_hidden(tx, state, source, known, made)
+        _follow_rules(tx, state, source, known, made)
         merging = merge_result(tx, row, state.whole, known, made)
         return EditedContent(merging.changes, merging.bodies, merging.keys, [], [])
 
@@ -147,23 +149,23 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             end(tx, result.state)
 
 
-def _restrict_hidden(
+def _follow_rules(
     tx: Transaction,
     state: State,
     source: _Source,
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> None:
-    """Restrict the translations of pages that the runner can't see, whose texts stay as they are. ``state``: the state
-    of the translated space."""
-    hidden = [id for id in source.restricted if id in known and id not in source.pages]
-    for id in find_pages(tx, state.whole, hidden):
-        part, rule = known[id], source.restricted[id][0]
-        page = part.written.page
-        if page is not None and page.visible_to != rule:
-            page = replace(page, visible_to=rule)
-            made.pages[id] = replace(page, body=part.body)
-            made.parts[id] = replace(part, written=replace(part.written, page=page))
+    """Restrict the translations of pages that the person running the translation can't see, without changing
+    their texts, and remove rules that the source no longer has. ``state``: the state of the translated
+    space."""
+    rules = {id: source.restricted[id][0] for id in source.restricted if id not in source.pages}
+    rules |= {id: page.visible_to for id, page in source.pages.items() if id not in made.pages}
+    pages = {id: page for id in rules.keys() & known.keys() if (page := known[id].written.page) is not None}
+    for id in find_pages(tx, state.whole, [id for id, page in pages.items() if page.visible_to != rules[id]]):
+        part, page = known[id], replace(pages[id], visible_to=rules[id])
+        made.pages[id] = replace(page, body=part.body)
+        made.parts[id] = replace(part, written=replace(part.written, page=page))
 
 
 def _notice(untranslated: int, has_model: bool) -> str | None:
@@ -184,7 +186,7 @@ def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
 
 
 def _hash_part(part: Page | Item, manner: str) -> str:
-    """Return a hash of a page or item, without its times, and of the style instructions to models."""
+    """Return a hash of a page or item, excluding its timestamps, and of the style instructions to models."""
     plain = (
         replace(part, created_at=0, updated_at=0) if isinstance(part, Page) else replace(part, created_at=0)
     )
@@ -207,7 +209,7 @@ def _translate(
     known: Mapping[str, TranslationPartRow],
     translator: Translator,
 ) -> RunResult:
-    """Process parts that changed since the last run, weren't completely translated, or must be reported again."""
+    """Process parts that changed since the last run, weren't fully translated, or must be reported again."""
     made = RunResult()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
@@ -237,8 +239,8 @@ def _translate(
 def _translate_part(
     context: Context, part: Page | Item, translator: Translator, made: RunResult, restricted: bool
 ) -> None:
-    """Translate a page or item. Everyone who can see the translation reads its problems, and the whole organization
-    the memory, so neither may contain texts of a ``restricted`` page."""
+    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire
+    organization can read the memory, so neither may contain texts from a ``restricted`` page."""
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -305,13 +307,13 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the texts of a document, each with a function that checks whether a translation fits. Checking
-    changes the document, so parse it again before writing."""
+    """Return the texts in a document, each with a function that checks whether a translation can replace it.
+    Checking modifies the document, so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part: everything outside its texts remains the same, byte for byte."""
+    """Return the translated source of a part: everything outside its texts stays identical, byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

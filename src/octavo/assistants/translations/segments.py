@@ -1,10 +1,9 @@
-"""Translatable texts of a document.
+"""Translatable texts in a document.
 
-A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words becomes numbered
-tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and other content that
-must not change. A translation is accepted only if it has the same tags, properly nested; so everything in a document
-except its texts stays the same, no matter who translates.
-"""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words becomes
+numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
+other content that must not change. A translation is accepted only if it has the same tags, properly nested.
+So everything in a document except its texts stays the same, whether a person or a model translates it."""
 
 from __future__ import annotations
 
@@ -45,25 +44,25 @@ Nodes = list[Any]
 
 
 class TextSegment(Struct):
-    """Translatable text of a document, with inline formatting as tags. ``replace``: puts another text in its
-    place."""
+    """Translatable text in a document, with inline formatting as tags. ``replace``: a function that replaces
+    the text."""
 
     text: str
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. Return False without any change if its tags or placeholders differ."""
+        """Insert a translation. If its tags or placeholders differ, changes nothing and returns False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
 def _find_fixed(text: str) -> list[str]:
-    """Return the machine-readable parts of a text, such as placeholders and URLs, in any order."""
+    """Return the machine-readable parts of a text, such as placeholders and URLs, in no particular order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
 def segments(document: Document) -> list[TextSegment]:
-    """Return the texts of a document, in reading order, without those that have no words. Anchors of headings are
-    fixed, so that links to them keep working."""
+    """Return the texts in a document, in reading order, except those without words. Heading anchors are kept,
+    so that links to them keep working."""
     anchors = place_ids(document)
     found: list[TextSegment] = []
     for block in _blocks(document):
@@ -91,7 +90,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def mark_edited(document: Document) -> None:
-    """Mark every block to be written again, because some of its texts changed."""
+    """Mark all blocks for rewriting, because their texts may have changed."""
     for block in document.nodes:
         block.source = None
 
@@ -137,7 +136,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
 
 
 def _serialize(nodes: Nodes, parts: list[object]) -> str:
-    """Return the text with numbered tags; ``parts`` receives the part for each number."""
+    """Return the text with numbered tags, and add the part for each number to ``parts``."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):
@@ -160,7 +159,8 @@ def _serialize(nodes: Nodes, parts: list[object]) -> str:
 
 
 def _rebuild(translated: str, parts: Sequence[object]) -> Nodes | None:
-    """Return the nodes of a translation; None unless it has each tag once, of the same kind and nested as before."""
+    """Return the nodes of a translation; None unless it has each tag exactly once, with the same kind and
+    nesting as before."""
     stack: list[tuple[int, Nodes]] = [(0, [])]
     seen: set[int] = set()
     at = 0
@@ -215,7 +215,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merge_texts(nodes: Nodes) -> Nodes:
-    """Merge adjacent text nodes, as in a document that was read from Markdown."""
+    """Merge adjacent text nodes, like in a document parsed from Markdown."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):
@@ -248,7 +248,7 @@ def strip_tags(text: str) -> str:
 
 
 def abbreviate_tags(text: str) -> str:
-    """Return a text for people, with ``…`` in place of untranslatable parts.
+    """Return a text for display, with ``…`` in place of untranslatable parts.
 
     >>> abbreviate_tags("Run <1/> in <2>the &lt;root&gt;</2>.")
     'Run … in the <root>.'"""

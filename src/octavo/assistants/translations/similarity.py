@@ -1,7 +1,8 @@
-"""Similarity of texts, and signatures to find similar ones by an index.
+"""Similarity of texts, and signatures for finding similar texts with an index.
 
-Each text has a few MinHash values, its signs: for each of several orders of all words, the first of its words in that
-order. The proportion of signs that two texts share approximates the proportion of words that they share. Pure."""
+Each text has a few MinHash values, its signs: for each of several orderings of all words, the text's first
+word in that ordering. The proportion of signs that two texts share approximates the proportion of words that
+they share. Does no I/O."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def signs(text: str) -> list[int]:
 
 
 def similarity(text: str, other: str) -> float:
-    """Return the similarity of two texts: 1 for the same words in the same order, 0 for no common words.
+    """Return the similarity of two texts: 1 if they have the same words in the same order, 0 if they have no
+    words in common.
 
     >>> similarity("Export a page", "Export <1>a page</1> now")
     0.86

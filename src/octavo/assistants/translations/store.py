@@ -60,8 +60,8 @@ class TranslationRow(Struct, frozen=True):
 
 class TranslatedPart(Struct, omit_defaults=True):
     """Result of a run for a page or item, without its text. ``source``: the fields of the source's page at
-    that time. ``outdated``: the source texts that changed although people's translation of the former text
-    stays."""
+    the time. ``outdated``: the changed source texts for which people's translations of the previous text are
+    kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -71,7 +71,7 @@ class TranslatedPart(Struct, omit_defaults=True):
 
 class TranslationPartRow(Struct, frozen=True):
     """Result of a run for a page or item; see the table. People's edits aren't included: they are the
-    differences in the space."""
+    differences between this result and the space."""
 
     part_id: str
     seen: str
@@ -166,8 +166,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """Delete a translation into a language whose space is in the trash, to make room for a new one. If that space
-    is restored, it no longer follows the source."""
+    """Delete a translation into a language if its space is in the trash, so that a new one can be created. If
+    the space is restored, it no longer follows the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -189,7 +189,7 @@ def list_languages(tx: Transaction, source_id: str) -> list[str]:
 
 
 def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | None) -> Slice[TranslationRow]:
-    """Return translations whose space the caller can see, newest first."""
+    """Return translations whose spaces the caller can see, newest first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     where = f"t.organization_id = :org AND EXISTS (SELECT 1 FROM {seen.visible} v WHERE v.id = t.space_id)"
     given: dict[str, Any] = {"org": org.organization_id, **seen.parameters}
@@ -208,7 +208,7 @@ def list_translations(tx: Transaction, org: OrgAccess, limit: int, page: str | N
 
 
 def delete_translation(tx: Transaction, translation_id: str) -> None:
-    """Delete a translation. The space and the memory stay."""
+    """Delete a translation. The space and the memory are kept."""
     for column in ("source_body", "body"):
         release(
             tx,
@@ -220,8 +220,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """End the translations from and to a space that is deleted or transferred. The memory keeps their texts,
-    but no one can see them because of access to this space."""
+    """Delete the translations from and to a deleted or transferred space. The memory keeps their texts, but
+    access to this space no longer makes them visible."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -249,7 +249,8 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Create a pending run, whose job starts later. It replaces a run in progress, which ends without any effect."""
+    """Create a pending run, whose job starts later. It replaces a run in progress, which ends with no
+    effect."""
     run = ids.new_id()
     tx.run(
         """UPDATE translations SET status = 'pending', run = :run, run_by = :by, done = 0, total = 0,
@@ -299,8 +300,8 @@ def end_run(
     notice: str | None = None,
     problems: Sequence[Problem] = (),
 ) -> bool:
-    """End a run in progress. Return False if it isn't in progress. ``revision``: the revision it created;
-    None for none. Beyond ``MAX_PROBLEMS``, only the number of problems is stored."""
+    """End a run in progress. Return False if it isn't in progress. ``revision``: the revision that it
+    created, if any. Beyond ``MAX_PROBLEMS``, only the number of problems is stored."""
     kept = list(problems[:MAX_PROBLEMS])
     if len(problems) > len(kept):
         kept.append(
@@ -332,7 +333,7 @@ def end_run(
 
 
 def cancel_run(tx: Transaction, translation_id: str) -> bool:
-    """End the run in progress, if there is one, without any effect."""
+    """End the run in progress, if any, with no effect."""
     return bool(
         tx.run(
             """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
@@ -402,7 +403,7 @@ _MEMORY = "m.source, m.target, m.origin, m.manner, m.updated_at"
 def find_memory(
     tx: Transaction, organization_id: str, source_language: str, language: str, texts: Iterable[str]
 ) -> dict[str, MemoryRow]:
-    """Return the entries of the memory for these texts."""
+    """Return the memory entries for these texts."""
     rows = tx.all(
         f"""SELECT {_MEMORY} FROM translation_memory m WHERE m.organization_id = :org
               AND m.source_language = :source AND m.language = :language AND m.fingerprint IN :fingerprints""",
@@ -422,8 +423,8 @@ def list_similar(
     signs: Sequence[int],
     limit: int,
 ) -> list[MemoryRow]:
-    """Return texts that share MinHash values (``signs``), from spaces that the caller can see, those with the most
-    shared values first."""
+    """Return texts that share MinHash values (``signs``), from spaces that the caller can see. Texts with the
+    most shared values come first."""
     seen = select_visible_spaces(org, "s.deleted_at IS NULL")
     rows = tx.all(
         f"""{seen.prefix} SELECT {_MEMORY} FROM (

@@ -1,4 +1,4 @@
-"""Declarations of the tables of translations."""
+"""Declare the tables for translations."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ declare(
 
 
 def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raise PreconditionFailed for a space with translations, which would otherwise end silently."""
+    """Raise PreconditionFailed for a space with translations, which would otherwise be deleted silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(
             f"This space is translated into {', '.join(languages)}. Delete its translations first; "
-            "their spaces are kept."
+            "the translated spaces are kept."
         )
     remove_of_space(tx, space_id)
 

@@ -1,7 +1,8 @@
-"""Translation of texts from the memory, the glossary, or a model; all others stay in the source language.
+"""Translate texts from the memory, the glossary, or with a model; all other texts stay in the source
+language.
 
-A model gets texts with tags and must return them with the same tags. A text with a wrong answer is sent once more
-by itself; if that fails, it stays in the source language and is reported."""
+A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid, the
+text is sent again on its own. If that fails too, it stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request. It is small because models make fewer mistakes then."""
+"""Number of texts per request. It is small because models make fewer mistakes with fewer texts."""
 _TERMS = 60
 _MISSING = "the model's answer contains no translation of this text"
 _REFUSED = "the translation and the text have different tags or placeholders"
@@ -48,7 +49,8 @@ class TextToTranslate(Struct, frozen=True):
 
 
 class Translator(Struct):
-    """Translator for one run. ``failed``: the reason why the model is no longer called, if it failed."""
+    """Translator for one run. ``failed``: the reason for the model's failure, after which it is no longer
+    called."""
 
     context: Context
     translation: TranslationRow
@@ -59,8 +61,9 @@ class Translator(Struct):
     def translate(
         self, wanted: Sequence[TextToTranslate], *, remember: bool
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and the reasons why other texts have none. ``remember``: whether a model's
-        translations are stored, which happens immediately, so that an interrupted run continues where it stopped."""
+        """Return the translations by text, and the reasons why other texts have none. ``remember``: whether
+        to store a model's translations. They are stored immediately, so that an interrupted run can continue
+        where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(
@@ -88,8 +91,8 @@ class Translator(Struct):
                     with self.context.db.write() as tx:
                         store.store_memory(tx, row, made, "machine", manners)
         for text, each in rest.items():
-            # If there is nothing better, use a translation in the wrong style: it beats an untranslated
-            # text.
+            # If there is nothing better, use a translation in the wrong style. It beats leaving the text
+            # untranslated.
             if text not in found and text in known and each.accepts(known[text].target):
                 found[text] = known[text].target
         return found, {
@@ -100,18 +103,19 @@ class Translator(Struct):
 
     @property
     def manner(self) -> str:
-        """Return a hash of the general style instructions to models; '' if there are none."""
+        """Return a hash of the general style instructions to models; an empty string if there are none."""
         formality, words = self.translation.formality, dict(self.glossary)
         return store.fingerprint(f"{formality}\n{words}") if words or formality != "default" else ""
 
     def _manner(self, text: str) -> str:
-        """Return a hash of the style instructions to the model for this text; '' if there are none."""
+        """Return a hash of the style instructions to the model for this text; an empty string if there are
+        none."""
         formality = self.translation.formality
         terms = self._terms(text)
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """Return the glossary entries whose word occurs in a text."""
+        """Return the glossary entries whose words occur in a text."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -125,8 +129,8 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. ``reasons`` receives the reasons why other translations
-        were rejected."""
+        """Return the valid translations of a batch. The reasons for rejecting the others are added to
+        ``reasons``."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}
@@ -194,7 +198,7 @@ def _batches(wanted: Iterable[TextToTranslate]) -> Iterable[list[TextToTranslate
 
 
 def _read(written: str) -> JsonObject:
-    """Return the JSON object in a model's answer; an empty one if there is none."""
+    """Return the JSON object in a model's answer, or an empty one if there is none."""
     begin, end = written.find("{"), written.rfind("}")
     try:
         found = msgspec.json.decode(written[begin : end + 1])

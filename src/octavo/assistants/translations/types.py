@@ -1,4 +1,4 @@
-"""Values shared by the modules of translations."""
+"""Types shared by the translation modules."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Stats(Struct, rename="camel", kw_only=True):
 
 
 class TranslationProgress(Struct):
-    """Pages of the run in progress. ``total``: the number of pages; 0 until it is known."""
+    """Progress of a run, in pages. ``total``: the number of pages; 0 until it is known."""
 
     done: int
     total: int
@@ -73,7 +73,7 @@ class TranslationLocation(Struct):
 class Translation(Struct, rename="camel", kw_only=True):
     """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number
     of texts still in the source language; ``notice``, information about the last run; ``problems``, texts
-    that could not be translated."""
+    that couldn't be translated."""
 
     object: Literal["translation"] = "translation"
     id: str
@@ -131,7 +131,7 @@ class MatchesQuery(Struct):
 
 
 class MemoryMatch(Struct, rename="camel"):
-    """Similar text. ``score``: the similarity; 1 for the same words in the same order. ``…`` in a text
+    """Similar text. ``score``: the similarity; 1 means the same words in the same order. ``…`` in a text
     replaces untranslatable parts."""
 
     source: str

@@ -16,7 +16,7 @@ from octavo.content.references.resolving import NobodyViewer, Resolver, state_re
 from octavo.content.revisions.drafting import Draft
 from octavo.content.revisions.item_versions import Item
 from octavo.content.revisions.keys import KeptKeys
-from octavo.content.revisions.page_versions import find_last_rule, find_page
+from octavo.content.revisions.page_versions import find_last_rules, find_page
 from octavo.content.revisions.restrictions import as_seen, find_rules
 from octavo.content.revisions.states import State, revision_state
 from octavo.content.revisions.store import Changes
@@ -234,7 +234,7 @@ class BatchApplication:
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
-        """Delete a page with everything below it."""
+        """Delete a page and everything under it."""
         self.draft.get_page(page_id)
         waiting = [page_id]
         while waiting:
@@ -286,12 +286,13 @@ class BatchApplication:
         if moved and taken:
             rank = self.places.rank(old.id, parent, UNSET)
         # Restoring content never changes who can see it.
-        rule = (
-            page.visible_to if page is not None else find_last_rule(self.draft.tx, self.draft.state, old.id)
-        )
+        if page is not None:
+            rule = page.visible_to
+        else:
+            rule = find_last_rules(self.draft.tx, self.draft.state, [old.id]).get(old.id, ())
         rules = find_rules(self.draft.tx, self.draft.state).get(old.id, ())
         if page is None and parent != old.parent and set(rules) - {rule}:
-            raise Conflict("page: restore the page above it first.")
+            raise Conflict("page: restore its parent page first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

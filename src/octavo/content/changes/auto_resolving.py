@@ -1,4 +1,4 @@
-"""Conflicts that an ordinary edit resolves: editing the content of a conflict resolves it."""
+"""Resolve conflicts through ordinary edits: editing the content of a conflict resolves it."""
 
 from __future__ import annotations
 

@@ -142,6 +142,8 @@ def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> M
 def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent) -> MergedContent:
     """Merge an unsaved edit of ``base`` with ``head``, a later state of ``base``. In conflicts, ``ours`` is
     the saved content, which is kept, and ``theirs`` is the edit."""
+    # Hidden pages keep their slugs and paths.
+    base, head = base.whole, head.whole
     since = _between(tx, base, head)
     wanted = edited.changes
     all_pages, all_items = since.pages | wanted.pages.keys(), since.items | wanted.items.keys()

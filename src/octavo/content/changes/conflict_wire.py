@@ -1,4 +1,4 @@
-"""Wire types of conflicts. Fields and values have the same names and forms as elsewhere in the API."""
+"""Wire types of conflicts. Fields and values have the same names and formats as in the rest of the API."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ class OpenConflict(Struct, rename="camel", kw_only=True):
 
 
 class ResolveConflict(Struct):
-    """Resolution of a conflict. ``value``: the value to use instead of either side, only with ``edited``. It
-    has the same form as the sides, and for a position also ``at``, the index among the sibling pages. For a
-    conflict about a deletion it must be null. A conflict about the content of a file can't have a value:
-    update the file instead."""
+    """Resolution of a conflict. ``value``: the value to use instead of either side, only with ``edited``. It has the
+    same format as the sides; for a position, it also has ``at``, the index among the sibling pages. For a conflict
+    about a deletion it must be null. A conflict about the content of a file can't have a value: update the file
+    instead."""
 
     choice: Choice
     value: Any | UnsetType = UNSET

@@ -1,5 +1,4 @@
-"""Differences between two states, in the form shown to people: pages, files, reusable content, and
-variables."""
+"""Differences between two states, as shown to people: pages, files, reusable content, and variables."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class ChangedTag(Struct):
 
 
 class SemanticChange(Struct, rename="camel", kw_only=True):
-    """Change of one object in a change request. ``type`` determines the other fields: ``page_created``,
+    """Change to one object in a change request. ``type`` determines the other fields: ``page_created``,
     ``file_edited``, ``variables_edited``, and so on."""
 
     type: str
@@ -66,7 +66,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of them."""
+    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of changes."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET
@@ -117,14 +117,14 @@ class TextChanges(Struct):
 
 
 class TextChangesQuery(Struct):
-    """Query parameters of changed blocks. ``document``: whether to also return the changed blocks as nodes with
-    keys, next to their Markdown."""
+    """Query parameters of changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
+    in addition to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """Query parameters of the changes of a page. ``since``: the earlier revision to compare with."""
+    """Query parameters of page changes. ``since``: the earlier revision to compare with."""
 
     since: str | None = None
 

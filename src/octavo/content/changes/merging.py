@@ -112,7 +112,7 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """Return the changes that a change request based on the head of main makes to it."""
+    """Return the changes that a change request makes to the head of main, on which it is based."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},

@@ -97,7 +97,7 @@ def _require_rule_rights(
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
     if decides and not at_least(access.space.role, SPACE[Can.ADMIN]):
-        raise Forbidden("Only administrators of the space can change who sees a page.")
+        raise Forbidden("Only space administrators can change who can see a page.")
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
@@ -121,7 +121,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
                 raise Conflict(
-                    "The content of this conflict has been edited since. Edit it directly instead."
+                    "The content of this conflict has since been edited. Edit it directly instead."
                 )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
@@ -257,7 +257,7 @@ class _ConflictResolution:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflict(
-                "This text has been edited since. To resolve the conflict, choose the side that was kept, then"
+                "This text has since been edited. To resolve the conflict, choose the side that was kept, then"
                 " edit the page."
             )
         if page:

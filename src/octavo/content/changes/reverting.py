@@ -92,7 +92,7 @@ def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[st
 
 
 def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozenset[str]) -> None:
-    """Keep who can see the pages that are restored, and leave out those that the caller can't see."""
+    """Keep the access rules of restored pages, and leave out pages that the caller can't see."""
     for id in hidden & changes.pages.keys():
         del changes.pages[id]
     last = list_deleted_restricted(tx, main) | list_restricted(tx, main)

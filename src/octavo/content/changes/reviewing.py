@@ -74,8 +74,8 @@ def request_reviews(
 
 
 def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
-    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for one
-    without any."""
+    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for a team
+    without such members."""
     require_teams(tx, access.organization_id, team_ids, "teams")
     found: list[str] = []
     for team_id in dict.fromkeys(team_ids):
@@ -97,8 +97,8 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return the reason why a person can't review a change request; None if they can. The change request must
-    be locked, so that later edits make the review outdated."""
+    """Return why a person can't review a change request; None if they can. The change request must be locked, so that
+    later edits make the review outdated."""
     if user_id == change.created_by:
         return "the creator of a change request can't review it."
     if store.wrote_since_approval(tx, change.id, user_id):

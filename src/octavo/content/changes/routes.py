@@ -17,6 +17,7 @@ from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import present_people
 
 from . import (
+    access_changes_routes,
     content_routes,
     draft_routes,
     history_routes,
@@ -66,6 +67,7 @@ from .wire import (
 operation = Area("changes").operation
 
 __all__ = [
+    "access_changes_routes",
     "content_routes",
     "draft_routes",
     "history_routes",
@@ -222,7 +224,8 @@ def update_change(call: Call, change: ChangeAccess) -> UpdateAnswer:
 def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorItem]:
     """List the people who edited or commented on a change request, most recent first."""
     with call.db.read() as tx:
-        found = present_contributors(call, tx, store.list_contributors(tx, change.change_id))
+        row = store.get_change(tx, change.change_id)
+        found = present_contributors(call, tx, row, store.list_contributors(tx, row.id))
     return Listing(found, len(found))
 
 
@@ -332,7 +335,7 @@ def resolve_conflict(
     """Resolve a conflict with ours (the change request), theirs (main, or an edit of an older revision), the
     version before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: required with the choice `edited`, and not allowed otherwise.")
+        raise BadRequest("value: required if `choice` is `edited`, and not allowed otherwise.")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:

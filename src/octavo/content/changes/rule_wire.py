@@ -22,7 +22,8 @@ class MergeCheck(Struct, kw_only=True):
     """Merge check. ``check``: the name of a merge rule, or a general condition: the change request is not
     merged or archived (`status`), the person who merges has permission (`permission`), and there are no open
     conflicts (`conflicts`). ``users``: the people named by the rule. ``missing``: the people whose review is
-    missing or who requested changes."""
+    missing or who requested changes. ``partial``: whether there are enough reviews, but none of the reviewers can see
+    some of the changed pages."""
 
     check: CheckName
     passes: bool
@@ -31,6 +32,7 @@ class MergeCheck(Struct, kw_only=True):
     missing: list[User] | UnsetType = UNSET
     expression: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
+    partial: bool | UnsetType = UNSET
     violations: list[StyleViolation] | UnsetType = UNSET
 
 
@@ -111,5 +113,6 @@ def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
         missing=[people[user] for user in one.missing if user != UNNAMED] or UNSET,
         expression=str(one.rule["expression"]) if "expression" in one.rule else UNSET,
         message=str(one.rule["message"]) if "message" in one.rule else UNSET,
+        partial=one.partial or UNSET,
         violations=list(one.violations) or UNSET,
     )

@@ -2,7 +2,8 @@
 rules can merge regardless.
 
 A review counts until the content of the change request is edited again; updating it with main does not make
-the review outdated. An invalid rule never passes, because a rule meant to protect content must not be
+the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule requires must
+together cover all changed pages. An invalid rule never passes, because a rule meant to protect content must not be
 ignored.
 """
 
@@ -26,6 +27,7 @@ from octavo.organization.orgs.merge_rules import RuledChange, RuledReview
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import get_space
 
+from .access_changes import find_unseen
 from .store import ChangeRow, list_latest_reviews
 from .types import StyleViolation
 
@@ -38,13 +40,14 @@ UNNAMED = "someone"
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: the reason why it does not pass; None if it does. ``missing``: the
-    ids of people whose review is missing or who requested changes. ``violations``: the text that breaks the style
-    guide, on pages that the caller can see."""
+    """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of people whose
+    review is missing or who requested changes. ``partial``: whether the required reviews exist, but no reviewer can see
+    some of the changed pages. ``violations``: the text that breaks the style guide on visible pages."""
 
     rule: Rule
     reason: str | None
     missing: list[str]
+    partial: bool = False
     violations: Sequence[StyleViolation] = ()
 
 
@@ -77,7 +80,7 @@ def require_rules(
     for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id, style):
         if checked.reason is not None:
             raise PreconditionFailed(
-                f"The merge rule `{checked.rule.get('rule')}` doesn't pass: {checked.reason}"
+                f"The merge rule `{checked.rule.get('rule')}` isn't met: {checked.reason}"
             )
 
 
@@ -125,6 +128,8 @@ def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
 
 def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
     """Return the properties of a change request that rules evaluate."""
+    reviews = list_latest_reviews(tx, change.id)
+    unseen = find_unseen(tx, change, [review.reviewer for review in reviews])
     return RuledChange(
         id=change.id,
         number=change.number,
@@ -134,8 +139,8 @@ def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
         created_by=change.created_by,
         created_at=iso(change.created_at),
         reviews=[
-            RuledReview(review.status, review.reviewer, review.edits < change.edits)
-            for review in list_latest_reviews(tx, change.id)
+            RuledReview(review.status, review.reviewer, review.edits < change.edits, unseen[review.reviewer])
+            for review in reviews
         ],
     )
 
@@ -152,10 +157,32 @@ def check_rules(
     return [
         _check_style(tx, rule, style)
         if rule.get("rule") == "require_style_guide"
-        else RuleResult(rule, *_refusal(tx, rule, change, actor_id))
+        else _check_rule(tx, rule, change, actor_id)
         for rule in rules
         if rule.get("rule") != "allow_bypass"
     ]
+
+
+def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> RuleResult:
+    reason, missing = _refusal(tx, rule, change, actor_id)
+    if reason is None and not _is_covered(rule, change):
+        return RuleResult(rule, "the people who reviewed it can't see all changed pages.", [], True)
+    return RuleResult(rule, reason, missing)
+
+
+def _is_covered(rule: Rule, change: RuledChange) -> bool:
+    """Return whether the reviewers whose reviews a rule requires can together see all changed pages."""
+    current = [review for review in change.reviews if not review.outdated]
+    match rule.get("rule"):
+        case "require_at_least_one_review":
+            counted = current
+        case "require_at_least_one_approved_review":
+            counted = [review for review in current if review.status == "approved"]
+        case "require_specific_reviewers" | "require_one_of_specific_reviewers":
+            counted = [review for review in current if review.reviewer in users_of(rule)]
+        case _:
+            return True
+    return not counted or not frozenset.intersection(*(review.unseen for review in counted))
 
 
 def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> RuleResult:
@@ -170,7 +197,8 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
     parts = [f"“{one.title}” breaks “{one.rule}” ({one.message})" for one in shown[:_MOST_NAMED]]
     if left := len(found) - len(parts):
         parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
-    return RuleResult(rule, f"new text doesn't follow the style guide: {'; '.join(parts)}.", [], shown)
+    reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
+    return RuleResult(rule, reason, [], violations=shown)
 
 
 def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> tuple[str | None, list[str]]:
@@ -179,23 +207,27 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
     reason: str | None = None
     match rule.get("rule"):
         case "require_at_least_one_review":
-            reason = None if current else "it has not been reviewed since it was last edited."
+            reason = None if current else "the change request hasn't been reviewed since it was last edited."
         case "require_at_least_one_approved_review":
             approved = any(review.status == "approved" and not review.outdated for review in change.reviews)
-            reason = None if approved else "it has not been approved since it was last edited."
+            reason = None if approved else "the change request hasn't been approved since it was last edited."
         case "require_author_to_merge":
-            reason = None if actor_id == change.created_by else "only its author can merge it."
+            reason = (
+                None if actor_id == change.created_by else "only the author can merge the change request."
+            )
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
             reason = f"{_names(tx, missing)} requested changes." if missing else None
         case "require_specific_reviewers":
             missing = [user for user in users_of(rule) if user not in current]
-            reason = f"it requires a review by {_names(tx, missing)}." if missing else None
+            reason = f"the change request requires a review by {_names(tx, missing)}." if missing else None
         case "require_one_of_specific_reviewers":
             wanted = users_of(rule)
             missing = [] if current.intersection(wanted) else wanted
             there = bool(current.intersection(wanted))
-            reason = None if there else f"it requires a review by one of {_names(tx, wanted)}."
+            reason = (
+                None if there else f"the change request requires a review by one of {_names(tx, wanted)}."
+            )
         case "require_agent_review":
             reason = "this server has no agent that reviews change requests."
         case "require_up_to_date_change_request":
@@ -205,13 +237,13 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
                 else None
             )
         case "require_change_request_subject":
-            reason = None if change.subject.strip() else "it has no subject."
+            reason = None if change.subject.strip() else "the change request has no subject."
         case "require_change_request_description":
-            reason = None if change.description.strip() else "it has no description."
+            reason = None if change.description.strip() else "the change request has no description."
         case "custom":
             reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
-            reason = "this version of Octavo does not support the rule."
+            reason = "this version of Octavo doesn't support the rule."
     return reason, missing
 
 
@@ -219,10 +251,10 @@ def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -
     try:
         value = evaluate(expression, change.asked_by(actor_id))
     except ExpressionError as error:
-        return f"{expression} cannot be evaluated: {error}."
+        return f"{expression} can't be evaluated: {error}."
     if not isinstance(value, bool):
         return f"{expression} is neither true nor false. Use a comparison."
-    return None if value else message or f"{expression} is not true."
+    return None if value else message or f"{expression} isn't true."
 
 
 def _text(description: str | None) -> str:

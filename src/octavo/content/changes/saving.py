@@ -209,7 +209,7 @@ def edit_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Apply a batch to a change request as one revision. Nothing is written if nothing differs.
+    """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
     ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
     since. If both changed the same content, the saved version is kept and the change request gets an open
@@ -350,7 +350,7 @@ def write_edit(
 
 
 def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
-    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
+    """Raise Forbidden if a caller who isn't an administrator of the space changes who can see a page, and Conflict if
     the space is synced with Git."""
     for index, change in enumerate(changes):
         given = getattr(change, "visible_to", UNSET)
@@ -358,10 +358,10 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
             continue
         place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: only administrators of the space can change who sees a page.")
+            raise Forbidden(f"{place}: only space administrators can change who can see a page.")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(f"{place}: pages of a space that is synced with Git can't be restricted.")
+                raise Conflict(f"{place}: pages in a space that is synced with Git can't be restricted.")
             _require_known(tx, space.organization_id, given or (), place)
 
 

@@ -72,4 +72,4 @@ def create(call: Call, org: OrgAccess, body: CreateFilledSpace | None) -> Space:
         fill(call.context, org.actor, made.id, make, lock=locked)
     with call.db.read() as tx:
         role = space_access(tx, org.actor, Can.VIEW, made.id).role
-        return present_space(call, get_space(tx, made.id), role)
+        return present_space(call, tx, get_space(tx, made.id), role)

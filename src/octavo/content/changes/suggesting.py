@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.content.references.resolving import page_owner
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.restrictions import require_editable_pages, seen_by
-from octavo.content.revisions.states import State, revision_state
+from octavo.content.revisions.states import ReaderLimits, State, revision_state
 from octavo.core.document.json import nodes_from_json, nodes_to_json
 from octavo.errors import BadRequest, Conflict, NotFound, OctavoError
 from octavo.kit.context import Context
@@ -65,7 +66,9 @@ def try_suggestion(
         if not top:
             raise NotFound(f"node: there is no block {block!r} at the top level of this page.")
         was = nodes_to_json(top)
-        edited = _edit(context, access.actor, tx, state, change.below, page_id, block, given, None)
+        # Suggesting an edit requires no permission to make it.
+        draft = replace(state, limits=ReaderLimits.of(state.hidden))
+        edited = _edit(context, access.actor, tx, draft, change.below, page_id, block, given, None)
     if not edited.changes:
         raise BadRequest("suggestion: the block already has this content.")
     made = edited.outcomes[0].blocks

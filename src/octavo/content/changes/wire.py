@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from octavo.content.revisions.restrictions import published, seen_by
+from octavo.content.revisions.restrictions import seen_by_recipient
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
 from octavo.core.document.json import DocumentError, from_json, to_json
@@ -16,11 +16,9 @@ from octavo.errors import BadRequest
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
-from octavo.kit.http.operation import Person, Recipient, Script
+from octavo.kit.http.operation import Recipient
 from octavo.kit.ids import new_id
 from octavo.kit.urls import HttpUrl
-from octavo.organization.access.authorization import find_space_access
-from octavo.organization.access.roles import Can
 from octavo.organization.access.wire import User, present_people
 
 from .store import ChangeRow, Contributor
@@ -42,8 +40,7 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
-    existing link."""
+    """Link from a change request to an issue or another page outside of Octavo. ``id``: the ID of an existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET
@@ -167,7 +164,7 @@ def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | 
     for number, link in enumerate(links):
         if link.id is not UNSET and link.id not in known:
             raise BadRequest(
-                f"links[{number}].id: this change request has no such link. Omit the id of a new link."
+                f"links[{number}].id: this change request has no such link. Omit the ID for a new link."
             )
         known.discard(link.id or "")
         found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))
@@ -179,11 +176,26 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
         raise BadRequest(f"description: {error}") from None
+
+
+class HiddenComments(Struct, frozen=True):
+    """Functions that count the comments on some pages in a change request: the open ones, and those of each
+    author."""
+
+    count_open: Callable[[Transaction, str, Collection[str]], int]
+    count_by_author: Callable[[Transaction, str, Collection[str]], Mapping[str, int]]
+
+
+_hidden_comments: list[HiddenComments] = []
+
+
+def register_hidden_comments(counts: HiddenComments) -> None:
+    _hidden_comments.append(counts)
 
 
 def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
@@ -196,22 +208,12 @@ def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) ->
     return [_present(to, tx, change, people) for change in changes]
 
 
-def _count_conflicts(to: Recipient, tx: Transaction, change: ChangeRow) -> int:
-    """Return the number of open conflicts in what the recipient can see."""
-    conflicts = change.open_conflicts
-    if not conflicts:
-        return 0
-    caller = to.authenticated
-    space = (
-        find_space_access(tx, caller, Can.VIEW, change.space_id)
-        if isinstance(caller, Person | Script)
-        else None
-    )
-    state = published(tx, change.state) if space is None else seen_by(tx, space, change.state)
-    return sum(conflict.id not in state.hidden for conflict in conflicts)
-
-
 def _present(to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[str, User]) -> ChangeRequest:
+    comments, conflicts = change.comments, change.open_conflicts
+    if comments or conflicts:
+        hidden = seen_by_recipient(tx, to, change.state).hidden
+        comments -= sum(counts.count_open(tx, change.id, hidden) for counts in _hidden_comments)
+        conflicts = [conflict for conflict in conflicts if conflict.id not in hidden]
     return ChangeRequest(
         id=change.id,
         number=change.number,
@@ -223,9 +225,9 @@ def _present(to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[
         space=change.space_id,
         revision=change.revision,
         revision_initial=change.revision_initial,
-        comments=change.comments,
+        comments=comments,
         outdated=change.outdated,
-        conflicts=_count_conflicts(to, tx, change),
+        conflicts=len(conflicts),
         urls=ChangeRequestUrls(
             app=to.app.space(change.space_id, change_view(change.number)),
             location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
@@ -272,10 +274,17 @@ def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow)
 
 
 def present_contributors(
-    to: Recipient, tx: Transaction, contributors: list[Contributor]
+    to: Recipient, tx: Transaction, change: ChangeRow, contributors: list[Contributor]
 ) -> list[ContributorItem]:
+    """Present contributors. Comments on pages that the recipient can't see don't count."""
+    hidden = seen_by_recipient(tx, to, change.state).hidden
+    unseen: dict[str, int] = {}
+    for counts in _hidden_comments:
+        unseen |= counts.count_by_author(tx, change.id, hidden)
     people = present_people(to, tx, [c.user_id for c in contributors])
-    return [
-        ContributorItem(iso(c.updated_at), c.count, people[c.user_id], c.action)  # type: ignore[arg-type]
-        for c in contributors
-    ]
+    found = []
+    for c in contributors:
+        count = c.count - (unseen.get(c.user_id, 0) if c.action == "comment" else 0)
+        if count > 0:
+            found.append(ContributorItem(iso(c.updated_at), count, people[c.user_id], c.action))  # type: ignore[arg-type]
+    return found

@@ -1,4 +1,4 @@
-"""Convert comments to their form in the API, in batches."""
+"""Convert comments to their API format, in batches."""
 
 from __future__ import annotations
 

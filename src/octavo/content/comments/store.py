@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Literal
 
 import msgspec
@@ -292,6 +293,32 @@ def _count(tx: Transaction, comment: CommentRow, step: int) -> None:
     """Update the number of open comments of the space or change request."""
     table = "change_requests" if comment.change_id else "spaces"
     tx.run(f"UPDATE {table} SET comments = comments + :step WHERE id = :id", step=step, id=comment.place_id)
+
+
+def count_open(tx: Transaction, place_id: str, page_ids: Collection[str]) -> int:
+    """Return the number of open comments on these pages in the discussion of a space or change request."""
+    if not page_ids:
+        return 0
+    count: int = tx.value(
+        f"""SELECT count(*) FROM comments WHERE place_id = :place AND parent_id IS NULL AND resolved_at IS NULL
+            AND page_id {tx.among("pages")}""",
+        place=place_id,
+        pages=json_list(page_ids),
+    )
+    return count
+
+
+def count_by_author(tx: Transaction, change_id: str, page_ids: Collection[str]) -> dict[str, int]:
+    """Return the number of comments and replies on these pages in a change request, by author."""
+    if not page_ids:
+        return {}
+    rows = tx.all(
+        f"""SELECT c.posted_by, count(*) FROM comments c LEFT JOIN comments t ON t.id = c.parent_id
+            WHERE c.place_id = :change AND COALESCE(c.page_id, t.page_id) {tx.among("pages")} GROUP BY c.posted_by""",
+        change=change_id,
+        pages=json_list(page_ids),
+    )
+    return {row[0]: row[1] for row in rows}
 
 
 # --- reactions ----------------------------------------------------------------------------------------

@@ -94,8 +94,8 @@ def list_here(
     page: str | None,
     moment: int,
 ) -> Slice[PresenceRow]:
-    """List the people present in a space including its change requests, or in one change request, ordered by
-    person and client. ``hidden``: the pages whose visitors are left out, each after its change request, or ''."""
+    """List the people present in a space including its change requests, or in one change request, ordered by person and
+    client. ``hidden``: the pages whose visitors are left out, each preceded by its change request, or ''."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     if hidden:

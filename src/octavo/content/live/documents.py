@@ -37,7 +37,7 @@ from .store import BatchRow, LiveRow, PageKey
 _TAIL = 400
 """Number of batches that are kept in memory with a document, for clients that are behind."""
 _MOST_SIZE = 2_000_000
-"""Maximum size of all documents, in positions of ProseMirror: about 100 MB with their saved blocks."""
+"""Maximum size of all documents, in ProseMirror positions: about 100 MB with their saved blocks."""
 _IDLE_SECONDS = 120.0
 """Seconds after which an unused document is dropped from memory."""
 

@@ -168,7 +168,7 @@ def set_revision(tx: Transaction, key: PageKey, revision: str) -> None:
 
 
 def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None:
-    """Record that the revisions contain the steps up to a version, but for the ``refused`` blocks."""
+    """Record that the revisions contain the steps up to a version, except for the ``refused`` blocks."""
     tx.run(
         f"""UPDATE page_live SET saved_version = :version, refused = :refused,
               unsaved_since = CASE WHEN version > :version THEN :at ELSE NULL END,

@@ -104,11 +104,12 @@ class SavedEvent(Struct, tag_field="kind", tag="saved"):
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
-    """Request to load the page again, because it starts from another document or can no longer be edited."""
+    """Request to load the page again, because it starts from a different document or can no longer be edited."""
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
-    """Page in the form used for live editing. ``refused``: the keys of the blocks that the last save left unchanged."""
+    """Page in the format used for live editing. ``refused``: the keys of the blocks that the last save left
+    unchanged."""
 
     epoch: str
     version: int

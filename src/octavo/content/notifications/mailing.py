@@ -24,7 +24,7 @@ WAIT = 30_000
 """Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
 if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Maximum number of entries in a digest; for the rest, only their number is given."""
+"""Maximum number of entries in a digest; the rest are only counted."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -158,7 +158,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
     BadRequest."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
-        raise BadRequest("token: this link is invalid or incomplete. Copy the whole link from the email.")
+        raise BadRequest("This link is invalid or incomplete. Copy the whole link from the email.")
     user_id, _, what = payload.partition(" ")
     return user_id, what
 

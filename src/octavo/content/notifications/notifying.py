@@ -81,7 +81,7 @@ def notify(
     reasons: Mapping[str, Reason],
     **payload: object,
 ) -> None:
-    """Notify people of a subject of a space, each through the channels that they chose. ``reasons``: the reason for
+    """Notify people about a subject in a space, each through the channels that they chose. ``reasons``: the reason for
     each person. ``payload``: fields of the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}

@@ -221,7 +221,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
     if row is None:
-        raise NotFound("You neither watch nor mute this.")
+        raise NotFound("You aren't watching or muting this.")
     return _present(row)
 
 

@@ -184,7 +184,7 @@ def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
 
 
 Pages = set[tuple[str, str, str]]
-"""Pages, each after its space and the change request that shows it; '' for main."""
+"""Pages, each preceded by its space and the change request that shows it; '' for main."""
 
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:

@@ -7,14 +7,28 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from octavo.content.revisions.page_versions import get_page, list_ancestors
+from octavo.content.revisions.history import find_revision_at
+from octavo.content.revisions.page_versions import find_rule_start, get_page, list_ancestors
 from octavo.content.revisions.restrictions import main_seen_by, role_at_page
+from octavo.content.revisions.states import Layer
+from octavo.errors import require_found
+from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
 from octavo.organization.access.accounts import list_users_by_id
 from octavo.organization.access.authorization import SpaceAccess
-from octavo.organization.access.page_rules import ADMINISTRATORS, MAX_ENTRIES, PageLevel, Rule, read_entry
+from octavo.organization.access.members import find_members
+from octavo.organization.access.page_rules import (
+    ADMINISTRATORS,
+    MAX_ENTRIES,
+    PageLevel,
+    Rule,
+    RuleEntry,
+    read_entry,
+)
 from octavo.organization.access.roles import Role
 from octavo.organization.access.teams import find_team
+from octavo.organization.access.wire import User, present_people
 
 _Id = Annotated[str, Meta(min_length=1, max_length=50)]
 
@@ -83,8 +97,8 @@ def _present(text: str) -> PageAccess:
 
 
 class PageAccessGrant(Struct, rename="camel", kw_only=True):
-    """Access that a rule gives. ``id``: the ID of the person or team, or the role. ``name``: the name of the person
-    or team; absent if they no longer exist."""
+    """Access that a rule grants. ``id``: the ID of the person or team, or the role. ``name``: the name of the person or
+    team; absent if they are no longer part of the organization."""
 
     kind: Literal["user", "team", "role", "administrators"]
     id: str | UnsetType = UNSET
@@ -93,45 +107,69 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to everything below it."""
+    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
+    the person who changed it."""
 
     page: str
     title: str
     grants: list[PageAccessGrant]
+    since: str | UnsetType = UNSET
+    set_by: User | UnsetType = UNSET
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Who can see a page. ``rules``: the rules that apply, from the page outward; a person must satisfy all of them.
-    ``level``: the caller's role at the page."""
+    """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
+    ``level``: the caller's role on the page."""
 
     restricted: bool
     rules: list[PageAccessRule]
     level: str
 
 
-def present_access_overview(tx: Transaction, space: SpaceAccess, page_id: str) -> PageAccessOverview:
+def present_access_overview(
+    to: Recipient, tx: Transaction, space: SpaceAccess, page_id: str
+) -> PageAccessOverview:
     """Present the rules of a page of main. Raises NotFound."""
     state = main_seen_by(tx, space)
     page = get_page(tx, state, page_id)
     pages = [page, *reversed(list_ancestors(tx, state, page))]
     restricted = [page for page in pages if page.visible_to]
-    entries = [entry for page in restricted for text in page.visible_to if (entry := read_entry(text))]
-    people = list_users_by_id(tx, [entry.id for entry in entries if entry.subject == "user"])
-    names = {entry.id: person.display_name for entry in entries if (person := people.get(entry.id))}
-    for entry in entries:
-        if entry.subject == "team" and (team := find_team(tx, space.organization_id, entry.id)) is not None:
-            names[entry.id] = team.title
-    rules = [
-        PageAccessRule(
-            page=page.id, title=page.title, grants=[_grant(text, names) for text in page.visible_to]
-        )
+    names = find_names(tx, space.organization_id, [text for page in restricted for text in page.visible_to])
+    (layer,) = state.layers
+    starts = {
+        page.id: find_revision_at(tx, Layer(layer.branch_id, find_rule_start(tx, state, page)))
         for page in restricted
-    ]
-    return PageAccessOverview(restricted=bool(rules), rules=rules, level=role_at_page(tx, space, page_id))
+    }
+    people = present_people(to, tx, [start.author for start in starts.values() if start and start.author])
+    rules = []
+    for page in restricted:
+        start = starts[page.id]
+        rules.append(
+            PageAccessRule(
+                page=page.id,
+                title=page.title,
+                grants=[present_grant(read_entry(text), names) for text in page.visible_to],
+                since=iso(start.created_at) if start else UNSET,
+                set_by=people[start.author] if start and start.author else UNSET,
+            )
+        )
+    level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
+    return PageAccessOverview(restricted=bool(rules), rules=rules, level=level)
 
 
-def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
-    entry = read_entry(text)
+def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:
+    """Return the names of the people and teams of the organization that a rule names, by ID."""
+    entries = [entry for text in rule if (entry := read_entry(text))]
+    members = find_members(tx, organization_id, [entry.id for entry in entries if entry.subject == "user"])
+    names = {id: person.display_name for id, person in list_users_by_id(tx, list(members)).items()}
+    for entry in entries:
+        if entry.subject == "team" and (team := find_team(tx, organization_id, entry.id)) is not None:
+            names[entry.id] = team.title
+    return names
+
+
+def present_grant(entry: RuleEntry | None, names: Mapping[str, str]) -> PageAccessGrant:
+    """Present an entry of a rule; None for administrators of the space."""
     if entry is None:
         return PageAccessGrant(kind="administrators")
     name = names.get(entry.id, UNSET) if entry.subject != "role" else UNSET

@@ -132,7 +132,7 @@ class Links:
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that include a reusable content. Raises NotFound."""
+        """Return the places that include reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 
@@ -242,7 +242,7 @@ class Links:
     def _space(self, space_id: str) -> Space:
         def made() -> Space:
             role = space_access(self._tx, self._access.actor, Can.VIEW, space_id).role
-            return present_space(self._to, get_space(self._tx, space_id), role)
+            return present_space(self._to, self._tx, get_space(self._tx, space_id), role)
 
         return self._cached(("space", space_id), made)
 

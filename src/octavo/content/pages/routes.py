@@ -1,5 +1,4 @@
-"""Read operations on content. Each operation exists for main of a space, for revisions, and for change
-requests."""
+"""Read operations on content. Each operation exists for a space's main, for revisions, and for change requests."""
 
 from __future__ import annotations
 
@@ -25,9 +24,11 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
+from . import seen_routes
 from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
+from .people_presenting import PersonPageAccess, present_people_at_page
 from .reading import ContentReader
 from .visiting import VisitorReader
 from .wire import (
@@ -60,6 +61,8 @@ from .wire import (
     WayQuery,
     WaysQuery,
 )
+
+__all__ = ["seen_routes"]
 
 operation = Area("content").operation
 change_operation = Area("changes").operation
@@ -279,9 +282,24 @@ def get_reusable_document(
 
 @operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
-    """Get who can see a page of main. To change it, set `visibleTo` of the page."""
+    """Get who can see a page of main. To change it, set the page's `visibleTo`."""
     with call.db.read() as tx:
-        return present_access_overview(tx, space, page_id)
+        return present_access_overview(call, tx, space, page_id)
+
+
+@operation(
+    "listPeopleWithPageAccess",
+    "GET",
+    _MAIN + "/page/{pageId}/access/people",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def list_page_people(
+    call: Call, space: SpaceAccess, page_id: str, query: PageQuery
+) -> Listing[PersonPageAccess]:
+    """List everyone who can see a page of main, with the reasons, by name."""
+    with call.db.read() as tx:
+        return present_people_at_page(call, tx, space, page_id, query)
 
 
 # --- references ---------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ class PageContentQuery(ContentQuery):
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
     """Query parameters of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
-    just as fast."""
+    returned just as fast."""
 
     cached_metadata: bool = False
 

@@ -1,4 +1,4 @@
-"""Find broken references of main, and pages without references to them, for checks of whole spaces."""
+"""Find broken references in main, and pages that nothing refers to, for checks of whole spaces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resolution of references, the same for the API, the index of links, the reader, and print.
+"""Resolve references in the same way for the API, the link index, the reader, and PDFs.
 
 The result depends on the files of the space that contains the reference, on the hosts of this server
 (``hosts``), and on the reader (``Viewer``): a page of another space is a page for readers who can see that
@@ -100,7 +100,7 @@ class MemberViewer:
 
 
 class NobodyViewer:
-    """Viewer of a printed document, who can see only the space itself."""
+    """Viewer of a PDF, who can see only the space itself."""
 
     members = False
 

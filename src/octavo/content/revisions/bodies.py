@@ -82,7 +82,7 @@ def _list_known(tx: Transaction, digests: Iterable[str]) -> set[str]:
 
 
 def read_source(tx: Transaction, body: str | None) -> Document:
-    """Return the document of a page file, unevaluated. The caller owns the result."""
+    """Return the unevaluated document of a page file. The caller owns the result."""
     return parse_source(body, lambda: get_body(tx, body)) if body else Document(nodes=[], gaps=[""])
 
 

@@ -257,8 +257,8 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
 
 
 def _check_result(source: ComputedSource, found: Computed) -> None:
-    """Check that a computer returned a valid result: not too large, parents before children, and a unique place
-    for each page. Raises BadRequest."""
+    """Check that a computer returned a valid result: not too large, parents before children, and a unique position for
+    each page. Raises BadRequest."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
         raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES:,} pages or files.")
     above: set[str | None] = {None}
@@ -267,7 +267,8 @@ def _check_result(source: ComputedSource, found: Computed) -> None:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} produced the page {page.title!r} without a unique place in the tree."
+                f"source.type: {source.type!r} produced the invalid page {page.title!r}. "
+                "Each page must follow its parent and have a unique ID and path."
             )
         above.add(page.id)
         places.add(place)

@@ -52,7 +52,7 @@ _OWNERS = 50
 
 
 class MainUpdate(NamedTuple):
-    """Changes of a state of main, from which data is derived.
+    """Changes to a state of main, from which data is derived.
 
     ``hosts``: the hosts of this server (``core.links.app_hosts``). ``anew``: whether to derive the current
     data of these owners as if none had been derived before. ``whole``: whether to prepare all rows, to write
@@ -392,7 +392,7 @@ rebuilds_by_job("search and references", _REBUILD)
 def copy_derived(tx: Transaction, copy: Copy) -> None:
     """Copy the derived data of a space to its duplicate, or enqueue a job for a large space."""
     if copy.written:
-        # The derived data of the source may already be of a later state than the duplicate.
+        # The derived data of the source may already be from a later state than the duplicate.
         enqueue_rebuild(tx, copy.copy_id)
         return
     versioned = [derived.versioned for derived in _derived if derived.versioned is not None]

@@ -15,7 +15,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Row, Transaction
 from octavo.kit.db.pagination import Slice, list_page
 
-from .states import State, revision_state
+from .states import Layer, State, revision_state
 
 SAVES_APART = 5 * 60_000
 """Maximum number of milliseconds between two saves by the same person that are shown as one."""
@@ -124,6 +124,17 @@ def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     if row is None:
         raise NotFound(f"There is no revision {revision_id!r}.")
     return _revision(row)
+
+
+def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
+    """Return the revision that wrote a sequence of a branch."""
+    row = tx.one(
+        f"""SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence >= :seq
+            ORDER BY r.sequence LIMIT 1""",
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    return _revision(row) if row is not None else None
 
 
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:

@@ -127,7 +127,7 @@ def _require_depth(
 
 @counts("pages")
 def count_all_pages(tx: Transaction, organization_id: str) -> int:
-    """Return the number of pages of all spaces, without drafts and spaces in the trash."""
+    """Return the number of pages in all spaces, excluding drafts and spaces in the trash."""
     return int(
         tx.value(
             """SELECT count(*) FROM spaces s JOIN branches b ON b.id = s.main_branch

@@ -165,56 +165,105 @@ def _not_hidden(tx: Transaction, state: State) -> str:
 
 def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
     """Return the rules of the pages that have one, by page."""
-    return {page.id: page.visible_to for page in _pages_where(tx, state, "p.restricted = 1")}
+    pages = find_pages(tx, state, _list_ever_restricted(tx, state))
+    return {page.id: page.visible_to for page in pages.values() if page.visible_to}
 
 
-def find_last_rule(tx: Transaction, state: State, page_id: str) -> Rule:
-    """Return the rule of the last version of a page in a state, even if it is deleted there."""
+def list_deleted_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
+    """Return the rules that pages had when they were deleted, by page: in main, or in a change request."""
+    ever = _list_ever_restricted(tx, state)
+    rules = find_last_rules(tx, state, ever - find_pages(tx, state, ever).keys())
+    return {id: rule for id, rule in rules.items() if rule}
+
+
+def _list_ever_restricted(tx: Transaction, state: State) -> set[str]:
+    """Return the pages that had a rule at any time, with one index lookup for each."""
+    least = "SELECT min(p.page_id) FROM page_versions p WHERE p.branch_id = :branch AND p.restricted = 1"
+    query = f"""WITH RECURSIVE ever(page) AS (
+                  {least} UNION ALL SELECT ({least} AND p.page_id > e.page) FROM ever e WHERE e.page IS NOT NULL)
+                SELECT page FROM ever WHERE page IS NOT NULL"""
+    return {row[0] for layer in state.layers for row in tx.all(query, branch=layer.branch_id)}
+
+
+# The last version of a page in a layer that isn't a deletion.
+_LAST = """p.from_seq = (SELECT max(n.from_seq) FROM page_versions n WHERE n.branch_id = :branch
+             AND n.page_id = p.page_id AND n.from_seq <= :seq AND n.deleted = 0)"""
+
+
+def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Rule]:
+    """Return the rules of the last versions of pages in a state, even if they are deleted there."""
+    found: dict[str, Rule] = {}
+    left = set(page_ids)
     for layer in state.layers:
-        row = tx.one(
-            """SELECT p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
-               AND p.from_seq <= :seq AND p.deleted = 0 ORDER BY p.from_seq DESC LIMIT 1""",
+        rows = tx.all(
+            f"""SELECT p.page_id, p.fields FROM {tx.given("pages", "id")} AS w CROSS JOIN page_versions p
+                WHERE p.branch_id = :branch AND p.page_id = w.id AND {_LAST}""",
+            pages=json_list(left),
             branch=layer.branch_id,
-            page=page_id,
             seq=layer.sequence,
         )
-        if row is not None:
-            return tuple(_decode_fields(row[0]).get("visible_to", ()))
-    return ()
+        found |= {id: tuple(_decode_fields(fields).get("visible_to", ())) for id, fields in rows}
+        left -= found.keys()
+    return found
 
 
-def list_deleted_restricted(tx: Transaction, main: State) -> dict[str, Rule]:
-    """Return the rules that pages had when they were deleted in main, by page."""
+def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
+    """Return the sequence since which a page of main has its rule."""
     (layer,) = main.layers
-    rows = tx.all(
-        """SELECT p.page_id, p.fields FROM page_versions p
-           WHERE p.branch_id = :branch AND p.restricted = 1 AND +p.to_seq <= :seq AND NOT EXISTS (
-             SELECT 1 FROM page_versions n WHERE n.page_id = p.page_id AND n.branch_id = :branch
-               AND n.from_seq >= p.to_seq AND n.from_seq <= :seq)""",
+    start = layer.sequence
+    for from_seq, fields in tx.all(
+        """SELECT p.from_seq, p.fields FROM page_versions p WHERE p.branch_id = :branch AND p.page_id = :page
+           AND p.from_seq <= :seq ORDER BY p.from_seq DESC""",
         branch=layer.branch_id,
+        page=page.id,
         seq=layer.sequence,
-    )
-    return {id: tuple(_decode_fields(fields)["visible_to"]) for id, fields in rows}
+    ):
+        if tuple(_decode_fields(fields).get("visible_to", ())) != page.visible_to:
+            break
+        start = from_seq
+    return start
 
 
-def list_deleted_below(tx: Transaction, main: State, parents: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the pages that were deleted in main while they were below these pages, each with its parent."""
-    (layer,) = main.layers
+def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
+    """Return the pages that were deleted while they were below these pages, each with its parent. In a change
+    request, these are the pages that it deleted."""
+    top, *lower = state.layers
+    below = f"p.branch_id = :branch AND p.parent_id {tx.among('parents')} AND p.deleted = 0"
+    given = {"parents": json_list(parents)}
     rows = tx.all(
-        f"""SELECT p.page_id, p.parent_id FROM page_versions p
-           WHERE p.branch_id = :branch AND p.parent_id {tx.among("parents")} AND p.deleted = 0
-             AND +p.to_seq <= :seq AND NOT EXISTS (
-               SELECT 1 FROM page_versions n WHERE n.page_id = p.page_id AND n.branch_id = :branch
-                 AND n.from_seq >= p.to_seq AND n.from_seq <= :seq)""",
-        branch=layer.branch_id,
-        seq=layer.sequence,
-        parents=json_list(parents),
+        f"SELECT p.page_id, p.parent_id FROM page_versions p WHERE {below} AND +p.to_seq <= :seq AND {_LAST}",
+        branch=top.branch_id,
+        seq=top.sequence,
+        **given,
     )
-    return [(row[0], row[1]) for row in rows]
+    for layer in lower:
+        of_top = "SELECT 1 FROM page_versions u WHERE u.branch_id = :top AND u.page_id = p.page_id"
+        rows += tx.all(
+            f"""SELECT p.page_id, p.parent_id FROM page_versions p WHERE {below} AND {VALID}
+                  AND EXISTS ({of_top} AND u.deleted = 1 AND +u.from_seq <= :top_seq AND +u.to_seq > :top_seq)
+                  AND NOT EXISTS ({of_top} AND u.deleted = 0 AND u.from_seq <= :top_seq)""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            top=top.branch_id,
+            top_seq=top.sequence,
+            **given,
+        )
+    found = find_pages(tx, state, (row[0] for row in rows))
+    return [(row[0], row[1]) for row in rows if row[0] not in found]
+
+
+def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
+    """Return which of these spaces have or had a restricted page in main."""
+    rows = tx.all(
+        """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
+             SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
+        ids=space_ids,
+    )
+    return [row[0] for row in rows]
 
 
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the spaces of an organization in whose main a page is or was restricted."""
+    """Return the spaces of an organization that have or had a restricted page in main."""
     # Each branch with restricted pages takes one index lookup, and in this order no other rows are read.
     rows = tx.all(
         """WITH RECURSIVE restricted(branch) AS (
@@ -230,7 +279,7 @@ def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def list_child_ids(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the subpages of these pages, each with its parent, in no order."""
+    """Return the subpages of these pages, each with its parent, in no particular order."""
     below = f"p.parent_id {tx.among('parents')} AND p.deleted = 0"
     selects, layers = _select_from_layers(state, "SELECT p.page_id, p.parent_id FROM page_versions p", below)
     return [
@@ -375,8 +424,8 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
 
 
 def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
-    """Return the pages with these IDs that exist in the state, each after its ancestors from the top down,
-    with one lookup per level."""
+    """Return the pages with these IDs that exist in the state, each preceded by its ancestors from the top down, with
+    one lookup per level."""
     found = find_pages(tx, state, page_ids)
     known, level = dict(found), found
     while level:

@@ -130,8 +130,8 @@ def search_spaces(
 
 
 def _without_estimate(found: Results, count: int) -> Results:
-    """Return results whose count includes only results that were read, if it is a lower bound: an estimate
-    would include hidden results."""
+    """Limit the count to results that were read if it is a lower bound, because an estimate would include hidden
+    results."""
     return found if found.is_exact else Results(found.hits, count, False)
 
 

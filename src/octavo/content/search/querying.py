@@ -1,9 +1,8 @@
 """Find the best pages for a query.
 
-The query is first matched with all words, in any form. Words that occur nowhere are corrected by one typing
-error. Only if that finds too few pages, any of the words is enough. Results of the engine are scored again,
-in the same way on both engines: titles and headings that equal the query come first. Snippets are made only
-for results that are shown.
+The query is first matched with all words, in any form. Words that don't occur at all are corrected by one typing error.
+Only if that finds too few pages is any one of the words enough. Results of the engine are scored again, in the same way
+on both engines: titles and headings that equal the query come first. Snippets are made only for results that are shown.
 
 The engine returns matches in windows of sections: highest scores first, or ordered by id if it has no scores
 and for partial matches. Each window is ranked separately, and the next one is read only if there are too few
@@ -80,7 +79,7 @@ MAX_TERMS = 32
 """Maximum number of words and phrases in a query."""
 _SNIPPET = 180
 _LONGEST = 200
-"""Number of characters read after a snippet, so that no token is cut."""
+"""Number of characters read after a snippet, so that no token is cut off."""
 _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000

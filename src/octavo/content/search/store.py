@@ -646,8 +646,8 @@ def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches
 
 
 def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the spaces that contain a word of each term; for each word of the first term, those with most
-    pages first."""
+    """Yield the spaces that contain a word of each term; for each word of the first term, those with the most pages
+    first."""
     first, *others = terms
     also = "".join(
         f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"

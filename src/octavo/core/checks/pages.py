@@ -39,8 +39,8 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
-    """Return the faults of a page, and the data that checks of the whole site need about it. ``rules``: the
-    rules of its style guide."""
+    """Return the faults of a page, and the data about it that site-wide checks need. ``rules``: the rules of its style
+    guide."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
@@ -100,7 +100,7 @@ def styled_texts(document: Document) -> list[StyledText]:
 
 
 def styled_text(node: Block | Inline) -> StyledText:
-    """Return a paragraph or heading for the rules of a style guide."""
+    """Return a paragraph or heading in the form that style guide rules check."""
     text: list[str] = []
     shown: list[str] = []
     for child in walk(node):
@@ -115,10 +115,13 @@ def styled_text(node: Block | Inline) -> StyledText:
     return StyledText("".join(text), "".join(shown), node.type.startswith("heading"))
 
 
+def find_placeholder(text: str) -> re.Match[str] | None:
+    """Return the match of a placeholder, which marks a text without code as unfinished; None if there is none."""
+    return _MARKER.search(text) or _FILLER.search(text) or _SOON.search(text)
+
+
 def _check_placeholder(text: str) -> Iterator[Fault]:
-    bare = re.sub(r"`[^`]*`", "`…`", text)
-    found = _MARKER.search(bare) or _FILLER.search(bare) or _SOON.search(bare)
-    if found is not None:
+    if find_placeholder(re.sub(r"`[^`]*`", "`…`", text)) is not None:
         quote = shorten(text, QUOTE)
         yield Fault("placeholder", quote, quote, "This text is unfinished.")
 

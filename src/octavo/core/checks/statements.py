@@ -1,7 +1,7 @@
 """Find sentences that state a number, a version, or a URL, and those that contradict each other.
 
 Two sentences contradict each other if their words are the same and one value differs. Lists of releases and series of
-steps repeat a sentence with another value on purpose, so a pattern with many values is not a contradiction.
+steps repeat a sentence with a different value on purpose, so a pattern with many values is not a contradiction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
+"""Style guide rules in Vale's format, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
-such as those that look ahead, are refused when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support, such as
+lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -46,18 +46,18 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Text that is not a rule, with the reason."""
+    """Raised for text that is not a rule, with the reason."""
 
 
 class RuleAction(Struct, frozen=True):
-    """Fix of a rule."""
+    """Fix that a rule specifies."""
 
     name: str = ""
     params: tuple[str, ...] = ()
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule in the form used in its file."""
+    """Rule as written in its file."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -135,6 +135,10 @@ class StyleRule:
         elif given.match not in ("$title", "$sentence", "$lower", "$upper"):
             raise StyleRuleError("match: must be a pattern, $title, $sentence, $lower, or $upper")
 
+    @property
+    def severity(self) -> Literal["low", "medium", "high"]:
+        return _SEVERITIES[self.given.level]
+
     def fits(self, *, heading: bool) -> bool:
         """Return whether the rule applies to headings, or to other text."""
         if self.scopes & {"text", "raw"}:
@@ -187,7 +191,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
 def _compile(
     pattern: str, given: GivenRule, parts: Sequence[str] = (), *, bounded: bool = True
 ) -> re.Pattern[str]:
-    """Compile a pattern. ``parts``: the patterns of the rule that it consists of, one of which an error names."""
+    """Compile a pattern. ``parts``: the patterns of the rule that it combines; an error names the invalid one."""
     import re2
 
     options = re2.Options()
@@ -209,23 +213,45 @@ def _compile(
 
 class StyledText(Struct, frozen=True):
     """Paragraph or heading. ``text``: as written; ``shown``: the same with code replaced by other characters, so that
-    no rule is about it."""
+    no rule matches it."""
 
     text: str
     shown: str
     heading: bool
 
 
+class Replacement(NamedTuple):
+    """Text that replaces a range of another text."""
+
+    start: int
+    end: int
+    new: str
+
+
+class StyleFault(Struct, frozen=True):
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: what corrects it; None if people
+    have to decide."""
+
+    rule: StyleRule
+    text: StyledText
+    start: int
+    end: int
+    message: str
+    fix: Replacement | None = None
+
+
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
     """Return the faults that these rules find in the texts of a page."""
-    found: list[Fault] = []
-    for rule in rules:
-        fitting = [text for text in texts if rule.fits(heading=text.heading)]
-        found += islice(_check(rule, fitting), min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
-    return found
+    return [_on_page(found) for rule in rules for found in find_style(rule, texts)]
 
 
-def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
+    """Yield the parts of a page's texts that break a rule, up to a maximum number."""
+    fitting = [text for text in texts if rule.fits(heading=text.heading)]
+    return islice(_check(rule, fitting), min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
+
+
+def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     whole = {"consistency": _check_consistency, "conditional": _check_conditional}.get(rule.given.extends)
     if whole is not None:
         yield from whole(rule, texts)
@@ -243,16 +269,22 @@ def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
 
 def _fault(
     rule: StyleRule, text: StyledText, start: int, end: int, *words: str, new: str | None = None
-) -> Fault:
+) -> StyleFault:
+    fix = _remove(text.text, start, end) if new == "" else Replacement(start, end, new) if new else None
+    return StyleFault(rule, text, start, end, _message(rule.given.message, words), fix)
+
+
+def _on_page(found: StyleFault) -> Fault:
+    rule, text, start, end = found.rule, found.text.text, found.start, found.end
     # Other pages may link to a heading by its text, so only people change headings.
-    fix = text_fix(text.text, start, end, new) if new is not None and not text.heading else None
+    fix = text_fix(text, *found.fix) if found.fix is not None and not found.text.heading else None
     return Fault(
         "style",
         rule.name,
-        _quote(text.text, start, end),
-        _message(rule.given.message, words),
+        _quote(text, start, end),
+        found.message,
         rule=rule.name,
-        severity=_SEVERITIES[rule.given.level],
+        severity=rule.severity,
         fix=fix,
     )
 
@@ -269,18 +301,15 @@ def _quote(text: str, start: int, end: int) -> str:
     return shorten(text[left + 1 : (min(ends) + 1) if ends else len(text)].strip(), QUOTE)
 
 
-def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for match in rule.patterns[0].finditer(text.shown):
         if match[0].casefold() not in rule.exceptions and not _is_quoted(text.shown, match):
-            start, end = match.start(), match.end()
             new = _replacement(rule.given.action)
-            if new == "":
-                start, end = _with_space(text.text, start, end)
-            yield _fault(rule, text, start, end, match[0], new=new)
+            yield _fault(rule, text, match.start(), match.end(), match[0], new=new)
 
 
 def _replacement(action: RuleAction) -> str | None:
-    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't say."""
+    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't specify one."""
     if action.name == "remove":
         return ""
     return action.params[0] if action.name == "replace" and len(action.params) == 1 else None
@@ -295,18 +324,16 @@ def _is_quoted(text: str, match: re.Match[str]) -> bool:
     )
 
 
-def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for compiled, new in zip(rule.patterns, rule.replacements, strict=True):
         for match in compiled.finditer(text.shown):
             old = match[0]
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
-            # A person has to choose among alternatives, and a replacement can't refer to groups of the pattern.
+            # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
             choice = None if "|" in new or "$" in new else _like(old, new)
-            start, end = match.start(), match.end()
-            if choice == "":
-                start, end = _with_space(text.text, start, end)
-            yield _fault(rule, text, start, end, new.replace("|", "’ or ‘"), old, new=choice)
+            words = new.replace("|", "’ or ‘"), old
+            yield _fault(rule, text, match.start(), match.end(), *words, new=choice)
 
 
 def _like(old: str, new: str) -> str:
@@ -314,12 +341,26 @@ def _like(old: str, new: str) -> str:
     return new[:1].upper() + new[1:] if old[:1].isupper() and not old.isupper() else new
 
 
-def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range of a word to remove, together with the space after it."""
-    return (start, end + 1) if text[end : end + 1] == " " else (start, end)
+def _remove(text: str, start: int, end: int) -> Replacement:
+    """Return the removal of a word with the space and commas around it. The next word becomes the start of the sentence
+    if the removed word was.
+
+    >>> _remove("Obviously, you can.", 0, 9)
+    Replacement(start=0, end=12, new='Y')
+    >>> _remove("It is, of course, fine.", 7, 16)
+    Replacement(start=5, end=17, new='')
+    """
+    before, after = text[:start], text[end:]
+    if text[start].isupper() and (found := re.match(r",? (\w)", after)) is not None:
+        return Replacement(start, end + found.end(), found[1].upper())
+    if before.endswith(", ") and re.match(r"[,.;:!?)]|$", after):
+        return Replacement(start - 2, end + after.startswith(","), "")
+    if before.endswith(" ") and re.match(r"[,.;:!?)]|$", after):
+        return Replacement(start - 1, end, "")
+    return Replacement(start, end + after.startswith(" "), "")
 
 
-def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     parts = sentences(text.shown) if "sentence" in rule.scopes else [text.shown]
     for part in parts:
         count = sum(1 for _ in rule.patterns[0].finditer(part))
@@ -329,7 +370,7 @@ def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
             yield _fault(rule, text, start, start + len(part), str(count))
 
 
-def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     before, count = None, 0
     for match in rule.patterns[0].finditer(text.shown):
         word = match[0].casefold()
@@ -351,7 +392,7 @@ def _is_joined(text: str, start: int, end: int) -> bool:
     return text[max(start - 1, 0) : start] in _JOINTS or text[end : end + 1] in _JOINTS
 
 
-def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     for number in range(0, len(rule.patterns), 2):
         seen: tuple[int, str] | None = None
         for text in texts:
@@ -366,7 +407,7 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
                     return
 
 
-def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[Fault]:
+def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     """Yield a fault for each word, such as an abbreviation, that is used on a page without or before the text that it
     requires, such as its definition."""
     first, second = rule.patterns
@@ -381,7 +422,7 @@ def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
                 yield _fault(rule, text, match.start(), match.end(), word)
 
 
-def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[Fault]:
+def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     shown = text.shown.strip()
     if shown and not _is_capitalized(rule, shown):
         start = text.shown.find(shown)

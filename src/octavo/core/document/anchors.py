@@ -47,7 +47,7 @@ class DocumentPlace(Struct, frozen=True):
 
 
 def slug(title: str) -> str:
-    """Return the anchor of a heading in GitHub's form: lowercase, punctuation dropped, spaces as hyphens."""
+    """Return the anchor of a heading in GitHub's format: lowercase, punctuation dropped, spaces as hyphens."""
     return _DROP.sub("", title.strip().lower()).replace(" ", "-")
 
 
@@ -291,8 +291,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """Ids of a page, found by any spelling in a link. ``title``: the page's title, which other tools treat as
-    the first heading and which has no id here."""
+    """Ids on a page, which can be found by any spelling in a link. ``title``: the page's title, which other tools treat
+    as the first heading but which has no id here."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -334,7 +334,7 @@ def anchors(
 
 
 def _loose(name: str) -> str:
-    """Return a name without case, accents, spaces, and punctuation; a name without letters is unchanged."""
+    """Return a name in lowercase without accents, spaces, and punctuation; a name without letters is unchanged."""
     folded = unicodedata.normalize("NFC", _LATIN_ACCENTS.sub("", unicodedata.normalize("NFKD", name)))
     letters = _NUMBERED.sub("", _SIGNS.sub("", folded).casefold(), count=1) if name else ""
     return letters or name

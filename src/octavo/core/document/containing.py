@@ -1,8 +1,8 @@
 """Limit failures of Octavo's code to the block in which they occur: the rest of the page is still read,
 rendered, and searchable, and the failure is reported to the server administrator.
 
-Readers and renderers contain failures while they process the blocks; ``contained`` does it for code that
-processes a document as a whole.
+Readers and renderers contain failures while they process the blocks; ``contained`` does so for code that processes a
+document as a whole.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def _has_words(node: Inline) -> bool:
 
 
 def render(document: Document, context: HtmlContext | None = None) -> Html:
-    """Render a document as HTML for its reader. Conditions, expressions, and includes that are still in it
-    produce nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
+    """Render a document as HTML for a reader. Conditions, expressions, and includes that are still in it produce
+    nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.report()

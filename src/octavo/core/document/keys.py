@@ -198,8 +198,8 @@ def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | N
     them, in place. A new node gets a key that no node of either has. Keys in ``new`` that ``old`` also has
     are kept.
 
-    ``is_taken``: if both are parts of a page, the function that returns whether the rest of it has a key.
-    Keys in ``new`` that no node has are then kept, too.
+    ``is_taken``: if both are parts of a page, the function that returns whether the rest of that page has a key. Keys
+    in ``new`` that no node has are then kept, too.
     """
     assign_keys(old)
     digests = Digests(old, new)

@@ -1,4 +1,4 @@
-"""Helpers shared by all renderers of documents: careful access to external values, and short texts."""
+"""Helpers shared by all renderers of documents: safe access to external values, and short texts."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
     """Return the number of columns and rows that each cell of a table spans, by position (record, column), if the
-    covered cells are empty; and the positions of these. The header is record -1."""
+    covered cells are empty; and the positions of the covered cells. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()

@@ -1,8 +1,8 @@
 """Apply an edit of a block to the block's source, so that untouched parts keep their bytes.
 
-The block before and after the edit is written in the canonical style as a draft. The difference between the
-drafts is the edit; aligning the words and punctuation of the old draft with the source shows where to apply
-it. The result is used only if it reads the same as the canonical style, so a wrong guess costs only time.
+The block before and after the edit is written in the canonical style as a draft. The difference between the drafts is
+the edit; aligning the words and punctuation of the old draft with the source shows where to apply it. The result is
+used only if it is read the same way as the canonical style, so a wrong guess costs only time.
 """
 
 from __future__ import annotations
@@ -178,7 +178,7 @@ def _tokens(text: str) -> _Tokens:
 
 
 def _likeness(token: str) -> str:
-    """Return the common class of tokens that can replace each other."""
+    """Return the class that a token shares with the tokens that can replace it."""
     if token.isspace():
         return " "
     return token.replace("_", "*")
@@ -203,7 +203,7 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
     ending = "\r\n" if "\r\n" in source else "\n"
     seen: set[str] = set()
     known: dict[Any, dict[int, int]] = {}
-    # Smallest first: the bare change, however it is located.
+    # Smallest first: the bare change, located in either way, comes before wider ones.
     for (left, right), find in product(((0, 0), (0, 1), (1, 0), (1, 1)), (_places, _places_by_words)):
         places = known.get(find)
         if places is None:

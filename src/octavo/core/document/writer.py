@@ -1,9 +1,9 @@
 """Write nodes as Markdown in the canonical style of new blocks (``writing.py`` handles the others).
 
-Canonical: ``*`` bullets, ``_x_`` (``*x*`` next to letters) and ``**x**``, ``\\`` for a hard break, ``***``
-dividers, padded pipe tables, HTML where Markdown has no equivalent. A paragraph is read back and compared; if
-the plain form would read differently (delimiters next to letters, text that looks like markup), it is written
-with all punctuation escaped.
+Canonical: ``*`` bullets, ``_x_`` (``*x*`` next to letters) and ``**x**``, ``\\`` for a hard break, ``***`` dividers,
+padded pipe tables, HTML where Markdown has no equivalent. A paragraph is read back and compared; if the plain form
+would be read differently (delimiters next to letters, text that looks like markup), it is written with all punctuation
+escaped.
 """
 
 from __future__ import annotations

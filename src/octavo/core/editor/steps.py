@@ -81,7 +81,7 @@ step_json_id("markSet", _MarkSetStep)
 
 
 class Applied(NamedTuple):
-    """Result of steps: the document, and the changed ranges of each step."""
+    """Result of applying steps: the document, and the changed ranges of each step."""
 
     doc: Node
     ranges: list[Ranges]
@@ -231,8 +231,8 @@ def _through(map: StepMap, places: list[tuple[int, int]]) -> list[tuple[int, int
 
 
 def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
-    """Return the places in a document that the steps before it may have changed, each with its start and end. A
-    place where content was deleted is empty."""
+    """Return the ranges of a document, each with its start and end, that the steps before it may have changed. The
+    range of deleted content is empty."""
     places: list[tuple[int, int]] = []
     for step in steps:
         map = StepMap(list(ranges_of(step)))
@@ -241,7 +241,7 @@ def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
 
 
 def _places_of(step: StepJson) -> list[tuple[int, int]]:
-    """Return the places that a step changes, in the document before it."""
+    """Return the ranges that a step changes, as positions in the document before the step."""
     if step["stepType"] == "markSet":
         return [place for part in step["steps"] for place in _places_of(part)]
     if "pos" in step:

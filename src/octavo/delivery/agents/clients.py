@@ -1,5 +1,5 @@
-"""Clients of both OAuth servers, the one of the API and those of sites: registration, identification, and
-requests for access (RFC 6749, 7591, 7636, and client metadata documents)."""
+"""Clients of the OAuth servers for the API and for sites: registration, identification, and access requests
+(RFC 6749, 7591, 7636, and client metadata documents)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from .connecting import Unusable, allows_redirect, check_redirect
 from .documents import LONGEST, Documents, is_document
 
 MAX_FORM = 16 * 1024
-"""Maximum size in bytes of a form that apps post."""
+"""Maximum size in bytes of a form that an app submits."""
 NO_STORE = {"cache-control": "no-store", "pragma": "no-cache"}
 _REGISTRATIONS = 20
-"""Maximum number of apps that can register in a minute from one IP address."""
+"""Maximum number of apps that can register per minute from one IP address."""
 _JSON = "application/json"
 _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Raised for an invalid request of an app. ``redirect``: the URL to which the error can be sent, if any."""
+    """Raised for an invalid request from an app. ``redirect``: the URL to which the error can be sent, if
+    any."""
 
     def __init__(
         self, code: str, message: str, redirect: str | None = None, state: str | None = None
@@ -39,8 +40,8 @@ class BadOAuth(Exception):  # noqa: N818
 
 
 class AppRequest(NamedTuple):
-    """Request of an app, with the parameters of the authorization URL. ``scopes`` and ``resource``: empty if
-    the request names none."""
+    """Request from an app, with the parameters of the authorization URL. ``scopes`` and ``resource``: empty
+    if not specified in the request."""
 
     client: store.ClientRow
     redirect: str
@@ -115,13 +116,13 @@ def fields_of(text: bytes) -> dict[str, str]:
 
 
 def answer_at(redirect: str, issuer: str, state: str | None, **parameters: str) -> str:
-    """Return the URL with which a browser delivers a response to the app (RFC 9207)."""
+    """Return the URL to which a browser is redirected to deliver a response to the app (RFC 9207)."""
     query = {**parameters, "iss": issuer, **({"state": state} if state is not None else {})}
     return f"{redirect}{'&' if '?' in redirect else '?'}{urlencode(query)}"
 
 
 class Registrations:
-    """Registrations of apps with one server."""
+    """App registrations on one OAuth server."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -153,7 +154,7 @@ class Registrations:
 
 
 def read_request(context: Context, request: Request, query: bytes) -> AppRequest:
-    """Return the request of an app in the query of a URL. Raises BadOAuth."""
+    """Return an app's request from a URL query. Raises BadOAuth if it is invalid."""
     fields = fields_of(query)
     client = _find_client(context, fields.get("client_id", ""), request)
     redirect = fields.get("redirect_uri", "")
@@ -168,7 +169,7 @@ def read_request(context: Context, request: Request, query: bytes) -> AppRequest
         raise asked.bad("unsupported_response_type", "response_type: must be code")
     plain = challenge.replace("-", "").replace("_", "")
     if fields.get("code_challenge_method") != "S256" or len(challenge) != 43 or not plain.isalnum():
-        raise asked.bad("invalid_request", "code_challenge: must be a challenge of the method S256")
+        raise asked.bad("invalid_request", "code_challenge: must be an S256 challenge")
     return asked
 
 

@@ -1,4 +1,4 @@
-"""Consent of a person to an app that requests to act on their behalf."""
+"""A person's consent to an app that requests to act on their behalf."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Short = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 class ConnectAgent(Struct, rename="camel"):
-    """Request of an app, with the parameters of the authorization URL, and the permissions that the person
+    """Request from an app, with the parameters of the authorization URL and the permissions that the person
     granted. ``scopes``: the scopes, either of the tools or of the API. ``days``: the number of days of
     access."""
 

@@ -1,4 +1,4 @@
-"""Exchange a person's consent for an agent with a token: authorization codes with PKCE (OAuth 2.1)."""
+"""Exchange a person's consent for an agent's token, using authorization codes with PKCE (OAuth 2.1)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from . import store
 from .commands import ConnectAgent
 
 ACCESS_LASTS = HOUR
-"""Time in milliseconds for which a token is valid before it must be refreshed."""
+"""Milliseconds for which a token is valid before it must be refreshed."""
 CODE_LASTS = 5 * 60_000
 _DECIDING = HOUR
-"""Time in milliseconds for which the consent page remains usable after the app's document has expired."""
+"""Milliseconds for which the consent page remains usable after the app's document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
@@ -49,8 +49,8 @@ class Unusable(Exception):
 
 
 def check_redirect(address: str) -> None:
-    """Raise BadRequest unless codes can be sent to a redirect URI: https, the local machine, or the scheme of
-    an installed app, without a fragment."""
+    """Raise BadRequest unless codes can be sent to a redirect URI. It must use https, the local machine, or
+    the URL scheme of an installed app, and must have no fragment."""
     found = read_address(address)
     bad = BadRequest(
         "redirect_uris: must be https URLs, URLs of the local machine, or custom schemes of apps"
@@ -66,13 +66,13 @@ def check_redirect(address: str) -> None:
 
 
 def is_own_machine(address: str) -> bool:
-    """Return whether a URL points to the machine of the person who is redirected there."""
+    """Return whether a URL points to the user's own machine."""
     found = read_address(address)
     return found is not None and found.host in _OWN_MACHINE
 
 
 def allows_redirect(client: store.ClientRow, wanted: str) -> bool:
-    """Return whether a client registered this redirect URI. On the local machine the port may differ each time."""
+    """Return whether a client registered this redirect URI. The port of a local URL can change each time."""
     if wanted in client.redirects:
         return True
     found = read_address(wanted)
@@ -103,7 +103,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
             raise BadRequest("scopes: must include docs:read, which all other scopes require")
     elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
         raise BadRequest(
-            "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
+            "scopes: tool scopes (docs:...) can't be mixed with API scopes; request only one kind"
         )
     secret = new_secret("")
     until = now() + body.days * DAY
@@ -138,15 +138,16 @@ def new_secret(prefix: str) -> str:
 
 
 def is_proved(verifier: str, challenge: str) -> bool:
-    """Return whether the sender of a code is the one who requested it (RFC 7636, S256)."""
+    """Return whether the sender of a code is the client that requested it (RFC 7636, S256)."""
     digest = hashlib.sha256(verifier.encode("utf-8", "surrogateescape")).digest()
     proof = base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
     return secrets.compare_digest(proof, challenge)
 
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
-    """Exchange a code for an agent. Return None for a code that was already used; the agent created from it
-    then loses its token, because one of the two senders must have stolen the code. Raises Unusable."""
+    """Exchange a code for an agent. If the code was already used, revokes the agent created from it and
+    returns None, because one of the two senders must have stolen the code. Raises Unusable for an invalid
+    code."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
@@ -170,8 +171,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
-    """Issue new tokens to an agent. Return None for the previous refresh token, whose reuse revokes the
-    agent. Raises Unusable."""
+    """Issue new tokens to an agent. If the refresh token was already replaced, revokes the agent and returns
+    None. Raises Unusable for an invalid token."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
         _end_stolen(tx, stolen.id, stolen.organization_id)
@@ -182,7 +183,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
-        raise Unusable("This token has just been used. Use the new token.")
+        raise Unusable("This refresh token was just used. Use the new one.")
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 

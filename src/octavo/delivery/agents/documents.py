@@ -1,5 +1,5 @@
-"""Clients whose id is an https URL, where a document describes them (OAuth Client ID Metadata Document, part
-of the Model Context Protocol since 2025-11-25)."""
+"""Clients whose id is the https URL of a document that describes them (OAuth Client ID Metadata Document,
+part of the Model Context Protocol since version 2025-11-25)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000
 _SHORTEST, _USUAL, _LONGEST = 5 * _MINUTE, 60 * _MINUTE, DAY
-"""Times in milliseconds for which a document stays valid: the minimum, the default if it specifies none, and
-the maximum."""
+"""Milliseconds for which a document stays valid: the minimum, the default if the document doesn't specify a
+time, and the maximum."""
 _MAX_AGE = re.compile(r"(?:^|[\s,])max-age=\"?(\d{1,9})", re.I)
 _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
 
 class _Document(Struct):
-    """Client metadata document. ``proves``: the method with which the client authenticates at the token
+    """Client metadata document. ``proves``: the method that the client uses to authenticate at the token
     endpoint. Other fields are ignored."""
 
     client_id: str
@@ -60,13 +60,13 @@ class Documents:
         self._context = context
         settings = context.settings
         self._fetcher = Fetcher(settings.allow_private_fetch)
-        # A document that a user publishes on this server must not make an app look like one of the server
-        # administrator.
+        # A document that a user publishes on this server must not make an app look as if it came from the
+        # server administrator.
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
-        """Return the client described at the URL ``client_id``. Raises Unusable if there is no document
-        describing a client, Busy, and TooManyRequests."""
+        """Return the client described at the URL ``client_id``. Raises Unusable if no document there
+        describes a client, and Busy or TooManyRequests if too many documents are being fetched."""
         self._check(client_id)
         with self._context.db.read() as tx:
             known = store.find_client(tx, client_id)

@@ -30,8 +30,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
     """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
 
     def enter(request: Request) -> ToolCaller:
-        """Return the caller of the tools. Raises the error with which the request is rejected, before its
-        body is read."""
+        """Return the caller of the tools. To reject a request, raises an error before reading the body."""
         organization_id = request.parameters["organizationId"]
         call = Call(
             context=context,
@@ -46,7 +45,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
             by_agent=True,
         )
         if b"authorization" not in request.headers:
-            # A browser's cookie doesn't count as a token, because other sites could make browsers send it.
+            # A browser cookie doesn't count as a token, because other sites could make browsers send it.
             raise NotSignedIn("Agents must send a token in the header: Authorization: Bearer <token>")
         dispatcher.enter(call)
         return ToolCaller(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
@@ -67,7 +66,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
 
     server = Server(context.settings.name, _INSTRUCTIONS, TOOLS)
 
-    # Some clients recognize a URL as MCP only if it ends in /mcp.
+    # Some clients recognize an MCP URL only if it ends in /mcp.
     paths = (f"{MCP_PATH}/{{organizationId}}", f"{MCP_PATH}/{{organizationId}}/mcp")
     routes = [Route(path, {"POST": Action("postAgentMessage", post)}) for path in paths]
     return [*routes, *OAuth(context, pool).routes()]

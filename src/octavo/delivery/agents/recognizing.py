@@ -1,4 +1,4 @@
-"""Owners of agent tokens, and revoking a person's agents together with their other access."""
+"""Find the owners of agent tokens, and revoke a person's agents together with their other access."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def find_owner(context: Context, hashed: str) -> AgentOwner | None:
 
 
 def find_owner_by_id(tx: Transaction, agent_id: str) -> AgentOwner | None:
-    """Return the owner of a connected agent; None if it was revoked or has expired."""
+    """Return the owner of a connected agent; None if the agent was revoked or has expired."""
     found = store.find_good_by_id(tx, agent_id)
     return _owner(found) if found is not None and now() < found.expires_at else None
 

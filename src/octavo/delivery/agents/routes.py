@@ -1,4 +1,4 @@
-"""Routes of connected agents and their activity, with an operation that undoes it."""
+"""Routes for connected agents, and for listing and undoing their changes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ operation = Area("agents").operation
     body_limit=16_384,
 )
 def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
-    """Connect an app that acts on behalf of the caller in one organization, with the scopes they grant.
-    Requires a session with a recent sign-in, so apps can't connect other apps. The code in the response can
-    be used once, within five minutes."""
+    """Connect an app that acts on behalf of the caller in one organization, with the granted scopes. Requires
+    a session with a recent sign-in, so apps can't connect other apps. The code in the response expires after
+    five minutes and can be used only once."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         org = organization_access(tx, caller.actor, Can.VIEW, body.organization)
@@ -39,7 +39,7 @@ def connect_agent(call: Call, caller: SignedIn, body: ConnectAgent) -> Reply:
 
 @operation("listConnectedAgents", "GET", "/user/agents", needs=Can.SIGN_IN)
 def list_agents(call: Call, caller: SignedIn, query: PageQuery) -> Listing[wire.Agent]:
-    """List the agents that the caller connected, newest first."""
+    """List the agents that the caller has connected, newest first."""
     with call.db.read() as tx:
         found = store.list_agents(
             tx, caller.user_id, query.limit, query.page, only=call.actor.organization_id
@@ -74,9 +74,9 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
 
 @operation("undoAgentActs", "POST", "/user/agents/{agentId}/undo", needs=Can.SIGN_IN, errors=(400, 404))
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
-    """Undo an agent's actions since a given time, by default in the last day. Its change requests are
-    archived, its merges are reverted by new change requests, and its comments are deleted, within the limits
-    of the caller's permissions. The response lists the result for each change."""
+    """Undo an agent's actions since a given time; by default, since a day ago. Its change requests are
+    archived, its merges are reverted by new change requests, and its comments are deleted, as far as the
+    caller's permissions allow. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)
     try:
         since = parse_iso(body.since) if body.since is not None else now() - DAY
@@ -94,7 +94,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
 
 @operation("listAgentsInOrganization", "GET", "/orgs/{organizationId}/agents", needs=Can.ADMIN)
 def list_agents_in_organization(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.MemberAgent]:
-    """List the active agents that members connected to the organization, newest first."""
+    """List the active agents that members have connected to the organization, newest first."""
     with call.db.read() as tx:
         found = store.list_of_organization(tx, org.organization_id, query.limit, query.page)
         people = present_people(call, tx, [row.user_id for row in found.rows])

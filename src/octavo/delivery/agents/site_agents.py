@@ -1,5 +1,5 @@
-"""Agents that visitors allow to read a site for authenticated visitors. A visitor's consent is exchanged for
-a token for the site's MCP server, which is valid as long as the visitor's own sign-in."""
+"""Agents that visitors allow to read a site with visitor authentication. A visitor's consent is exchanged for
+a token for the site's MCP server. The token is valid as long as the visitor's own sign-in."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .connecting import ACCESS_LASTS, CODE_LASTS, Grant, Unusable, is_proved, ne
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"
 _LONGEST = 90 * DAY
-"""Time in milliseconds after which a visitor has to connect an agent again, regardless of how long their own
-sign-in lasts."""
+"""Milliseconds after which a visitor must reconnect an agent, regardless of how long their own sign-in
+lasts."""
 _KEPT = 30 * DAY
-"""Time in milliseconds for which an app stays registered after its token has expired."""
+"""Milliseconds for which an app stays registered after its token has expired."""
 _PROOF = sealed_column("site_agents", "proof", "id")
 
 
@@ -63,7 +63,8 @@ def _find(tx: Transaction, column: str, secret: str) -> _Row | None:
 
 
 def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str, preview: bool) -> int | None:
-    """Return the expiration of a visitor's token on a site in milliseconds; None if it isn't valid there."""
+    """Return the expiration time of a visitor's token on a site, in milliseconds; None if the token isn't
+    valid there."""
     if site is None or not site.published or site.visibility != "visitor-auth":
         return None
     if preview:
@@ -76,11 +77,11 @@ def _end_of(tx: Transaction, context: Context, site: SiteRow | None, proof: str,
 def connect_visitor(
     tx: Transaction, context: Context, site: SiteRow, agreed: SiteConsent, proof: str, preview: bool
 ) -> str:
-    """Return the code with which an app gets a token for a visitor's access. Raises BadRequest if the
+    """Return a code that an app can exchange for a token with the visitor's access. Raises BadRequest if the
     visitor's token has expired in the meantime."""
     until = _end_of(tx, context, site, proof, preview)
     if until is None:
-        raise BadRequest("asked: your sign-in has expired. Connect the app again")
+        raise BadRequest("Your sign-in has expired. Connect the app again.")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
     tx.insert(
@@ -103,8 +104,8 @@ def connect_visitor(
 def use_site_code(
     tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and tokens for a code. Return None if the code was already used, and revoke its tokens.
-    Raises Unusable."""
+    """Return the site and tokens for a code. If the code was already used, revokes its tokens and returns
+    None. Raises Unusable for an invalid code."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Connect the app again.")
@@ -121,8 +122,8 @@ def use_site_code(
 def refresh_site_agent(
     tx: Transaction, context: Context, token: str, client_id: str
 ) -> tuple[SiteRow, Grant] | None:
-    """Return the site and new tokens. Return None if the refresh token was already used, and revoke all of
-    its tokens. Raises Unusable."""
+    """Return the site and new tokens. If the refresh token was already used, revokes all of the agent's
+    tokens and returns None. Raises Unusable for an invalid token."""
     stolen = _find(tx, "former_refresh_hash", token)
     if stolen is not None:
         _delete(tx, stolen.id)
@@ -151,7 +152,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This token has just been used. Use the new token.")
+        raise Unusable("This refresh token was just used. Use the new one.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 
@@ -168,7 +169,7 @@ def _delete(tx: Transaction, id: str) -> None:
 
 
 def forget_site_agents(tx: Transaction) -> None:
-    """Delete agents that ended a while ago, and codes that no app used."""
+    """Delete agents that expired a while ago, and codes that no app used."""
     tx.run(
         """DELETE FROM site_agents WHERE expires_at < :ended
              OR (access_hash IS NULL AND code_until < :unused)""",

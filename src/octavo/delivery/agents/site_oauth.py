@@ -1,4 +1,4 @@
-"""OAuth for the MCP servers of sites for authenticated visitors: metadata, the consent page, and tokens.
+"""OAuth for the MCP servers of sites with visitor authentication: metadata, the consent page, and tokens.
 
 Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under the sites URL; visitors
 give consent on the site itself, where they are signed in.
@@ -57,7 +57,7 @@ from .site_agents import SiteConsent, connect_visitor, refresh_site_agent, revok
 _PATH = "/~oauth"
 _PURPOSE = "consent of a visitor"
 _DECIDING = HOUR
-"""Time in milliseconds for which the consent page is valid."""
+"""Milliseconds for which the consent page is valid."""
 _agreed = msgspec.json.Decoder(SiteConsent)
 
 
@@ -66,7 +66,7 @@ def _issuer(context: Context, site_id: str) -> str:
 
 
 def _resources(tx: Transaction, context: Context, site: SiteRow) -> list[str]:
-    """Return the URLs of a site's MCP server for which its tokens are valid."""
+    """Return the URLs of a site's MCP server that its tokens are valid for."""
     return [f"{public_url(tx, context, site)}{path}" for path in MCP_PATHS]
 
 
@@ -151,7 +151,7 @@ class SiteOAuth:
         if found is None:
             return error_answer(
                 "invalid_grant",
-                "This has already been used, so the app's access has been revoked. Connect the app again.",
+                "This code or token was already used, so access has been revoked. Connect the app again.",
             )
         grant = found[1]
         issued = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
@@ -183,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask a visitor whether an app may read the site as they see it. ``asked``: the query of the app, if they
-    had to sign in first."""
+    """Ask a visitor whether an app may read the site as they see it. ``asked``: the app's query, if the
+    visitor had to sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string
@@ -224,8 +224,8 @@ def _agreement(context: Context, issuer: str, asked: AppRequest, site_id: str, p
 
 @route("connectVisitor", CONNECT_PATH, method="POST", body=MAX_FORM, rate="tries")
 def connect(view: View, visit: SiteVisit) -> Later:
-    """Redirect a visitor who gives consent back to the app, with a code. The form is signed for this visitor,
-    so that no other page can submit one."""
+    """Redirect a visitor who gave consent back to the app with a code. The form is signed for this visitor,
+    so that no other page can submit it."""
     _require_agents(view, visit)
     context, site, admission = view.context, visit.site, visit.admission
     try:
@@ -234,7 +234,7 @@ def connect(view: View, visit: SiteVisit) -> Later:
         raise BadRequest(str(bad)) from None
     agreed = _agreed.decode(signed) if signed is not None else None
     if agreed is None or agreed.site != site.id or agreed.proof != hash_token(admission.proof):
-        raise BadRequest("asked: this page has expired. Connect the app again")
+        raise BadRequest("This page has expired. Connect the app again.")
 
     def work_out() -> Answer:
         with context.db.write() as tx:

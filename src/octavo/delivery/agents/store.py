@@ -15,7 +15,7 @@ from octavo.organization.access.limits import counts, within_limit
 from octavo.organization.access.tokens import hash_token
 
 _UNUSED = WEEK
-"""Time in milliseconds after which an unconnected client is deleted."""
+"""Milliseconds after which an unconnected client is deleted."""
 MAX_CLIENTS = 10_000
 """Maximum number of unconnected clients."""
 _CONNECTED = """SELECT 1 FROM agents a
@@ -24,8 +24,8 @@ _CONNECTED = """SELECT 1 FROM agents a
 
 
 class ClientRow(Struct, frozen=True):
-    """Registered client. ``fresh_until``: the expiration of its metadata document; None for clients that
-    registered themselves."""
+    """Registered client. ``fresh_until``: the expiration time of its metadata document, in milliseconds; None
+    for clients that registered themselves."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ def insert_client(tx: Transaction, name: str, redirects: list[str]) -> ClientRow
 
 
 def put_client(tx: Transaction, client: ClientRow) -> None:
-    """Insert or update the data of a client's metadata document."""
+    """Insert or update the data from a client's metadata document."""
     tx.run(
         """INSERT INTO agent_clients (id, name, redirects, created_at, fresh_until)
            VALUES (:id, :name, :redirects, :at, :fresh_until)
@@ -71,7 +71,7 @@ def count_clients(tx: Transaction) -> int:
 
 
 def make_room(tx: Transaction) -> None:
-    """Delete unconnected clients before the scheduled job does, to make room for another."""
+    """Delete unconnected clients without waiting for the scheduled job, to make room for another."""
     if count_clients(tx) >= 2 * MAX_CLIENTS:
         forget_clients(tx)
 
@@ -128,7 +128,7 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
 
 
 def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
-    """Delete a person's codes that no app has exchanged yet. ``only``: the organization to limit this to."""
+    """Delete a person's unused codes. ``only``: an organization to limit the deletion to."""
     tx.run(
         f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
         user=user_id,
@@ -189,13 +189,14 @@ def insert_agent(tx: Transaction, id: str, code: CodeRow, access: str, until: in
 
 
 def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:
-    """Return the agent with this token, if its person still has access and hasn't revoked it."""
+    """Return the agent with this token, if the person who connected it still has access and hasn't revoked
+    it."""
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.access_hash = :hash", hash=hashed)
     return AgentRow(*row) if row else None
 
 
 def find_good_by_id(tx: Transaction, agent_id: str) -> AgentRow | None:
-    """Return the agent with this id, if its person is a member and hasn't revoked it."""
+    """Return the agent with this id, if the person who connected it is a member and hasn't revoked it."""
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.id = :id", id=agent_id)
     return AgentRow(*row) if row else None
 
@@ -231,7 +232,7 @@ def renew(tx: Transaction, agent_id: str, former: str, access: str, until: int, 
 def list_agents(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None
 ) -> Slice[AgentRow]:
-    """Return a person's active agents, newest first. ``only``: the organization to limit them to."""
+    """Return a person's active agents, newest first. ``only``: an organization to limit the list to."""
     of_one = " AND a.organization_id = :org" if only is not None else ""
     return _list_active(tx, f"a.user_id = :user{of_one}", limit, page, user_id, only)
 
@@ -255,7 +256,7 @@ def _list_active(
 
 
 def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentRow]:
-    """Return all unrevoked agents of a person. ``only``: the organization to limit them to."""
+    """Return all of a person's agents that aren't revoked. ``only``: an organization to limit the list to."""
     rows = tx.all(
         f"""SELECT {_AGENT} FROM agents a WHERE a.user_id = :user AND a.revoked_at IS NULL
             {"AND a.organization_id = :only" if only else ""}""",
@@ -268,7 +269,7 @@ def find_good(tx: Transaction, user_id: str, *, only: str | None) -> list[AgentR
 def list_of_organization(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[AgentRow]:
-    """Return the active agents that members connected to an organization, newest first."""
+    """Return the active agents that members have connected to an organization, newest first."""
     return _list_active(tx, "a.organization_id = :org", limit, page, None, organization_id)
 
 
@@ -333,8 +334,8 @@ def list_acts(tx: Transaction, agent_id: str, limit: int, page: str | None) -> S
 def list_acts_since(
     tx: Transaction, agent_id: str, since: int, before: str | None, most: int
 ) -> list[ActRow]:
-    """Return an agent's changes since a given time that weren't undone, newest first. ``before``: the action
-    after which to continue."""
+    """Return an agent's changes since a given time that haven't been undone, newest first. ``before``: the
+    action to continue after."""
     rows = tx.all(
         f"""SELECT {_ACT} FROM agent_acts WHERE agent_id = :agent AND created_at >= :since AND undone_at IS NULL
             {"AND id < :before" if before else ""} ORDER BY id DESC LIMIT :most""",
@@ -347,7 +348,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return the change requests among these that the agent created."""
+    """Return those of the change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",
@@ -362,7 +363,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """Activity of an agent in the last day: change requests created, pages edited, and other actions."""
+    """An agent's activity in the last day: change requests created, pages edited, and other actions."""
 
     drafts: int
     pages: int

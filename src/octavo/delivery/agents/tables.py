@@ -1,4 +1,4 @@
-"""Declarations of the agents' tables."""
+"""Declare the tables for agents."""
 
 from __future__ import annotations
 

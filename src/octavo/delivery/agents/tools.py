@@ -1,5 +1,5 @@
-"""Tools that agents use. Each performs operations of the table as the person who connected the agent, and
-changes are logged under the agent's name.
+"""Tools that agents use. Each performs API operations as the person who connected the agent, and changes are
+logged under the agent's name.
 
 Nothing that an agent reads changes its permissions: the effect of a tool depends on its arguments and the
 person's permissions, never on the text of a page or comment.
@@ -25,13 +25,12 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
-"""Daily limits of an agent: the number of change requests that it can create, of pages that it can edit, and
-of other actions (comments, replies, reviews, review requests, and edits of a change request's subject or
-status)."""
+"""Daily limits per agent: the number of change requests to create, pages to edit, and other actions
+(comments, replies, reviews, review requests, and edits to a change request's subject or status)."""
 MAX_WAITING = 100
-"""Maximum number of an agent's change requests that are open at a time."""
+"""Maximum number of open change requests per agent at a time."""
 _TEXT = 40_000
-"""Maximum number of characters of one response, about 10,000 tokens."""
+"""Maximum number of characters in one response, about 10,000 tokens."""
 
 Id = Annotated[str, Meta(min_length=1, max_length=100)]
 Words = Annotated[str, Meta(min_length=1, max_length=20_000)]
@@ -63,7 +62,7 @@ class ToolCaller(Struct, frozen=True):
     def ask(
         self, operation: str, path: dict[str, str], query: JsonObject | None = None, body: object = None
     ) -> Any:
-        """Return the response of an operation. Raises RefusedTool with its message."""
+        """Return the response of an operation. If it fails, raises RefusedTool with the error message."""
         try:
             return self.perform(operation, path, query or {}, body)
         except OctavoError as error:
@@ -83,8 +82,8 @@ class ToolCaller(Struct, frozen=True):
         self._require_budget(operation, pages)
         change = path.get("changeRequestId")
         if change is not None:
-            # A change request's number is unique only within its space. Resolve it first, so that the change is logged
-            # regardless of what happens afterward.
+            # A change request's number is unique only within its space. Resolve it first, so that the change
+            # is logged no matter what happens next.
             where = {name: path[name] for name in ("spaceId", "changeRequestId")}
             change = self.ask("getChangeRequestById", where)["id"]
             path = {**path, "changeRequestId": change}
@@ -133,8 +132,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to the amount that a model reads in one call. The structured content is
-    complete."""
+    """Return a response as JSON text, truncated to what a model can read in one call. The structured content
+    is complete."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -421,7 +420,7 @@ def _check(on: ToolCaller, asked: OfChange) -> ToolText:
 _BRIEF = 200
 """Maximum number of characters of a text that a check quotes."""
 _PLACES = 5
-"""Maximum number of pages that a check names for one broken link."""
+"""Maximum number of pages that a check lists for one broken link."""
 
 
 def _brief_conflict(conflict: Mapping[str, object]) -> JsonObject:
@@ -439,7 +438,7 @@ def _brief_link(link: JsonObject) -> JsonObject:
 
 
 def _brief_reference(reference: JsonObject) -> JsonObject:
-    """Return the target of a reference and the places that refer to it, without other details."""
+    """Return the target of a reference and the pages that refer to it, without other details."""
     kind = reference["kind"]
     of = reference.get(kind)
     names = ("id", "title", "name", "path", "url")
@@ -492,7 +491,7 @@ def _gaps(on: ToolCaller, asked: Gaps) -> ToolText:
         )
         result["askedElsewhere"] = clusters["items"]
     except RefusedTool:
-        pass  # Without access to conversations, return the rest.
+        pass  # If the caller can't access conversations, return the rest.
     return _say(result, asked.start)
 
 

@@ -1,4 +1,4 @@
-"""Undo an agent's changes, with the operations that people use."""
+"""Undo an agent's changes, using the same operations as people."""
 
 from __future__ import annotations
 
@@ -15,13 +15,12 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 _MOST = 200
-"""Maximum number of actions undone in one call, newest first."""
+"""Maximum number of actions to undo in one call, newest first."""
 
 
 class UndoneAct(Struct, rename="camel"):
-    """Undone change. ``result``: the outcome: the change request was archived, a new change request reverts
-    the merge, the comment was deleted, the change was already undone, or it was kept for the given
-    ``reason``."""
+    """Undone change. ``result``: whether the change request was archived, a new change request reverts the
+    merge, the comment was deleted, the change was already undone, or it was kept for the given ``reason``."""
 
     act: str
     operation: str
@@ -36,7 +35,7 @@ Ask = Callable[..., Any]
 
 
 class Undone(NamedTuple):
-    """Result of one call. ``next``: the action after which to continue, if there are more."""
+    """Result of one call. ``next``: the action to continue after, if there are more."""
 
     acts: list[UndoneAct]
     next: str | None
@@ -51,7 +50,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """Results for change requests that several actions refer to."""
+    """Results for change requests that more than one action refers to."""
     found = []
     for act in acts:
         try:

@@ -1,4 +1,4 @@
-"""Wire types of agents."""
+"""Wire format of agents."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from .undoing import UndoneAct
 
 
 class AgentConnection(Struct):
-    """Result of connecting an app. ``url``: the URL with which the person's browser delivers the code to the
-    app."""
+    """Result of connecting an app. ``url``: the URL to which the person's browser is redirected to deliver
+    the code to the app."""
 
     url: str
 
@@ -51,15 +51,15 @@ class AgentAct(Struct, rename="camel", kw_only=True):
 
 
 class UndoActs(Struct):
-    """Request to undo changes. ``since``: an ISO 8601 time; by default a day ago. ``before``: the ``next`` of
-    an earlier response."""
+    """Request to undo changes. ``since``: an ISO 8601 time; by default, a day ago. ``before``: the ``next``
+    value of an earlier response."""
 
     since: Annotated[str, Meta(max_length=40)] | None = None
     before: Annotated[str, Meta(max_length=100)] | None = None
 
 
 class UndoneActs(Struct):
-    """Undone changes. ``next``: the value to send as ``before``, if one call could not undo all changes."""
+    """Undone changes. ``next``: the value to send as ``before`` if one call couldn't undo all changes."""
 
     items: list[UndoneAct]
     next: str | None

@@ -19,12 +19,13 @@ from .views import Agreement
 
 def prepare_agreement(view: View, visit: SiteVisit) -> Callable[[Agreement], Answer]:
     """Load the appearance of the site and return a function that renders the page. Raises NotFound if the
-    visitor can see no space."""
+    visitor can't see any space."""
     space = require_found(next(iter(list_spaces(view.tx, visit)), None), "There is no page at this URL.")
     site, action = Frame(view, space).site(), f"{visit.base}{CONNECT_PATH}"
 
     def draw(agreement: Agreement) -> Answer:
-        # Browsers let a form redirect only to targets that the page allows. No third-party script can read this page.
+        # Browsers let a form redirect only to targets that the page allows. No third-party script may run on
+        # this page.
         sources = (("form-action", (f"{agreement.scheme}:",)),)
         shown = replace(site, scripts=(), sources=sources)
         answer = private_answer(visit.admission, html_answer(shown, draw_agreement(shown, action, agreement)))

@@ -1,11 +1,10 @@
-"""Cached results of MCP tools that read a site, shared by all visitors with the same access. The rules are
-the same as for pages, with the arguments as part of the key.
+"""Cached results of MCP tools that read a site, shared by all visitors with the same access. The same rules
+apply as for pages, except that the arguments are part of the key.
 
 Assistants often request the same pages. A result is cached until the next commit, and longer if it depends
 only on the site and the revisions of its spaces, which are quick to compare. The key is the site's URL, so it
-covers one audience. A result that depends on the visitor is cached for the same cookies, query, and token
-only, and no longer than the token is valid.
-"""
+covers one audience. A result that depends on the visitor is cached only for the same cookies, query, and
+token, and only as long as the token is valid."""
 
 from __future__ import annotations
 
@@ -27,13 +26,13 @@ from .tracking import EventNote
 _SHARED, _PERSONAL = share("tool results", 12), share("tool results for individual visitors", 4)
 _ENTRY = 4096
 _ARGUMENTS = 1024
-"""Maximum size in bytes of the arguments of a cached call: a URL or search terms."""
+"""Maximum size in bytes of the arguments of a cached call, such as a URL or search terms."""
 
 
 class ToolResult(NamedTuple):
     """Result of a tool. ``result``: the tool's result as JSON, or the response to the caller if it is an
-    error. ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``: the
-    same as for a page."""
+    error. ``notes``: the events to record each time the result is used. ``dependencies`` and ``admission``
+    are the same as for a page."""
 
     result: bytes | Answer
     notes: tuple[EventNote, ...]
@@ -50,15 +49,15 @@ class ToolPlace(NamedTuple):
 
 
 def _measure(result: ToolResult) -> int | None:
-    """Return the size of a result, or None if it must not be cached. Errors exist for every spelling of a URL
-    and aren't cached."""
+    """Return the size of a result, or None if it must not be cached. Errors aren't cached, because any
+    made-up URL has one."""
     if isinstance(result.result, Answer) or result.admission.preview:
         return None
     return len(result.result) + _ENTRY
 
 
 class ToolResults:
-    """Cache of tool results for one application."""
+    """Cache of tool results, one per application."""
 
     def __init__(self, database: Database) -> None:
         self._shared: FreshCache[ToolResult] = FreshCache(database, _SHARED, _measure)
@@ -74,7 +73,7 @@ class ToolResults:
         return result if result is not None and _is_valid(result) else None
 
     def renew(self, tx: Transaction, place: ToolPlace, request: Request, call: ToolCall) -> ToolResult | None:
-        """Return a result cached before the last commit if it is still valid."""
+        """Return a result that was cached before the last commit, if it is still valid."""
         return self._shared.renew(
             (place, call.asked), lambda result: _is_unchanged(result, tx, place, request)
         )
@@ -104,7 +103,7 @@ def _is_unchanged(result: ToolResult, tx: Transaction, place: ToolPlace, request
 
 
 def _is_valid(result: ToolResult) -> bool:
-    """Return whether the visitor's proof is still valid."""
+    """Return whether the visitor's sign-in is still valid."""
     return result.admission.until is None or now() < result.admission.until
 
 

@@ -43,8 +43,8 @@ class Visited(NamedTuple):
 
 
 def answer_visit(view: View, host: str, path: str) -> Visited:
-    """Return the response for a decoded path. Raises NotFound if there is no site, and Unauthorized for a
-    visitor's invalid token."""
+    """Return the response for a decoded path. Raises NotFound if there is no site, and Unauthorized if the
+    visitor's token is invalid."""
     try:
         return _visit(view, host, path, _visitor_request(view, path))
     except RedirectBeforeVisit as sent:
@@ -53,14 +53,15 @@ def answer_visit(view: View, host: str, path: str) -> Visited:
 
 
 def answer_post(view: View, host: str, path: str) -> Answer | Later:
-    """Return the response to a POST to a decoded path. Clients without cookies send a visitor's token as a
-    bearer token. Raises NotFound, and Unauthorized if the visitor must sign in first."""
+    """Return the response to a POST request to a decoded path. Clients without cookies send a visitor's token
+    as a bearer token. Raises NotFound if nothing accepts it, and Unauthorized if the visitor must sign in
+    first."""
     coming = _visitor_request(view, path)
     try:
         answer = _visit(view, host, path, coming).answer
     except RedirectBeforeVisit:
         raise Unauthorized(
-            "You must sign in to this site first. Send a visitor's token in the header: "
+            "You must sign in to this site first. Send a visitor token in the header: "
             "Authorization: Bearer <token>",
             **{"www-authenticate": "Bearer"},
         ) from None
@@ -76,7 +77,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
 
 
 def _limit_stream(answer: Answer, enter: Callable[[], object]) -> Answer:
-    """Return a response whose stream ends once its reader can no longer ``enter`` the site."""
+    """Return a response whose stream ends once the reader can no longer ``enter`` the site."""
     begin = answer.stream
     if begin is None:
         return answer
@@ -104,7 +105,8 @@ def _visitor_request(view: View, path: str) -> VisitorRequest:
     coming = read_visitor_request(request.query_string, request.header(b"cookie"), secure)
     agent = is_machine_readable(path, request.header(b"accept"))
     posted, bearer = find_posted(path), None
-    # Clients also send GET to the MCP server, which responds that it sends no messages on its own.
+    # Clients also send GET requests to the MCP server, which responds that it doesn't send messages on its
+    # own.
     if request.method == "POST" or (posted is not None and posted.name == "postMessage"):
         scheme, _, token = request.header(b"authorization").partition(" ")
         bearer = token.strip() if scheme.lower() == "bearer" else None

@@ -1,4 +1,4 @@
-"""Common parts of the responses of sites: forms, headers, frame, and "not found" responses."""
+"""Common parts of site responses: formats, headers, the frame, and "not found" responses."""
 
 from __future__ import annotations
 
@@ -43,7 +43,8 @@ _SUGGESTED = 5
 def revalidated_answer(
     body: bytes | str, content_type: str, *, status: int = 200, policy: str = ""
 ) -> Answer:
-    """Return a response that is revalidated with each request and stays the same until something changes."""
+    """Return a response that browsers revalidate with each request. It stays the same until its content
+    changes."""
     raw = body.encode() if isinstance(body, str) else body
     headers = {"cache-control": REVALIDATE}
     if policy:
@@ -86,7 +87,7 @@ def html_answer(
 
 
 def with_query(view: View, location: str) -> str:
-    """Return another spelling of the requested URL, keeping its query (claims and search terms)."""
+    """Return the requested URL at another location, keeping its query (claims and search terms)."""
     query = view.request.query_string.decode("latin-1")
     return f"{location}?{query}" if query else location
 
@@ -94,7 +95,7 @@ def with_query(view: View, location: str) -> str:
 _ESCAPED = {code: f"%{code:02X}" for code in (*range(32), 127)}
 """Replacements for control characters, which stored URLs can contain but headers can't."""
 VARIES = {"vary": "Accept"}
-"""Header of responses that have another form, selected with ``Accept``."""
+"""Header of responses whose format depends on ``Accept``."""
 
 
 def with_headers(answer: Answer, headers: dict[str, str]) -> Answer:
@@ -166,7 +167,7 @@ def _day_of(gone: Gone) -> date:
 
 
 def _gone_answer(frame: Frame, gone: Gone) -> Answer:
-    """Return a page about an operation that has been removed from an API."""
+    """Return a page about an operation that was removed from an API."""
     site = frame.site()
     since = ", ".join(filter(None, (gone.since, date_words(_day_of(gone), frame.look.locale))))
     text = site.labels.gone.replace("{name}", since)
@@ -190,8 +191,8 @@ def _gone_answer(frame: Frame, gone: Gone) -> Answer:
 
 
 def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Return the hits whose title contains a word of the last path segment, or a similar word. Pages with the
-    word only in their text aren't what the visitor was looking for."""
+    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages with
+    the word only in their text aren't what the visitor was looking for."""
     wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
@@ -224,7 +225,8 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 
 def decoded_path(request: Request) -> str:
-    """Return the decoded path. Raises NotFound for one that changes when decoded again, or contains ``..``."""
+    """Return the decoded path. Raises NotFound for a path that changes when decoded again or contains
+    ``..``."""
     for segment in request.segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
             raise NotFound("No site is published at this URL.")
@@ -233,7 +235,7 @@ def decoded_path(request: Request) -> str:
 
 
 def private_answer(admission: Admission, answer: Answer) -> Answer:
-    """Return a response of a restricted site. Only the visitor's own browser can store it."""
+    """Return the response of a restricted site. Only the visitor's own browser can store it."""
     if not admission.personal and not admission.key:
         return answer
     headers = dict(answer.headers)
@@ -248,8 +250,7 @@ def is_json(request: Request) -> bool:
 
 
 def is_cross_origin(view: View, visit: SiteVisit) -> bool:
-    """Return whether the request may come from a page of another origin, or is a form, which any page can
-    submit."""
+    """Return whether the request may come from another origin, or is a form, which any page can submit."""
     request = view.request
     origin = request.header(b"origin")
     return not is_json(request) or bool(

@@ -1,9 +1,8 @@
-"""Reference of Octavo's own API, rendered from its specification like that of any other API, in the frame of
-a site.
+"""Reference for Octavo's own API, rendered from its specification like any other API reference, in the frame
+of a site.
 
-Its pages need neither a site nor the database: they are rendered from the table of operations and cached in
-memory.
-"""
+Its pages need neither a site nor the database. They are rendered from the table of operations and cached in
+memory."""
 
 from __future__ import annotations
 
@@ -56,8 +55,8 @@ _ASK_AGAIN = {"cache-control": "no-cache", "referrer-policy": "no-referrer"}
 
 
 def reference_routes(describe: Callable[[], JsonObject], home: str, machine_readable: str) -> list[Route]:
-    """Return the routes of the pages under ``/docs`` and of their static files. ``describe``: the function
-    that returns the specification; it is called once. ``home``: the target of the title.
+    """Return the routes of the pages under ``/docs`` and of their static files. ``describe``: a function that
+    returns the specification; it is called once. ``home``: the URL that the title links to.
     ``machine_readable``: the URL of the specification itself."""
     pages = _Pages(describe, home, machine_readable)
 
@@ -98,7 +97,7 @@ class _Pages:
 
     @cached_property
     def _tags(self) -> dict[str, ApiTag]:
-        """Tags by the last path segment of their pages."""
+        """Tags, keyed by the last path segment of their pages."""
         return {slugify(tag.name): tag for tag in self._description.tags()}
 
     @cached_property
@@ -111,14 +110,14 @@ class _Pages:
 
     @cached_property
     def _models(self) -> dict[str, int | None]:
-        """Pages under the schemas page by their last path segment: each schema, and the numbered pages that list
-        them."""
+        """Pages under the schemas page, keyed by their last path segment: a page for each schema, and the
+        numbered pages that list schemas."""
         further = enumerate(split_models(list_models(self._description)))
         pages = {f"page-{number + 1}": number for number, _ in further if number}
         return {**pages, **dict.fromkeys(self._description.schemas)}
 
     def answer(self, name: str, operation: str = "") -> Answer:
-        """Return a page by its last path segments: an area, or an operation in it; by default the overview.
+        """Return a page by its last path segments: an area, or an operation in it; by default, the overview.
         Raises NotFound."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
@@ -171,7 +170,7 @@ class _Pages:
         return f"{PATH}/{_SCHEMAS}/{quote(name)}"
 
     def find(self, request: Request) -> Answer:
-        """Search the reference and respond like a site's `~search.json`."""
+        """Search the reference, and respond like a site's `~search.json`."""
         return Answer(200, msgspec.json.encode(self._search(request)), "application/json", _ASK_AGAIN)
 
     def show_found(self, request: Request) -> Answer:
@@ -194,11 +193,11 @@ class _Pages:
         return own_frame(self._description.title, self._home, f"{PATH}/", links=self._links, searched=True)
 
     def _make(self, name: str, below: str) -> Answer:
-        """Render a page. ``below``: the last path segment of an operation's page; empty for the page of its
-        area."""
+        """Render a page. ``below``: the last path segment of an operation's page; empty for an area's
+        page."""
         operation = self._areas[name][below] if below and name != _SCHEMAS else None
         access = name == _AUTHENTICATION
-        # These pages use the space of the outline.
+        # These pages use the space reserved for the outline.
         bare = access or name == _SCHEMAS
         listing = name == _SCHEMAS and (not below or self._models[below] is not None)
         site = self._frame()
@@ -313,7 +312,7 @@ class _Pages:
         return {"kind": "url", "url": self._model_at(name)}
 
     def _nav(self, current: str | None, operation: DescribedOperation | None = None) -> tuple[NavItem, ...]:
-        """Return the areas, with the operations of the current one."""
+        """Return the areas, with the operations in the current one."""
 
         def item(name: str) -> NavItem:
             here = name == current

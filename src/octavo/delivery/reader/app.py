@@ -1,10 +1,10 @@
 """Application that responds to every URL of published sites.
 
 Responses are cached until the next commit (the database reports commits). After a commit, a response is still
-used if its dependencies are unchanged: the site and the revisions of its spaces. A cached page view therefore
-costs one lookup, and no response is ever stale. Responses that depend on the visitor are cached only for the
-same cookies and query, until the next commit, and no longer than the visitor's token is valid.
-"""
+used if its dependencies (the site and the revisions of its spaces) are unchanged. A cached page view
+therefore costs one lookup, and no response is ever stale. Responses that depend on the visitor are cached
+only for the same cookies and query, until the next commit, and only as long as the visitor's token is
+valid."""
 
 from __future__ import annotations
 
@@ -72,15 +72,15 @@ from .tracking import record_cached_events, record_view
 
 _AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
-"""Seconds that a visitor who opens a link to a PDF waits before being asked to come back."""
+"""Seconds that a visitor who opens a PDF link waits before being asked to try again later."""
 _POLL = 0.2
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("host names", 4)
 _IMAGES = 2
 """Number of page images rendered at the same time."""
 _ENTRY = 4096
-"""Size in bytes of a cached response in addition to its body: its headers, in all forms in which they are
-sent."""
+"""Size in bytes of a cached response's headers, in all the forms in which they are sent. It is added to the
+size of the body."""
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "strict-origin-when-cross-origin"}
 
 # A book icon, for sites without their own icon.
@@ -96,7 +96,7 @@ def _is_personal(visited: Visited) -> bool:
 
 
 def _is_valid(visited: Visited) -> bool:
-    """Return whether the visitor's proof is still valid."""
+    """Return whether the visitor's sign-in is still valid."""
     return visited.admission is None or visited.admission.until is None or now() < visited.admission.until
 
 
@@ -110,7 +110,7 @@ def _measure(visited: Visited) -> int | None:
 
 
 def _measure_personal(visited: Visited) -> int | None:
-    # A preview soon expires, and few people see it.
+    # Previews expire soon, and few people see them.
     if visited.admission is None or not visited.admission.personal or visited.admission.preview:
         return None
     return _measure_answer(visited)
@@ -124,12 +124,12 @@ def _measure_answer(visited: Visited) -> int | None:
     answer = visited.answer
     if not isinstance(answer, Answer):
         return None
-    # Error responses and redirects exist for every spelling of a URL; a page has one URL.
+    # Any made-up URL can result in an error or redirect, but a page has only one URL.
     return len(answer.body) + _ENTRY if answer.again and answer.status == 200 else None
 
 
 class Sites:
-    """Answers requests for all published sites, with caches, rate limits and threads that they share."""
+    """Answers requests for all published sites, which share caches, rate limits, and threads."""
 
     def __init__(self, context: Context, pool: SharedThreads, events: EventQueue) -> None:
         self._context = context
@@ -176,8 +176,8 @@ class Sites:
         return found if isinstance(found, Answer) else await self._work_out(request, found)
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the organization to whose share a request counts: the owner of the requested site, if the
-        site has been visited before."""
+        """Return the organization that a request counts toward: the owner of the requested site, if the site
+        has been visited before."""
         name = host_name(request.header(b"host"))
         return self._insiders.organization(name, "", _site_path(request)), address_key(request.client)
 
@@ -196,9 +196,10 @@ class Sites:
         return kept if kept is not None and _is_valid(kept) else None
 
     def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
-        """Return a response cached before the last commit, if it is still valid. This takes a few lookups in
-        SQLite, or in the PostgreSQL rows that another visit has fetched since, and is faster than waiting for
-        a thread behind slower requests. Return None if the database server would have to be queried."""
+        """Return a response that was cached before the last commit, if it is still valid. This takes a few
+        lookups in SQLite, or in PostgreSQL rows that another visit has fetched since the commit, and is
+        faster than waiting for a thread behind slower requests. Return None if the database server would have
+        to be queried."""
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -208,8 +209,8 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the id of the site with this host name. All other names map to the same value, so that they don't
-        fill the cache."""
+        """Return the id of the site with this host name. All unknown names map to the same value, so that
+        they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         return found.id if found is not None else ""
 
@@ -235,7 +236,7 @@ class Sites:
             view = View(
                 self._context, tx, request, self._kept, self._cards, self._whole, self._tool_results, events
             )
-            # Clients that accept Markdown or request all fields get another response at the same URL.
+            # Clients that accept Markdown or request all fields get a different response at the same URL.
             form = name_form(request)
 
             def make() -> Visited:
@@ -266,8 +267,8 @@ class Sites:
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
     async def post(self, request: Request) -> Answer:
-        """Respond to a POST to a site. Rate and size limits apply before the body is read. Cached tool
-        results are served on the event loop."""
+        """Respond to a POST request to a site. Rate and size limits apply before the body is read. Cached
+        tool results are served on the event loop."""
         request.shows_path = False
         path = decoded_path(request)
         route = find_posted(path)
@@ -322,7 +323,7 @@ class Sites:
             self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
-        """Compute a response in separate threads, so that slow work never blocks the readers' threads."""
+        """Compute a response in separate threads, so that slow work never blocks the threads for readers."""
         threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 
@@ -352,7 +353,7 @@ class Sites:
                 body,
             )
             found = answer_post(view, host_name(request.header(b"host")), path)
-        # Work that is as short as a visit continues in this thread.
+        # Work as short as a visit continues in this thread.
         return found.work_out() if isinstance(found, Later) and found.pool == "visits" else found
 
     def close(self) -> None:
@@ -361,8 +362,8 @@ class Sites:
             self._threads[pool].close()
 
     def find_host(self, request: Request) -> Answer:
-        """Respond whether a published site has this custom domain. Proxies that request certificates on
-        demand ask this."""
+        """Respond whether a published site has this custom domain, for proxies that request certificates on
+        demand."""
         query = parse_qs(request.query_string.decode("latin-1"))
         name = spell_host(query.get("domain", [""])[0])
         with self._context.db.read() as tx:
@@ -372,7 +373,7 @@ class Sites:
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:
-        """Return the file of a signed link."""
+        """Return the file that a signed link points to."""
         require_shared_host(self._context, request.header(b"host"))
         grant = self._context.files.verify(FILE_PURPOSE, request.parameters["token"])
         if grant is None:
@@ -380,7 +381,7 @@ class Sites:
         return file_answer(self._context, grant, None)
 
     def read_picture(self, request: Request) -> Answer:
-        """Return a logo or icon of a site. These images are public."""
+        """Return a site's logo or icon. These images are public."""
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             found = find_picture(tx, request.parameters["picture"])
@@ -389,7 +390,7 @@ class Sites:
         return file_answer(self._context, *found, public=True)
 
     def read_avatar(self, request: Request) -> Answer:
-        """Return the uploaded photo of a person. Photos are public; each has its own URL."""
+        """Return a person's uploaded photo. Photos are public; each has its own URL."""
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
             image = find_avatar(tx, request.parameters["avatar"])
@@ -399,8 +400,8 @@ class Sites:
         return Answer(200, image, "image/png", headers)
 
     async def read_print(self, request: Request) -> Answer:
-        """Return the PDF of a link once it is ready; after a while, respond that it is still being
-        created."""
+        """Return the PDF that a link points to once it is ready; after a while, respond that it is still
+        being created."""
         host = request.header(b"host")
         await in_turn(self._pool, request.owner, require_shared_host, self._context, host)
         loop = asyncio.get_running_loop()
@@ -451,7 +452,7 @@ def _hash_visitor(request: Request) -> bytes:
 
 
 def _bypasses_cache(request: Request, path: str) -> bool:
-    """Return whether a request bypasses the cache: previews and questions."""
+    """Return whether a request bypasses the cache, as previews and questions do."""
     query, cookie = request.query_string, request.headers.get(b"cookie", b"")
     if path.startswith(PREVIEWED):
         return True
@@ -459,7 +460,7 @@ def _bypasses_cache(request: Request, path: str) -> bool:
 
 
 def _site_path(request: Request) -> str:
-    """Return the path of a site at the shared host name: its first two segments."""
+    """Return the path of a site on the shared host: the first two segments of the requested path."""
     return "/".join(request.segments[:2])
 
 
@@ -475,8 +476,8 @@ def reader_edge(
     events: EventQueue | None = None,
     others: Callable[[SharedThreads], Sequence[Route]] = lambda pool: (),
 ) -> Edge:
-    """Return the application of published sites. ``events``: the queue for events of visitors, which its owner
-    periodically writes to the database. ``others``: additional routes."""
+    """Return the application that serves published sites. ``events``: the queue for visitor events, which its
+    owner periodically writes to the database. ``others``: additional routes."""
     settings = context.settings
     pool = request_threads("pages are being rendered", settings.threads, "octavo-read", settings.connections)
     sites = Sites(context, pool, events or EventQueue(context))

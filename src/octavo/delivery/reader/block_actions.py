@@ -1,10 +1,9 @@
-"""Interaction with blocks of integrations: visitors use the controls that a script offered, and the script
+"""Interaction with integration blocks: visitors use the controls that a script offered, and the script
 renders the block again.
 
 A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a
-control sends the offer back with the number of an action and the values of fields. So visitors can make a
-script do only what that script offered on this very block.
-"""
+control sends back the offer, the number of an action, and the values of fields. So visitors can only make a
+script do what it offered on this particular block."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ from octavo.kit.context import Context
 
 _PURPOSE = "block"
 _LARGEST = 64 * 1024
-"""Maximum number of characters of an offer; blocks with a larger one are shown but inactive."""
+"""Maximum number of characters in an offer; blocks with a larger offer are shown but inactive."""
 _LONGEST = 10_000
 """Maximum number of characters of a field's value."""
 MAX_PRESS = 1024 * 1024
@@ -36,7 +35,7 @@ Value = str | bool | int | float | list[str | int | float]
 
 
 class ComponentField(Struct, frozen=True, omit_defaults=True):
-    """Field of a component. ``of``: the values of a field with which visitors select ``one`` or ``many``."""
+    """Field of a component. ``of``: the choices of a field in which visitors select ``one`` or ``many``."""
 
     kind: Literal["text", "flag", "one", "many"]
     of: list[str | int | float] = []
@@ -87,13 +86,14 @@ class DrawRequest(Struct, frozen=True):
 
 
 def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
-    """Return the identity of a block for offers: a block of a page, as long as its integration stays the same."""
+    """Return the identity of a block for offers: a block on a page, as long as its integration stays the
+    same."""
     return (*version_of(subject), space_id, key)
 
 
 def can_be_offered(action: Any, modal: bool) -> bool:
     """Return whether visitors of a published page can use an action. They can use actions defined by the
-    script, and modals, one at a time."""
+    script, and open modals, one at a time."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return False
@@ -126,8 +126,10 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         raise BadRequest("act: must be the number of an action in the offer")
     for name, value in given.values.items():
         field = offer.fields.get(name)
-        if field is None or not field.allows(value):
-            raise BadRequest(f"values.{name[:100]}: must be a field of this block with a value it accepts")
+        if field is None:
+            raise BadRequest(f"values.{name[:100]}: this block has no such field")
+        if not field.allows(value):
+            raise BadRequest(f"values.{name[:100]}: this field doesn't accept the value")
     state = {**(offer.component.state or {}), **given.values}
     action = _resolve_state(offer.actions[given.act], state)
     here = OfferedComponent(offer.component.id, offer.component.props, state)

@@ -1,9 +1,8 @@
-"""Blocks of integrations on pages: the output of a script, rendered as HTML by Octavo.
+"""Integration blocks on pages: script output, rendered as HTML by Octavo.
 
-Scripts take time, so no page waits for them: a page contains the parts that don't need scripts, and a
-client-side script fetches each block. The initial output is cached for all readers; integrations learn
-nothing about readers except their use of controls and the values they enter.
-"""
+Integration scripts are slow, so pages don't wait for them: a page contains the parts that don't need them,
+and the browser fetches each block. The initial output is cached for all readers. Integrations learn nothing
+about readers except which controls they use and which values they enter."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ from .styling import SiteLook
 from .views import ElementView, FrameLabels
 
 _LARGEST = 4 * 1024 * 1024
-"""Maximum number of characters of the HTML of one block."""
+"""Maximum number of HTML characters in one block."""
 _FAILED = 30
 """Seconds to wait before running a failed script again."""
 _ID = re.compile(r' (id|aria-controls|aria-labelledby|aria-describedby|popovertarget|href)="(#?)')
@@ -64,7 +63,7 @@ _highlighter = Highlighter()
 
 class KeptBlock(NamedTuple):
     """Cached block. ``html``: the HTML; None if the script failed with ``error``. ``until``: its expiration
-    in milliseconds."""
+    time in milliseconds."""
 
     until: int
     html: bytes | None
@@ -91,7 +90,7 @@ def block_key(data: Mapping[str, object]) -> str:
 def prepare_block(
     tx: Transaction, visit: SpaceVisit, data: JsonObject, look: SiteLook
 ) -> PreparedBlock | None:
-    """Return a block ready to be rendered; None if no active integration has such a block."""
+    """Return a block that is ready to be rendered; None if no active integration provides it."""
     space_id = visit.view.state.space_id
     owner = find_block_owner(tx, visit.visit.organization_id, space_id, data["integration"], data["block"])
     if owner is None:
@@ -101,7 +100,8 @@ def prepare_block(
 
 
 def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBlock) -> bytes:
-    """Return the HTML of a block from the cache or its script. Raises Failed, Unavailable."""
+    """Return the HTML of a block from the cache or its script. Raises Failed if the script fails, and
+    Unavailable if it can't run now."""
     key = (version_of(block.subject), block.space_id, block_key(block.data), *block[3:])
     found = kept.get(key)
     if found is None or found.until <= now():
@@ -113,15 +113,15 @@ def answer_block(context: Context, kept: ByteCache[KeptBlock], block: PreparedBl
 
 
 class Pressed(msgspec.Struct, frozen=True):
-    """Response to an interaction on a page, with the place in which to insert ``html``."""
+    """Response to an interaction on a page, with the place to insert ``html``."""
 
     into: Literal["block", "modal"]
     html: str
 
 
 def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
-    """Return the new content of a block after an interaction. Raises BadRequest, Conflict, Failed,
-    Unavailable."""
+    """Return the new content of a block after an interaction. Raises BadRequest for an invalid interaction,
+    Conflict for an outdated offer, Failed if the script fails, and Unavailable if it can't run now."""
     wanted = read_press(context, body, _name(block))
     try:
         output = _render(context, block, wanted).output
@@ -194,9 +194,9 @@ def draw_output(
     frames: Frames | None = None,
     root: Literal["block", "modal"] = "block",
 ) -> str:
-    """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)``: the
-    function that creates the offer to send along; without it, controls are inactive. ``frames``: the URLs
-    shown in frames. Raises CannotBeDrawn."""
+    """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)``: a
+    function that creates the offer to include; without it, controls are inactive. ``frames``: the URLs shown
+    in frames. Raises CannotBeDrawn."""
     # The output of a completed component hasn't been checked.
     given = output["element"] if output.get("type") == "element" else None
     if given is None or given["type"] != root:
@@ -214,7 +214,8 @@ def draw_output(
 
 
 class _Reader:
-    """Converter from elements of a script's output to views. The tree has been checked and isn't deep."""
+    """Converter from elements of a script's output to views. The tree has already been checked and isn't
+    deeply nested."""
 
     def __init__(
         self,
@@ -269,8 +270,8 @@ class _Reader:
         if kind == "image":
             return ElementView(kind="image", src=_address(given.get("source")))
         if kind == "webframe":
-            # Frames can contain pages of any host. Pages of the integration itself, and of hosts that it
-            # declares when it is installed, are placed inside one of Octavo's frames.
+            # Frames can contain pages from any host. Pages from the integration itself, and from hosts that
+            # it declares when it is installed, are placed inside one of Octavo's frames.
             href = _address(given.get("source"))
             if href is not None and self._frames is not None:
                 if href.startswith(self._frames.own):
@@ -300,7 +301,7 @@ class _Reader:
                 confirm=_confirm(given),
                 icon=before,
                 icon_after=after,
-                # A button without a label shows only its icon, and its tooltip is its name.
+                # A button without a label shows only its icon, and its tooltip is its accessible name.
                 shape="icon" if before and not self._text(given.get("label")) else "",
             )
         if kind == "card":
@@ -350,7 +351,7 @@ class _Reader:
         return str(value)
 
     def _action_number(self, action: Any) -> int | None:
-        """Return the number under which an action is offered; None if it isn't offered."""
+        """Return the number of an action in the offer; None if the action isn't offered."""
         if not self._live or not can_be_offered(action, self._modal):
             return None
         self.actions.append(action)
@@ -373,7 +374,8 @@ class _Reader:
         )
 
     def _control(self, given: JsonObject) -> ElementView:
-        """Return a control with its value. It is disabled if it is declared so or if there is no offer."""
+        """Return a control with its value. The control is disabled if it is declared as disabled or if there
+        is no offer."""
         kind, named = given["type"], given.get("state")
         value = self._state.get(named) if isinstance(named, str) else self._value(named)
         if value is None:
@@ -408,7 +410,7 @@ class _Reader:
         many = value if isinstance(value, list) else [value]
         if not isinstance(chosen, str | int | float) or isinstance(chosen, bool):
             return ElementView(kind="tick", checked=value is True)
-        # Only text and numbers are compared, because nested values could be too deep.
+        # Only text and numbers are compared, because other values could be nested too deeply.
         checked = value is True or any(one == chosen for one in many if isinstance(one, str | int | float))
         self._record_field(name, ComponentField("one" if kind == "radio" else "many", [chosen]))
         text = msgspec.json.encode(chosen).decode()
@@ -423,7 +425,7 @@ class _Reader:
         )
 
     def _editable_code(self, given: Mapping[str, object]) -> ElementView | None:
-        """Return an editable code block as a field; None for any other block, and if its value couldn't be
+        """Return an editable code block as a field; None for any other block, or if its value couldn't be
         sent back."""
         named = given.get("state")
         if given["type"] != "codeblock" or not (self._live and isinstance(named, str) and len(named) <= 100):
@@ -443,7 +445,8 @@ class _Reader:
         )
 
     def _select(self, given: Mapping[str, object], value: object, name: str, label: str) -> ElementView:
-        """Return a select. If its options come from elsewhere, it shows its value and is inactive."""
+        """Return a select. If its options are loaded from another source, it shows its value and is
+        inactive."""
         options = given.get("options")
         found = [
             (one["id"], self._text(one.get("label")))
@@ -501,8 +504,8 @@ _KINDS: JsonObject = {
     "hint": "hint",
     "divider": "rule",
 }
-"""Kinds of views for elements that only lay out their children, or that have no children. All other elements
-stack their children."""
+"""View kinds for elements that only lay out their children or have none. All other elements stack their
+children."""
 _CONTROLS = ("textinput", "select", "switch", "checkbox", "radio")
 
 
@@ -518,7 +521,7 @@ _ICONS = {
     "eye-off": "eye-slash",
     "check-circle": "circle-check",
 }
-"""Icons with a different name in Octavo."""
+"""Icons that have a different name in Octavo."""
 
 
 def _icon(name: object) -> Markup | None:
@@ -526,7 +529,7 @@ def _icon(name: object) -> Markup | None:
 
 
 def _is_line(hint: object) -> bool:
-    """Return whether a hint is a list of only words and links."""
+    """Return whether a hint is a list of words and links only."""
     return isinstance(hint, list) and all(
         isinstance(one, str) or (isinstance(one, dict) and one.get("type") in ("text", "link"))
         for one in hint
@@ -534,7 +537,7 @@ def _is_line(hint: object) -> bool:
 
 
 def _confirm(given: Mapping[str, object]) -> str:
-    """Return the confirmation question to ask before an action is triggered."""
+    """Return the question to ask for confirmation before an action."""
     asked = given.get("confirm")
     parts = [asked.get("title"), asked.get("text")] if isinstance(asked, dict) else []
     return "\n\n".join(part for part in parts if isinstance(part, str))[:500]

@@ -1,9 +1,9 @@
 """Fonts for scripts that no customization font covers, so that cards can show titles in them.
 
-The files in ``card_fonts/`` are unchanged files of the Fontsource packages of Noto Sans, with their licenses.
-Only cards use them: browsers use system fonts, and fonts for Chinese, Japanese, and Korean are large. Each is
-included in one weight and as WOFF, which is a third larger than WOFF2 but decompresses forty times as fast.
-"""
+The files in ``card_fonts/`` are unmodified files from the Fontsource packages of Noto Sans, with their
+licenses. Only cards use them: browsers use system fonts, and fonts for Chinese, Japanese, and Korean are
+large. Each font is included in one weight, in the WOFF format, which is a third larger than WOFF2 but
+decompresses forty times as fast."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SCRIPTS = {
         ((0x1100, 0x11FF), (0x3130, 0x318F), (0xAC00, 0xD7AF)),
         ("ko",),
     ),
-    # Chinese characters that are missing in one of the two fonts are mostly in the other.
+    # Chinese characters that are missing from one of the two fonts are mostly in the other.
     "chinese": WritingSystem(("noto-sans-sc-chinese-simplified-700-normal.woff",), (*_HAN, _KANA), ("zh",)),
     "japanese": WritingSystem(("noto-sans-jp-japanese-700-normal.woff",), (*_HAN, _KANA), ("ja",)),
 }

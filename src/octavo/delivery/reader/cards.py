@@ -1,9 +1,8 @@
 """Cards: the preview images that social networks show when someone shares a page, rendered with its title and
 its site's appearance.
 
-Typst sets the text in this process and receives texts of users as data. A logo is the only external image; it is first
-redrawn in a separate process (``kit.processes.image_conversion``).
-"""
+Typst typesets the text in this process and receives users' texts as data. The logo is the only external
+image; it is first redrawn in a separate process (``kit.processes.image_conversion``)."""
 
 from __future__ import annotations
 
@@ -41,15 +40,15 @@ log = logging.getLogger(__name__)
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
-"""Maximum line lengths, in columns; a Chinese character takes two."""
+"""Maximum line lengths, in columns; a Chinese character takes up two columns."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
 """Font sizes in points by the maximum number of columns of a title."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = HOUR, 600_000
-"""Times in milliseconds for which a logo is cached, and for which a missing logo isn't fetched again."""
+"""Milliseconds for which a logo is cached, and milliseconds before a missing logo is fetched again."""
 _FONTS_KEPT = 32
-"""Number of font sets kept in memory: one per font of an appearance, together with the fonts of the scripts
+"""Number of font sets kept in memory: one per customization font, combined with the fonts for the scripts
 that a card needs."""
 
 
@@ -114,7 +113,7 @@ def _color_numbers(color: Oklch) -> tuple[float, float, float]:
 
 
 class _Fonts(NamedTuple):
-    """Typst's fonts, their families in lookup order, and the characters they cover."""
+    """Typst's fonts, their families in lookup order, and the characters that they cover."""
 
     loaded: Any
     families: list[str]
@@ -132,8 +131,8 @@ _IMAGES, _LOGOS = share("social preview images", 16), share("logos", 4)
 
 
 class Cards:
-    """Renderer and cache of cards. ``further_fonts``: a folder, or empty. ``allowed``: the private IP
-    addresses from which logos can be fetched."""
+    """Renderer and cache of cards. ``further_fonts``: the path of a folder with additional fonts, or empty.
+    ``allowed``: the private IP addresses from which logos can be fetched."""
 
     def __init__(self, further_fonts: str, allowed: str) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
@@ -257,7 +256,8 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
 
 
 def _replace_missing(text: str, fonts: _Fonts) -> str:
-    """Return the text that the fonts can show: without missing symbols, or empty if letters are missing."""
+    """Return the text that the fonts can show: without unsupported symbols, or empty if letters are
+    unsupported."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):
@@ -283,7 +283,7 @@ def _template() -> bytes:
 
 
 def _unpack(packed: dict[str, bytes], folder: Path) -> frozenset[int]:
-    """Write font files in a format that Typst reads, and return the characters they cover."""
+    """Write font files in a format that Typst can read, and return the characters that they cover."""
     from fontTools.ttLib import TTFont
 
     folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Render views as HTML, and serve static files and the Content-Security-Policy for both."""
+"""Render views as HTML, and provide static files and the Content-Security-Policy for both."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ _ASSETS = (
     "embed.js",
 )
 _MERMAID = "mermaid.min.js"
-"""Mermaid 11.17.2, as published by its package, with its license next to it."""
+"""Mermaid 11.17.2, as published in its package, with its license alongside."""
 DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
-"""Files of the frame in which diagrams are drawn; the app has the same frame."""
+"""Files of the frame in which diagrams are drawn; the app uses the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
 """Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the frame has no origin
 and can't do anything else."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
-# Prefetch pages that a reader is about to open; paths that start with a tilde aren't pages.
+# Prefetch pages that a reader is about to open. Paths that start with a tilde aren't pages.
 _SPECULATION = Markup(
     '{"prefetch":[{"where":{"and":[{"href_matches":"/*"},{"not":{"href_matches":"/*~*"}},'
     '{"not":{"href_matches":"/*\\\\?*"}},{"not":{"selector_matches":"[download],[rel~=noopener]"}}]},'
@@ -93,7 +93,7 @@ _TYPES = {
 
 class Static(Struct, frozen=True):
     """Static file. ``version``: a hash of its content, which is part of its URL (``?v=``) so that caches can
-    keep it forever. ``policy``: the Content-Security-Policy of a page."""
+    keep it forever. ``policy``: the Content-Security-Policy, if it is a page."""
 
     content: bytes
     media_type: str
@@ -155,8 +155,8 @@ def content_security_policy(
     connect: tuple[str, ...] = (),
     sources: tuple[tuple[str, tuple[str, ...]], ...] = (),
 ) -> str:
-    """Return the Content-Security-Policy of every page of a site with these theme colors. ``connect``: the hosts other
-    than its own to which the script of the page can connect. ``sources``: additional allowed sources by directive."""
+    """Return the Content-Security-Policy for all pages of a site with these theme colors. ``connect``: other
+    hosts that the page's scripts can connect to. ``sources``: additional allowed sources, by directive."""
     directives: dict[str, tuple[str, ...]] = {
         "default-src": ("'none'",),
         "script-src": ("'self'", _hash(_THEME_SCRIPT), _hash(_SPECULATION)),
@@ -177,7 +177,7 @@ def content_security_policy(
 
 def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | None]]:
     """Yield the tags of a tree in writing order: each item, followed by ``open``, its children, and
-    ``close``. The list is flat instead of made by nested macros, so that any depth works."""
+    ``close``. The list is flat instead of being built by nested macros, so that any depth works."""
     stack: list[tuple[str, NavItem | None]] = [("item", item) for item in reversed(items)]
     while stack:
         kind, item = stack.pop()
@@ -191,7 +191,7 @@ def _flatten_tree(items: Sequence[NavItem]) -> Iterator[tuple[str, NavItem | Non
 
 
 def _entry(item: NavItem) -> str:
-    """Return a tree entry without its children."""
+    """Return the HTML of a tree entry without its children."""
     return _kept_entry(item) if not item.children else _drawn_entry(item)
 
 
@@ -234,7 +234,7 @@ def _templates() -> Environment:
 
 
 def _form_words(labels: FrameLabels) -> str:
-    """Return the labels of scripts that show operations, as JSON."""
+    """Return the labels for scripts that show operations, as JSON."""
     names = [name for name in FrameLabels.__struct_fields__ if name.startswith(_FORM)]
     words = {name.removeprefix(_FORM): getattr(labels, name) for name in names}
     words |= {
@@ -270,7 +270,7 @@ def _form_words(labels: FrameLabels) -> str:
 
 
 def embed_script(labels: FrameLabels) -> Static:
-    """Return the script that shows a site in a window of another one."""
+    """Return the script that shows a site in a window on another website."""
     script = find_asset("embed.js")
     assert script is not None
     words = {"label": labels.embedded, "close": labels.close, "title": labels.embedded}
@@ -304,7 +304,7 @@ def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
     if page.updated:
         article["dateModified"] = page.updated
     above = [Crumb(title=site.title, href=site.home), *page.crumbs]
-    # Groups have no page, and every step but the last needs one.
+    # Groups have no page, but every step except the last needs one.
     steps = [(step.title, join_address(here, step.href)) for step in above if step.href is not None]
     trail = [
         {"@type": "ListItem", "position": position, "name": name, "item": item}
@@ -316,7 +316,7 @@ def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
 
 
 def draw_block(element: ElementView, labels: FrameLabels, offer: str | None = None) -> str:
-    """Return an integration's block as part of a page, with the offer that interactions send back."""
+    """Return an integration's block as part of a page, including the offer that interactions send back."""
     return _templates().get_template("block.html").render(root=element, labels=labels, offer=offer)
 
 
@@ -328,7 +328,7 @@ def draw_search(site: SiteView, answer: SearchAnswer, nav: tuple[NavItem, ...] =
 def draw_tag(
     site: SiteView, tag: TagView, pages: Sequence[TaggedPage], feed: LinkView, nav: tuple[NavItem, ...]
 ) -> str:
-    """Return the pages of a tag as a page."""
+    """Return a page that lists the pages with a tag."""
     return _templates().get_template("tag.html").render(site=site, tag=tag, pages=pages, feed=feed, nav=nav)
 
 
@@ -356,8 +356,8 @@ def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
 
 
 def draw_signed_in(labels: FrameLabels, locale: str, direction: str, assets: str) -> str:
-    """Return the page to which OAuth providers redirect a reader, in a separate window. ``assets``: the URL
-    of static files."""
+    """Return the page to which OAuth providers redirect a reader, in a separate window. ``assets``: the base
+    URL of static files."""
     template = _templates().get_template("signed_in.html")
     return template.render(labels=labels, locale=locale, direction=direction, assets=assets)
 
@@ -374,8 +374,8 @@ def draw_home(site: SiteView, sites: Sequence[tuple[str, str]], more: str | None
 
 
 def draw_agreement(site: SiteView, action: str, agreement: Agreement) -> str:
-    """Return the page that asks a visitor to let an agent read the site. ``action``: the URL to which the
-    form is sent."""
+    """Return the page that asks a visitor to let an agent read the site. ``action``: the URL that the form is
+    submitted to."""
     template = _templates().get_template("agreement.html")
     return template.render(site=site, action=action, agreement=agreement)
 

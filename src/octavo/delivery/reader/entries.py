@@ -1,4 +1,4 @@
-"""Dated entries of a page (the block ``updates``), from which feeds are generated."""
+"""Dated entries on a page (the ``updates`` block), from which feeds are generated."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ MAX_ENTRIES = 100
 
 
 class DatedEntry(Struct, frozen=True):
-    """Dated entry. ``anchor``: its anchor on the page. ``body``: its HTML with URLs as on pages."""
+    """Dated entry. ``anchor``: its anchor on the page. ``body``: its HTML, with the same URLs as on the
+    page."""
 
     anchor: str
     title: str
@@ -23,6 +24,6 @@ class DatedEntry(Struct, frozen=True):
 
 
 def newest(entries: Sequence[DatedEntry]) -> list[DatedEntry]:
-    """Return the entries of a feed: newest first, then undated ones in page order."""
+    """Return the entries of a feed: dated ones newest first, then undated ones in page order."""
     dated = sorted((entry for entry in entries if entry.day), key=lambda entry: entry.day or date.min)
     return [*reversed(dated), *(entry for entry in entries if not entry.day)][:MAX_ENTRIES]

@@ -1,8 +1,7 @@
-"""Recorded lookups that rendering a page makes in its space and in others.
+"""Lookups that rendering a page makes in its own and other spaces, recorded with their answers.
 
 A rendered text stays valid as long as the answers are the same, in any revision and for any visitor. So a
-text is rendered again only when something it shows has changed.
-"""
+text is rendered again only when something that it shows has changed."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Recorded lookups, each as the name of a method of ``Facts`` with its arguments, and their answers."""
+"""Recorded lookups and their answers. Each lookup is the name of a ``Facts`` method with its arguments."""
 
 
 class Facts:
-    """All dependencies of the text of a page other than its source. ``link`` and ``file``: the functions that return
-    the URLs of resolved references."""
+    """All dependencies of the text of a page other than its source. ``link`` and ``file``: functions that
+    return the URLs of resolved references."""
 
     def __init__(
         self,
@@ -62,7 +61,7 @@ class Facts:
         return self._files_of(space_id) is not None
 
     def of_files(self, space_id: str, asked: str, *arguments: object) -> object:
-        """Call a method of ``SpaceFiles`` of a space."""
+        """Call a method of a space's ``SpaceFiles``."""
         files = self._files_of(space_id)
         return getattr(files, asked)(*arguments) if files is not None else None
 
@@ -109,12 +108,12 @@ class Facts:
         return find_block_owner(self._tx, organization_id, space_id, integration, block) is not None
 
     def code_blocks(self) -> dict[str, CodeBlock]:
-        """Return the integration blocks that render code blocks of the space, by language."""
+        """Return the integration blocks that render code blocks in the space, by language."""
         visit = self._visit
         return list_code_blocks(self._tx, visit.visit.organization_id, visit.view.state.space_id)
 
     def below(self, page_id: str) -> tuple[str, ...]:
-        """Return the subpages that lists show."""
+        """Return the subpages to show in lists."""
         return tuple(
             child.id
             for child in self._view.tree.children.get(page_id, [])
@@ -122,12 +121,12 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Return whether every recorded lookup would have the same answer now."""
+        """Return whether all recorded lookups would have the same answers now."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 
 class RecordedFacts:
-    """Recording facade of the facts. Rendering code has access only to this part of a visit."""
+    """Facade of ``Facts`` that records lookups. Rendering code has access only to this part of a visit."""
 
     members = False
 

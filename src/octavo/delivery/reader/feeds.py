@@ -1,4 +1,4 @@
-"""Atom feeds of sites, and RSS 2.0 feeds of pages with dated entries (the block ``updates``).
+"""Atom feeds of sites, and RSS 2.0 feeds of pages with dated entries (the ``updates`` block).
 
 Loaded on the first request for a feed."""
 
@@ -27,8 +27,8 @@ _ATOM = "http://www.w3.org/2005/Atom"
 MAX_PAGES = 50
 """Maximum number of pages in a site's feed."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""Characters that XML can't contain, not even escaped."""
-# Interactive or decorative elements, which need Octavo's style sheet and scripts.
+"""Characters that XML can't contain, even escaped."""
+# Interactive or decorative elements that need Octavo's style sheet and scripts.
 _FRAME = etree.XPath(".//button | .//svg | .//*[@aria-hidden='true'] | .//*[@hidden]")
 
 
@@ -39,7 +39,7 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
     channel = etree.SubElement(rss, "channel")
     _add(channel, "title", f"{page.title} · {site.title}")
     _add(channel, "link", page.canonical)
-    # Descriptions are HTML; titles aren't.
+    # Descriptions are HTML, but titles aren't.
     _add(channel, "description", escape(page.description or page.title, quote=False))
     _add(channel, "language", site.language)
     if page.updated:
@@ -118,8 +118,8 @@ def _format_date(day: date) -> str:
 
 
 def _make_standalone(body: str, address: str) -> str:
-    """Return the HTML of a page for use elsewhere: with absolute URLs and without parts that need Octavo's
-    scripts."""
+    """Return the HTML of a page for use outside the site: with absolute URLs and without parts that need
+    Octavo's scripts."""
     parser = html.HTMLParser(encoding="utf-8", huge_tree=True)
     tree = html.document_fromstring(f"<div>{body}</div>".encode(), parser=parser)
     for element in _FRAME(tree):

@@ -1,5 +1,5 @@
-"""Choose the form of a page: HTML for people, with all fields of an API expanded on request, and Markdown for
-clients that request it."""
+"""Choose the format of a page: HTML for people, with all fields of an API expanded on request, or Markdown
+for clients that request it."""
 
 from __future__ import annotations
 
@@ -62,15 +62,17 @@ def shows_all_fields(query: bytes) -> bool:
 
 
 def name_form(request: Request) -> str:
-    """Return the name of the form that a request asks for; each form has its own response at the same URL."""
+    """Return the name of the format that a request asks for; each format has its own response at the same
+    URL."""
     if prefers_markdown(request.header(b"accept")):
         return "markdown"
     return ALL_FIELDS if shows_all_fields(request.query_string) else ""
 
 
 def is_machine_readable(path: str, accepted: str) -> bool:
-    """Return whether a decoded path of a site, or its form, is meant for agents and other clients. This is
-    independent of the visitor: anyone who requests the same URL and form gets the same response.
+    """Return whether a decoded path of a site, or the requested format, is meant for agents and other
+    clients. This is independent of the visitor: anyone who requests the same URL and format gets the same
+    response.
 
     >>> [is_machine_readable(path, "*/*") for path in ("/docs/guide.md", "/docs/llms.txt", "/docs/~mcp", "/docs/guide")]
     [True, True, True, False]

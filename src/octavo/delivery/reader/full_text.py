@@ -1,6 +1,6 @@
-"""Write all pages of a site as one text, in parts while it is sent. So memory use is bounded regardless of
-the number of pages, and other requests run in between. The result is cached, compressed, until the next
-publication."""
+"""Write all pages of a site as one text, streamed in parts. Memory use is thus bounded regardless of the
+number of pages, and other requests can run between parts. The result is cached in compressed form until the
+site's content changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from octavo.kit.scheduling.permits import compute
 from .pages import PageBuilder
 
 PAGES = 16
-"""Number of pages in one part."""
+"""Number of pages per part."""
 _PIECES = share("pages of llms-full.txt", 16)
 _LEVEL = 1
 
@@ -28,7 +28,7 @@ Build = Callable[[Transaction, SpaceVisit], PageBuilder]
 
 
 class SiteTextCache:
-    """Cache of the texts of sites. ``pieces``: the function that returns a text."""
+    """Cache of full site texts. ``pieces``: a function that returns a text in parts."""
 
     def __init__(self) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_PIECES)
@@ -37,7 +37,7 @@ class SiteTextCache:
         self, context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
     ) -> Iterator[bytes]:
         """Yield the text of these pages in parts, limited to what a visitor can see. Each part is read in its
-        own transaction. ``build``: the function that returns the page builder of a space."""
+        own transaction. ``build``: a function that returns the page builder of a space."""
         dependencies = visit.dependencies
         shown = msgspec.json.encode((dependencies.visitor, visit.base, visit.published), order="sorted")
         key = (visit.site.id, dependencies.version, frozenset(dependencies.revisions.items()), shown)
@@ -58,7 +58,7 @@ class SiteTextCache:
 def _write(
     context: Context, visit: SiteVisit, pages: Sequence[tuple[SpaceVisit, Page]], build: Build
 ) -> tuple[bytes, bool]:
-    """Return pages as Markdown, and whether the text can change without a revision."""
+    """Return pages as Markdown, and whether the text can change without a new revision."""
     parts, varies = [], False
     builder: PageBuilder | None = None
     at: SpaceVisit | None = None

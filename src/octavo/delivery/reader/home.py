@@ -1,4 +1,5 @@
-"""Root of the sites domain: the list of public sites, as a page for people and as JSON for other clients."""
+"""Root URL of the sites domain: a list of public sites, as a page for people and as JSON for other
+clients."""
 
 from __future__ import annotations
 
@@ -21,12 +22,12 @@ from .sites import own_frame
 from .views import MessageView
 
 _MOST = 100
-"""Number of sites on one page of the list."""
+"""Number of sites per page of the list."""
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """Return the response for a URL without a site, or without a page of a restricted site. The response is
-    the same for both."""
+    """Return the response for a URL that has no site, or that has no page on a restricted site. The response
+    is the same in both cases."""
     if not accepts_page(request.headers):
         return text_error(error)
     frame = own_frame(context.settings.name, "/", "/")

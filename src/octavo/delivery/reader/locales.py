@@ -19,7 +19,8 @@ def read_catalog() -> dict[str, FrameLabels]:
 
 
 def find_locale(language: str | None) -> str | None:
-    """Return the catalog language for a language tag such as ``pt-br``, or None."""
+    """Return the catalog language for a language tag such as ``pt-br``, or None if there is no catalog for
+    it."""
     return locales.find_locale(language, read_catalog())
 
 

@@ -1,4 +1,4 @@
-"""Texts that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and cards under
+"""Texts that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
 ``.well-known``.
 
 All are generated without a model, from the content that the requesting visitor can see.
@@ -26,11 +26,11 @@ from octavo.sites.site.structure.store import localize
 from .sites import listed_pages
 
 LLMS_PARTS = "~llms"
-"""Path of the parts of a long llms.txt, under the base of a site."""
+"""Path of the parts of a long llms.txt, relative to the site's base URL."""
 SITEMAP, SKILL = "sitemap.md", "skill.md"
 WELL_KNOWN = ".well-known"
 _MAX_INDEX = 40_000
-"""Maximum number of characters of one llms.txt, which is what agents read in one request."""
+"""Maximum number of characters of one llms.txt, because agents read only that much in one request."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"
@@ -66,8 +66,8 @@ def _item(entry: ListedSitePage, address: str) -> str:
 
 
 def _section_title(tx: Transaction, space: SpaceVisit) -> str:
-    """Return the name of a space on a site with several spaces: its section, and its variant if there are
-    several."""
+    """Return the name of a space on a site with several spaces: its section, and its variant if the section
+    has more than one."""
     section = space.visit.outline.section(space.site_space.section_id)
     titles = [section.title] if section is not None else []
     if len(space.site_spaces) > 1 or not titles:
@@ -155,8 +155,8 @@ def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
 
 
 def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
-    """Return the index of a site for language models: its pages by section, or links to the parts that list them if
-    there are too many for one text. ``mcp``: the URL of the site's MCP server, if any."""
+    """Return the site index for language models: its pages by section, or links to the parts that list them
+    if there are too many for one text. ``mcp``: the URL of the site's MCP server, if any."""
     chapters = list_chapters(tx, visit)
     head, parts = _head(chapters, visit, mcp), _parts(chapters)
     if not parts:
@@ -175,7 +175,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
-    """Return a part of an index that is too long for one text, by its last path segment; None if it does not
+    """Return a part of an index that is too long for one text, by its last path segment; None if it doesn't
     exist."""
     number = name.removesuffix(".txt")
     parts = _parts(list_chapters(tx, visit))
@@ -203,7 +203,7 @@ def sitemap_markdown(tx: Transaction, visit: SiteVisit) -> str:
 
 
 def _skill_name(visit: SiteVisit) -> str:
-    """Return the title of a site as a skill name: lowercase Latin letters, digits, and single hyphens."""
+    """Return a site's title as a skill name: lowercase Latin letters, digits, and single hyphens."""
     plain = unicodedata.normalize("NFKD", visit.site.title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")
     return name[:50].strip("-") or "documentation"

@@ -1,4 +1,4 @@
-"""MCP server of a site, for assistants of readers. Its tools read the site as the visitor sees it."""
+"""A site's MCP server, for readers' assistants. Its tools read the site as the visitor sees it."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ _EXCERPT = 500
 _OPERATIONS = 200
 """Maximum number of operations in one response."""
 _HEADERS = 8000
-"""Maximum number of characters of the headers of an API's response."""
+"""Maximum number of characters of an API response's headers."""
 _SECTIONS = 100
 """Maximum number of sections to list if the requested one doesn't exist."""
 
@@ -249,7 +249,7 @@ class AnsweredCall(Struct):
 
 
 class ToSend(NamedTuple):
-    """Request that a visitor wants to send to an API. ``location``: the page that shows the operation."""
+    """API request that a visitor wants to send. ``location``: the page that shows the operation."""
 
     request: PreparedRequest
     location: VisitorLocation
@@ -257,8 +257,8 @@ class ToSend(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Access of the tools to a site as its visitor sees it. ``build``: the function that returns the page
-    builder of a space."""
+    """Access of tools to a site as the visitor sees it. ``build``: a function that returns the page builder
+    of a space."""
 
     tx: Transaction
     visit: SiteVisit
@@ -266,19 +266,19 @@ class Reading(NamedTuple):
     note: Callable[..., None]
     """Function that records an event for insights: ``tracking.note_event`` for this visit."""
     open: Callable[[str], bytes]
-    """Function that returns the content of a file of the site by its hash. Raises NotFound."""
+    """Function that returns the content of a site's file by its hash. Raises NotFound."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
-    """Function that answers a question. Set only for calls that ask one, because no transaction is open
-    then."""
+    """Function that answers a question. Set only for calls that ask one; no transaction is open in these
+    calls."""
     send: Callable[[ToSend], None] | None = None
-    """Function that accepts a request to send after the transaction has ended. Set only if the site allows
-    agents to call APIs."""
+    """Function that accepts a request and sends it after the transaction has ended. Set only if the site
+    allows agents to call APIs."""
 
 
 def _search(site: Reading, asked: Search) -> ToolText:
     site.visit.dependencies.depend_on_more()  # the search index
-    # PostgreSQL accepts no NUL characters in text, and no page contains one.
+    # PostgreSQL doesn't accept NUL characters in text, and no page contains one.
     query = asked.query.replace("\0", " ").strip()
     found = search_site(site.tx, site.visit, query)
     here = location_at(site.visit, "", "mcp")
@@ -416,8 +416,8 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
 
 
 def _part(text: str, start: int) -> tuple[str, str, int | None]:
-    """Return the response of the tool with the part of the text that begins at ``start``, and the start of
-    the next part, if any."""
+    """Return the tool's response with the part of the text that starts at ``start``, and the start of the
+    next part, if any."""
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
     if left > 0:
@@ -453,7 +453,7 @@ def _operation(visit: SiteVisit, space: SpaceVisit, page: Page, listed: Listed) 
 
 
 def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, Listed]:
-    """Return the operation at a URL. Raises RefusedTool."""
+    """Return the operation at a URL. Raises RefusedTool if there is none."""
     found = _find_page(site, address)
     if found is not None:
         space, page, anchor = found
@@ -479,7 +479,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)
     if operation is None or site.send is None:
-        raise RefusedTool("This operation can't be called from here. Send the request to the API directly.")
+        raise RefusedTool("This tool can't call this operation. Send the request to the API directly.")
     try:
         request = prepare_request(*operation, fill_form(*operation, asked))
     except (BadRequest, TooLarge) as error:
@@ -490,7 +490,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
 
 
 def note_sent(site: Reading, sent: ToSend) -> None:
-    """Record that a request was sent to an API, with nothing but its operation."""
+    """Record that a request was sent to an API. Only its operation is recorded."""
     site.note(sent.location, ApiClientRequest, operation=sent.operation)
 
 
@@ -620,7 +620,7 @@ _TOOLS = {
 }
 
 KEPT = frozenset({"search", "read_page", "read_file", "list_pages", "list_operations", "explain_operation"})
-"""Tools with the same result for all visitors who see the same content, until the content changes."""
+"""Tools that return the same result to all visitors who see the same content, until the content changes."""
 
 
 def _without(*names: str) -> dict[str, Tool]:
@@ -633,7 +633,7 @@ _TOOLS_WHERE = {
     (False, True): _without(ASK),
     (False, False): _without(ASK, CALL),
 }
-"""Tools of a site, by whether it answers questions and whether agents can call APIs."""
+"""A site's tools, by whether the site answers questions and whether agents can call APIs."""
 
 
 def _list_resources(site: Reading, skipped: int) -> tuple[list[Resource], bool]:
@@ -691,7 +691,7 @@ def _prompts(title: str) -> dict[str, Prompt]:
 
 
 def server_of(visit: SiteVisit, *, asks: bool, calls: bool) -> Server:
-    """Return the MCP server of a site, whose tools work on a ``Reading``. ``asks``: whether the site answers
+    """Return a site's MCP server, whose tools work on a ``Reading``. ``asks``: whether the site answers
     questions. ``calls``: whether agents can call the documented APIs."""
     title = visit.site.title
     return Server(

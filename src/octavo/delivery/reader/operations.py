@@ -1,4 +1,4 @@
-"""APIs on a site: operations for the filter above the navigation, and operations with their fields and models for
+"""APIs on a site: operations for the filter above the navigation, and operations, fields, and models for
 search."""
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ _HITS = 20
 
 
 class _Shown(Struct):
-    """Pages of one specification, by operation and model. ``first``: one of its pages. ``crowded``: the ids
-    of pages whose fields have no anchors."""
+    """Pages generated from one specification, by operation and model. ``first``: one of the pages.
+    ``crowded``: the ids of pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -54,7 +54,7 @@ _indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary(
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """Return the specifications from which pages of a space are computed. Cached, because a tree never
+    """Return the specifications that a space's pages are generated from. Cached, because a tree never
     changes."""
     found = _shown.get(tree)
     if found is None:
@@ -82,7 +82,7 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """Return the id of the space's authentication page for the API of a specification."""
+    """Return the id of the space's authentication page for a specification's API."""
     found = _authentication.get(tree)
     if found is None:
         pages = ((authentication_of(page), page.id) for page in tree.computed() if not page.hidden)
@@ -96,7 +96,7 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 def count_operations(tree: PageTree, page: Page) -> int:
     """Return the number of operations that a page shows or links to; 0 for the page of a single operation.
-    Computed for all pages at once, because every page of a reference shows it for all tags."""
+    Computed for all pages at once, because every page of a reference shows the numbers for all tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}
@@ -123,7 +123,8 @@ def list_shown_operations(visit: SpaceVisit) -> list[tuple[str, str, str, str]]:
 
 
 def list_shown_models(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[Any] | None:
-    """Return the models that a page lists, each with its page, for the filter above them; None for other pages."""
+    """Return the models that a page lists, each with its page, for the filter above the list; None for pages
+    that don't list models."""
     page = visit.view.tree.page(page_id)
     found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page) if page else None
     if page is None or found is None or not lists_models(page):
@@ -135,7 +136,7 @@ def list_shown_models(tx: Transaction, visit: SpaceVisit, page_id: str) -> list[
 
 
 def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | None:
-    """Return the fields of the form on an authentication page; None for other pages."""
+    """Return the fields of an authentication page's form; None for other pages."""
     if authentication_of(page) is None:
         return None
     found = find_reference(tx, requester_at(tx, visit.view.state.space_id, None), page)
@@ -144,15 +145,15 @@ def find_access_form(tx: Transaction, visit: SpaceVisit, page: Page) -> Form | N
 
 
 def _share_specification(one: Page, other: Page) -> bool:
-    """Return whether two computed pages are computed from the same specification."""
+    """Return whether two pages are generated from the same specification."""
     return (one.computed or {}).get("dependencies") == (other.computed or {}).get("dependencies")
 
 
 def find_in_references(
     tx: Transaction, spaces: Sequence[SpaceVisit], query: str
 ) -> dict[str, tuple[ApiHit, ...]]:
-    """Search operations, fields, and models. Return hits of these kinds, only from pages that this visitor
-    can see."""
+    """Search operations, fields, and models. Return hits of each kind, only from pages that this visitor can
+    see."""
     found: dict[str, list[ApiHit]] = {"operations": [], "fields": [], "models": []}
     for visit in spaces:
         for one in _references(visit.view.tree):

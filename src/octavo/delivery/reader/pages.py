@@ -1,4 +1,4 @@
-"""View of one page: navigation, text, and neighbors. It resolves all links of a page."""
+"""View of one page: navigation, text, and adjacent pages. It resolves all links on the page."""
 
 from __future__ import annotations
 
@@ -73,12 +73,12 @@ from .views import (
 )
 
 _WHOLE_TREE = 400
-"""Maximum number of pages with which the side navigation is complete. With more pages, closed branches are
+"""Maximum number of pages for a complete side navigation. If there are more pages, closed branches are
 omitted, and long lists show only the pages around the current one."""
 _AROUND = 100
-"""Number of pages of a long list shown before and after the current one."""
+"""Number of pages to show before and after the current one in a long list."""
 _OF_GROUP = 20
-"""Maximum number of pages shown of a group that isn't open."""
+"""Maximum number of pages to show in a group that isn't open."""
 _VARIANTS = 4
 """Number of cached texts per page, for visitors who see it differently."""
 _NOTE_BYTES = 400
@@ -88,11 +88,11 @@ _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Maximum width of the text on a wide page, in pixels."""
 _TEXT_COLUMN, _WHOLE_WIDTH, _COVER_HEIGHT = 736, 1280, 240
-"""Sizes in pixels for which the positions of covers are computed."""
+"""Sizes in pixels that cover positions are computed for."""
 FEEDBACK_PATH = "~feedback"
-"""Path for posting ratings of pages, under the base of their space."""
+"""Path for posting page ratings, relative to the base URL of the space."""
 _ORIGINS = 50
-"""Maximum number of hosts to which the script of one page can connect."""
+"""Maximum number of hosts that a page's script can connect to."""
 
 _PAGES, _TEXTS = share("pages of sites", 32), share("page texts", 16)
 _WRITTEN = share("pages as Markdown", 8)
@@ -104,7 +104,7 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
     """Return the cached entries of pages that aren't open, which are the same on every page of a large tree.
-    The cache contains only the entries for the base that was requested last."""
+    The cache contains only the entries for the most recently requested base."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
@@ -123,13 +123,14 @@ def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
 
 _PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
 _LOOKED_AT = 5
-"""Number of paragraphs to search for the first one with words, which describes the page."""
+"""Number of paragraphs to search for the first one that contains words, which serves as the page's
+description."""
 _SHOWN = 160
-"""Number of characters of a description that search engines show."""
+"""Number of description characters that search engines show."""
 
 
 def first_sentence(body: Markup) -> str | None:
-    """Return the first sentence of a page, to describe pages without a description."""
+    """Return the first sentence of a page, for use as its description if it has none."""
     for found in islice(_PARAGRAPH.finditer(body), _LOOKED_AT):
         found_sentences = sentences(Markup(found[1]).striptags())  # noqa: S704 - a part of what is Markup
         if found_sentences and any(map(str.isalnum, found_sentences[0])):
@@ -138,16 +139,16 @@ def first_sentence(body: Markup) -> str | None:
 
 
 class DrawnText(Struct, frozen=True):
-    """Rendered text of a page, valid until a lookup recorded in ``notes`` gives another result."""
+    """Rendered text of a page, valid until a lookup recorded in ``notes`` gives a different result."""
 
     notes: Notes
     html: Html
     varies: bool
-    """Whether it shows something that can change without a revision."""
+    """Whether it shows something that can change without a new revision."""
     origins: tuple[str, ...] | None
     """Hosts of operations that can be tried out from the text; None if there are none."""
     blocks: tuple[str, ...]
-    """Integrations with blocks in the text."""
+    """Integrations that have blocks in the text."""
 
 
 def _measure(text: DrawnText) -> int:
@@ -157,8 +158,9 @@ def _measure(text: DrawnText) -> int:
 
 
 class MarkdownText(Struct, frozen=True):
-    """Markdown text of a page or section, valid until a lookup recorded in ``notes`` gives another
-    result. ``text``: the text; None if the visitor can't see this section. ``varies``: the same as in ``DrawnText``."""
+    """Markdown text of a page or section, valid until a lookup recorded in ``notes`` gives a different
+    result. ``text``: the text; None if the visitor can't see this section. ``varies``: like in
+    ``DrawnText``."""
 
     notes: Notes
     text: str | None
@@ -182,7 +184,7 @@ def _column(page: Page) -> int:
 
 
 class PageBuilder:
-    """Builder of one page's view, or of other parts that a visit needs. ``hosts``: the hosts of this server.
+    """Builder of a page's view, or of other parts that a visit needs. ``hosts``: the hosts of this server.
     ``look``: the appearance of the site. ``whole``: the result of ``shows_all_fields``."""
 
     def __init__(
@@ -208,7 +210,7 @@ class PageBuilder:
         self._resolver = Resolver(ViewFiles(tx, visit.view, withheld=True), hosts, self._visitor)
         self._used_tags: dict[str, frozenset[str]] = {}
         self.varies = False
-        """Whether the result can change without a revision."""
+        """Whether the result can change without a new revision."""
 
     # --- URLs ----------------------------------------------------------------------------------------------
 
@@ -221,14 +223,15 @@ class PageBuilder:
         return f"{self._visit.base}{quote(self._tree.path(page))}.md"
 
     def visit(self, space_id: str) -> SpaceVisit | None:
-        """Return the start page of a space of the site, or None if the visitor can't see it."""
+        """Return a visit to the start page of one of the site's spaces, or None if the visitor can't see
+        it."""
         return self._others.find(space_id)
 
     def _file_url(self, file_id: str) -> Asset | None:
         item = self._view.item(file_id, "file")
         if item is None:
             return None
-        # A replaced file gets another URL, so that browsers never use an old copy.
+        # A replaced file gets a new URL, so that browsers never use an old copy.
         base = f"{self._visit.base}~files/{item.id}/"
         url = f"{base}{quote(item.name, safe='')}?v={(item.content or '')[:12]}"
         picture = self._picture(item)
@@ -277,7 +280,7 @@ class PageBuilder:
             url = ref["url"]
             if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
                 return HtmlTarget(href=safe_url(url), external=True)
-            # A reference that is still relative matches no file of the space.
+            # A reference that is still relative doesn't match any file in the space.
         return None
 
     def _tag_target(self, ref: JsonObject) -> HtmlTarget | None:
@@ -292,8 +295,8 @@ class PageBuilder:
         return HtmlTarget(href=tag.href, title=tag.title)
 
     def meta_links(self, page: Page) -> tuple[str | None, list[VariantView]]:
-        """Return the URL of the canonical page, and the alternates of a page, if they are specified. URLs of pages
-        that this visitor can't see are left out."""
+        """Return a page's canonical URL and alternates, if they are specified. URLs of pages that this
+        visitor can't see are left out."""
 
         def view(ref: JsonObject) -> VariantView | None:
             ref = self._resolver.content_ref(page_owner(page), ref, "link")
@@ -344,7 +347,7 @@ class PageBuilder:
     # --- text ---------------------------------------------------------------------------------------------
 
     def _authentication(self, spec: str, link: Callable[[JsonObject], HtmlTarget | None]) -> str | None:
-        """Return the URL of the authentication page of an API."""
+        """Return the URL of an API's authentication page."""
         found = find_authentication(self._tree, spec)
         target = link({"kind": "page", "page": found}) if found is not None else None
         return target.href if target is not None else None
@@ -360,9 +363,8 @@ class PageBuilder:
     def find_operation(
         self, page: Page, spec: str | None, key: str
     ) -> tuple[ApiDescription, DescribedOperation] | None:
-        """Return an operation that the page shows to its visitor and that can be tried out, by the key of
-        its button. ``spec``: the name of the specification; None if the page is computed from one
-        specification."""
+        """Return an operation that the page shows to the visitor and that can be tried out, by the key of its
+        button. ``spec``: the name of the specification; None if the page is generated from only one."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
@@ -378,7 +380,7 @@ class PageBuilder:
         return address
 
     def find_block(self, page: Page, key: str) -> JsonObject | None:
-        """Return the integration block that the page shows to its visitor, by the key in its URL."""
+        """Return an integration block that the page shows to the visitor, by the key in the block's URL."""
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(
             page, ("integration", "code")
         )
@@ -391,8 +393,8 @@ class PageBuilder:
         return None
 
     def _context(self, page: Page, noted: RecordedFacts, origins: list[str]) -> HtmlContext:
-        """Return the context for rendering. ``origins``: collects the hosts of operations that can be tried
-        out, and an empty string for each of these operations."""
+        """Return the rendering context. ``origins``: collects the hosts of operations that can be tried out,
+        and an empty string for each of these operations."""
         search = f"{self._visit.visit.base}~search"
         ask = f"{self._visit.base}{ASK_PATH}" if self._look.asks else None
         playground = self._look.customization.api_playground.enabled
@@ -414,8 +416,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. A cached text, rendered for any revision and visitor, is used if the
-        result would be the same now."""
+        """Return the text of a page. Uses a cached text, rendered for any revision and visitor, if the result
+        would be the same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -448,7 +450,7 @@ class PageBuilder:
         documents = ViewDocuments(self._tx, noted, Resolver(noted.own_files(), self._hosts, noted))
         document = documents.for_rendering(page, folded=True, whole=self._whole)
         if not document.nodes:
-            # An empty page shows its subpages.
+            # An empty page lists its subpages.
             document.nodes = [
                 Block("content-ref", {"ref": {"kind": "page", "page": child}})
                 for child in noted.ask("below", page.id)
@@ -512,8 +514,8 @@ class PageBuilder:
                     continue
                 inside = items(page.id) if below else ()
                 if page.kind in ("group", "computed") and not inside:
-                    # The specification was deleted, and with it the pages computed from it and the groups
-                    # that contain only these.
+                    # The specification was deleted, along with the pages generated from it and the groups
+                    # that contained only these pages.
                     continue
                 count += 1
                 item = NavItem(
@@ -536,7 +538,7 @@ class PageBuilder:
         return items(None), count
 
     def _exports(self, page: Page) -> tuple[LinkView, ...]:
-        """Return links to the whole specification of a page, in each available format."""
+        """Return links to a page's complete specification, in each available format."""
         if not can_export(page):
             return ()
         forms = {"yaml": "OpenAPI YAML", "json": "OpenAPI JSON", "postman": "Postman", "http": "HTTP"}
@@ -558,8 +560,8 @@ class PageBuilder:
         )
 
     def _elided_entry(self, pages: list[Page]) -> tuple[NavItem, ...]:
-        """Return an entry in place of omitted pages of a long list: a link to the nearest of them. That page
-        is then shown with the pages around it."""
+        """Return an entry that replaces the omitted pages of a long list: a link to the nearest omitted page,
+        which is then shown with the pages around it."""
         nearest = next(
             (found for page in pages if (found := self._tree.first_document(page)) is not None), None
         )
@@ -706,21 +708,21 @@ class PageBuilder:
         )
 
     def section(self, page: Page, anchor: str) -> str | None:
-        """Return one section of the page as Markdown, like ``markdown``; None if this visitor can see no
+        """Return a section of the page as Markdown, like ``markdown``; None if this visitor can't see any
         section at this anchor."""
         return self._markdown(page, section=anchor)
 
     def markdown(self, page: Page, *, alone: bool = True) -> str:
         """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the
-        page is separate instead of part of a longer text, so that links within it are relative and a note
-        names the index."""
+        page is on its own instead of part of a longer text; if so, links within it are relative, and a note
+        mentions the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written
 
     def _markdown(self, page: Page, *, alone: bool = True, section: str | None = None) -> str | None:
-        """Return the Markdown of a page or of one section, from the cache if the result would be the same now.
-        None if the visitor can't see the section."""
+        """Return the Markdown of a page or of one section, from the cache if the result would be the same
+        now. Return None if the visitor can't see the section."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         visit = self._visit.visit
         # Links to other parts of the page need its URL if the text is only one section, or if it includes
@@ -742,7 +744,7 @@ class PageBuilder:
             visit.published,
             self._hosts,
         )
-        # The text of all pages uses each page once; caching it would displace pages that are requested
+        # The full text uses each page only once; caching the pages would displace those that are requested
         # individually.
         known = (self._kept.written.get(key) or ()) if alone else ()
         found = next((text for text in known if facts.agree_with(text.notes)), None)
@@ -780,7 +782,7 @@ class PageBuilder:
         return MarkdownText(noted.notes, text, bool(documents.drawn or page.computed))
 
     def _record_states(self, page: Page, noted: RecordedFacts, documents: ViewDocuments) -> None:
-        """Record the dependencies of a page that can change without a revision."""
+        """Record the dependencies of a page that can change without a new revision."""
         if page.computed:
             noted.ask("computed_state", page.id)
         if documents.drawn:
@@ -790,7 +792,7 @@ class PageBuilder:
             )
 
     def _note(self, page: Page) -> str:
-        """Return the note about the rest of the documentation for agents that read a single page."""
+        """Return a note about the rest of the documentation, for agents that read a single page."""
         public, start = self._visit.visit.public, self._visit.visit.published
         verified = f". Verified on {page.verified_on}" if read_date(page.verified_on) else ""
         return (

@@ -1,8 +1,7 @@
-"""Questions of visitors on a site, answered from the pages that they can see, as a page or as a stream.
+"""Answer visitors' questions on a site from the pages that they can see, as a page or as a stream.
 
-``octavo.assistants.ask`` composes the answer. This module converts it to HTML in the language of the
-interface.
-"""
+``octavo.assistants.ask`` composes the answer. This module converts it to HTML, with labels in the language of
+the interface."""
 
 from __future__ import annotations
 
@@ -35,16 +34,16 @@ from .views import AnsweredView, FrameLabels, SourceView
 
 ASK_PATH = "~ask"
 MAX_FORM = 16 * 1024
-"""Maximum size in bytes of a posted question with the earlier ones."""
+"""Maximum size in bytes of a posted question, including earlier questions."""
 _ASKS = re.compile(rb"(?:^|&)ask=")
 _ID = 100
 _BEFORE = 4
-"""Maximum number of earlier questions of a conversation that are sent along."""
+"""Maximum number of earlier questions from a conversation to include."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """Question of a visitor. ``before``: the earlier questions, oldest first. ``previous``: the ID of the answer that
-    it continues."""
+    """Visitor's question. ``before``: the earlier questions, oldest first. ``previous``: the ID of the answer
+    that it continues."""
 
     text: str
     before: tuple[str, ...] = ()
@@ -77,7 +76,7 @@ def require_asking(look: SiteLook) -> None:
 
 
 def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
-    """Raise Forbidden for a form that another site's page submits, because answers cost tokens."""
+    """Raise Forbidden for a form submitted from another website, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
         raise Forbidden("You can ask questions only from the pages of this site.")
@@ -102,9 +101,9 @@ def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
 def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
-    """Return the asker for a visit to a space of a site. Other variants are omitted, because they have the
-    same content in other languages or versions. ``channel``: the channel of the question, if it isn't the
-    page."""
+    """Return the asker for a visit to one of a site's spaces. Other variants are omitted, because they have
+    the same content in other languages or versions. ``channel``: the channel that the question came through,
+    if it isn't the page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -145,7 +144,7 @@ def make_asker(
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the growing answer; the last one is complete, and can be rated if it was recorded."""
+    """Yield the answer as it grows; the last one is complete and can be rated if it was recorded."""
     view = None
     for found in ask(context, asker, question.text, question.before, question.previous or None):
         view = _present(found, look, question)
@@ -206,7 +205,7 @@ def has_question(query_string: bytes) -> bool:
 
 
 def read_agent_question(query_string: bytes) -> Question:
-    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest."""
+    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest if they are invalid."""
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
@@ -226,7 +225,7 @@ def check_question(asked: str, goal: str) -> Question:
 
 
 class WrittenAnswer(NamedTuple):
-    """Answer in Markdown. ``sources``: the titles and URLs of the sections on which it is based.
+    """Answer in Markdown. ``sources``: the titles and URLs of the sections that it is based on.
     ``followups``: suggested follow-up questions."""
 
     question: str
@@ -266,8 +265,8 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Yield server-sent events, each with the HTML of the answer so far; the last event says whether it is
-    complete."""
+    """Yield server-sent events, each with the HTML of the answer so far; the last one has the complete
+    answer."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

@@ -1,4 +1,5 @@
-"""Search in the reference of Octavo's API: operations and schemas by name, path, and description. Pure."""
+"""Search the reference of Octavo's API: operations and schemas by name, path, and description. Does no
+I/O."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 class _IndexEntry(Struct, frozen=True):
-    """Entry of the index. ``names``: its names. ``text``: all text about it. Both are in lowercase."""
+    """Entry of the index. ``names``: its names. ``text``: all text about it. All are in lowercase."""
 
     hit: SearchHit
     names: tuple[str, ...]
@@ -27,13 +28,13 @@ class _IndexEntry(Struct, frozen=True):
 
 
 class ReferenceIndex:
-    """Index of operations and schemas, small enough to be scanned."""
+    """Index of operations and schemas, small enough to scan."""
 
     def __init__(
         self, description: ApiDescription, title: Callable[[str], str], base: str, schemas: str
     ) -> None:
-        """Build the index. ``title``: the function that returns the title of a tag's page. ``base``: the parent URL of
-        the pages of tags. ``schemas``: the parent URL of those of schemas."""
+        """Build the index. ``title``: a function that returns the title of a tag's page. ``base``: the parent
+        URL of tag pages. ``schemas``: the parent URL of schema pages."""
         self._entries = list(
             chain(_operations(description, title, base), _schemas(description, title, schemas))
         )
@@ -88,5 +89,5 @@ def _schemas(description: ApiDescription, title: Callable[[str], str], page: str
 
 
 def _plain(markdown: object) -> str:
-    """Return the first paragraph without code marks."""
+    """Return the first paragraph without code formatting."""
     return " ".join(str(markdown).partition("\n\n")[0].replace("`", "").split())

@@ -1,9 +1,8 @@
-"""Scripts that integrations add to the pages of a site, and the sources that the Content-Security-Policy
-allows for them.
+"""Scripts that integrations add to a site's pages, and the sources that the Content-Security-Policy allows
+for them.
 
-A script can do anything that pages of its origin can. So scripts run only on sites with a custom domain: all
-other sites share an origin with other people's sites.
-"""
+A script can do anything that pages on its origin can. So scripts run only on sites with a custom domain; all
+other sites share an origin with other people's sites."""
 
 from __future__ import annotations
 
@@ -32,21 +31,22 @@ _SOURCES = {
     "img-src": _OTHERS,
     "media-src": _OTHERS,
 }
-"""Directives that an integration can extend, and the sources it can add: code of named hosts, never inline or
-evaluated code."""
+"""Directives that an integration can extend, and the sources that it can add: code from named hosts, never
+inline or evaluated code."""
 _MOST = 100
 """Maximum number of sources per directive, because proxies limit the size of headers."""
 _SAME_AS = {"script-src-elem": "script-src", "style-src-elem": "style-src"}
 
 Sources = tuple[tuple[str, tuple[str, ...]], ...]
-"""Directives of a policy with the sources to add to each."""
+"""Policy directives, with the sources to add to each."""
 
 
 def scripts_of(
     tx: Transaction, context: Context, visit: SiteVisit, customization: Customization
 ) -> tuple[tuple[ScriptView, ...], Sources]:
     """Return the scripts of a site's pages and the sources that its policy allows for them. A script that can
-    set cookies loads only after the visitor consents; on a site with a privacy policy, every script does."""
+    set cookies loads only after the visitor consents. On a site with a privacy policy, this applies to all
+    scripts."""
     if not visit.own_host or visit.admission.preview:
         return (), ()
     asks = isinstance(customization.privacy_policy.url, str)
@@ -60,8 +60,8 @@ def scripts_of(
 
 @lru_cache(maxsize=256)
 def read_sources(addresses: tuple[str, ...], policies: tuple[str, ...]) -> Sources:
-    """Return the sources that scripts at these URLs and with these policies need. Everything else in a policy
-    is ignored: an integration can allow hosts but never weakens the policy for the rest of the page."""
+    """Return the sources that scripts with these URLs and policies need. Everything else in a policy is
+    ignored: an integration can allow hosts but never weakens the policy for the rest of the page."""
     found: dict[str, dict[str, None]] = {"script-src": dict.fromkeys(addresses)} if addresses else {}
     for policy in policies:
         for part in policy.split(";"):

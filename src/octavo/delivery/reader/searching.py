@@ -17,7 +17,7 @@ _SUGGESTIONS = 3
 
 
 def search_site(tx: Transaction, visit: SiteVisit, query: str) -> SearchAnswer:
-    """Return the matching pages of the site, without hidden pages and those excluded from search."""
+    """Return the matching pages of the site, except hidden pages and pages excluded from search."""
     spaces = {space.site_space.space_id: space for space in list_spaces(tx, visit)}
     if not query.strip() or not spaces:
         return SearchAnswer(query=query)

@@ -42,15 +42,15 @@ from .views import AnnouncementView, LinkView, SiteView, Tab, VariantView
 
 ASSETS_PATH = "/~assets"
 FONTS_PATH = "~fonts"
-"""Path of the organization's own fonts, under the base of a site."""
+"""Path of the organization's own fonts, relative to a site's base URL."""
 FEED_PATH = "~feed.xml"
-"""Path of a site's feed, under its base. No page has a path that starts with a tilde."""
+"""Path of a site's feed, relative to its base URL. No page has a path that starts with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
-"""Widths in pixels of the header in a window of 1280 pixels, of search and theme, and of the space around a
-tab or a link with its icon."""
+"""Widths in pixels: of the header in a window 1,280 pixels wide, of search and theme, and of the space around
+a tab or a link with its icon."""
 _FEW_VARIANTS = 12
-"""Number of variants above which their links point to the start pages of the variants, because looking up the
-page in all of them would be slow."""
+"""Maximum number of variants for which links point to the same page in each variant. If there are more, links
+point to start pages, because looking up the page in all of them would be slow."""
 
 
 def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
@@ -59,7 +59,7 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
     admission = visit.admission
     customization, theme = find_customization(tx, space.site_space.id, admission.look)
     if admission.theme is not None:
-        # Show one theme, ignoring the visitor's current or possible choice.
+        # Show one theme, regardless of any choice by the visitor.
         theme = admission.theme
         customization = replace(customization, themes=replace(customization.themes, toggeable=False))
     styling = customization.styling
@@ -71,7 +71,8 @@ def find_look(tx: Transaction, space: SpaceVisit) -> SiteLook:
 
 
 def _assets_path(visit: SiteVisit) -> str:
-    """Return the path of static files: an owner's proxy forwards only paths under the site."""
+    """Return the path of static files. It is under the site's path, because an owner's proxy forwards only
+    such paths."""
     return f"{visit.site.proxy_path}{ASSETS_PATH}" if visit.proxied else ASSETS_PATH
 
 
@@ -79,7 +80,7 @@ def own_frame(
     title: str, home: str, base: str, *, links: tuple[LinkView, ...] = (), searched: bool = False
 ) -> SiteView:
     """Return the frame of a page outside any site, with the default appearance. ``searched``: whether
-    ``~search`` exists under the base."""
+    ``~search`` exists under the base URL."""
     look = read_look(Customization(), None, (), ASSETS_PATH)
     return SiteView(
         title=title,
@@ -100,8 +101,8 @@ def own_frame(
 def site_view(
     tx: Transaction, space: SpaceVisit, look: SiteLook, builder: PageBuilder, page: Page | None = None
 ) -> SiteView:
-    """Return the frame of a page of a site, or of a view without a page. Links point only to content that
-    this visitor can see."""
+    """Return the frame of a site's page, or of a view without a page. Links point only to content that this
+    visitor can see."""
     visit = space.visit
     site, base, outline = visit.site, visit.base, visit.outline
     chosen = look.customization
@@ -161,8 +162,8 @@ def site_view(
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[VariantView, ...]:
-    """Return the variants of a section. Each links to the same page if it exists there: by its id, as in
-    translations and duplicates, or by its path."""
+    """Return the variants of a section. Each links to the same page if the variant has it, found by its id,
+    as in translations and duplicates, or by its path."""
     outline = space.visit.outline
     shown = outline.listed(outline.section(space.site_space.section_id), space.site_space)
     if len(shown) < 2:
@@ -185,7 +186,7 @@ def _variants(
 
 
 class _Links:
-    """Links of the header, footer, and announcement that have a target for this visitor."""
+    """Links in the header, footer, and announcement that have a target for this visitor."""
 
     def __init__(self, space: SpaceVisit, builder: PageBuilder, look: SiteLook) -> None:
         self._space = space
@@ -274,7 +275,7 @@ class _Links:
 
 
 def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
-    """Return the tab of a section, an external link, or a group with all its nested sections, in the
+    """Return the tab for a section, an external link, or a group with all its nested sections, in the
     visitor's language if available."""
     visit = space.visit
     if isinstance(node, SectionGroupRow):
@@ -306,8 +307,9 @@ def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
 
 
 def _tabs_overflow(titles: Sequence[str]) -> bool:
-    """Return whether all these tabs are too wide for the header next to the search, so that they need a
-    second row. This is estimated from average character widths, because only browsers can measure text."""
+    """Return whether these tabs together are too wide for the header next to the search field, so that they
+    need a second row. This is estimated from average character widths, because only browsers can measure
+    text."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
     return wide > _HEADER - _SEARCH
 

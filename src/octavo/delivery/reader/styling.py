@@ -1,5 +1,4 @@
-"""Effect of a site's customization on its pages: colors, fonts, classes of the style sheet, and visible
-parts.
+"""How a site's customization affects its pages: colors, fonts, style sheet classes, and visible parts.
 
 Customization reaches CSS only as numbers and Octavo's own names: colors are parsed and recomputed, fonts are
 looked up, and all other settings select among classes.
@@ -35,7 +34,7 @@ from .views import FrameLabels, ThemedImage
 
 class SiteLook(Struct, frozen=True):
     """Appearance of the pages of one space of a site. ``locale``: the language of the interface.
-    ``language``: the language of the text. ``theme``: the theme; system unless one was selected."""
+    ``language``: the language of the text. ``theme``: the selected theme; by default, the system's."""
 
     customization: Customization
     locale: str
@@ -68,8 +67,8 @@ def read_look(
     theme_chosen: DefaultMode | None = None,
 ) -> SiteLook:
     """Return the appearance. ``language``: the language of the space. ``fonts``: the organization's fonts in
-    use, with URLs. ``assets``: the path of static files. ``theme_chosen``: the selected theme; None to follow
-    the visitor's system."""
+    use, with URLs. ``assets``: the path of static files. ``theme_chosen``: the selected theme; None to use
+    the visitor's system theme."""
     styling = chosen.styling
     colors = site_theme(styling)
     text, text_file = _font(styling.font, "sans", fonts, assets)
@@ -107,15 +106,15 @@ class _FontSet(Struct, frozen=True):
 def _font(
     chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
 ) -> tuple[_FontSet, str | None]:
-    """Return the font and the file that pages need first. A font that is missing or not licensed is replaced
-    by the system font."""
+    """Return the font, and the file that pages need first. A missing or unlicensed font is replaced by the
+    system font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
         return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None
     own = next((font for font in custom if font.id == getattr(chosen, "id", None)), None)
     if own is None:
         return _built_in_set(None, kind, assets), None
-    # The name that people choose for a font never reaches the style sheet, which uses Octavo's own name.
+    # The name that people choose for a font never reaches the style sheet, which uses a name from Octavo.
     name = f"custom-{own.id}"
     faces = custom_faces(name, [(face.weight, face.url, face.format) for face in own.faces])
     return _FontSet(faces, f'"{name}",{font_stack(None, kind)}'), None
@@ -162,7 +161,7 @@ def _light_and_dark(light: Oklch, dark: Oklch) -> str:
 
 
 def themed_image(themed: object) -> ThemedImage | None:
-    """Return a customization's image for both themes; None if there is none."""
+    """Return a customization image for both themes; None if there is none."""
     light, dark = getattr(themed, "light", None), getattr(themed, "dark", None)
     if not isinstance(light, str):
         return None

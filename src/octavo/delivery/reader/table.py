@@ -1,11 +1,10 @@
 """Table of all routes of a site: path, method, body limit, rate limit, and the threads that compute the
 response.
 
-A handler is declared with its pattern and takes a view of the request and one visit, which identifies the visitor and
-the visited place: ``SiteVisit`` for routes that a site has once, ``SpaceVisit`` for routes of each of its spaces.
-Values of the pattern are additional parameters. The modules in ``routes`` declare handlers; ``answering`` creates the
-visits.
-"""
+A handler is declared with its pattern, and takes a view of the request and one visit, which identifies the
+visitor and the visited location: ``SiteVisit`` for routes that exist once per site, ``SpaceVisit`` for routes
+that exist in each space. Values in the pattern are additional parameters. The modules in ``routes`` declare
+handlers; ``answering`` creates the visits."""
 
 from __future__ import annotations
 
@@ -28,16 +27,16 @@ from .full_text import SiteTextCache
 from .pages import PageCaches
 
 Rate = Literal["visits", "questions", "tries"]
-"""Rate limit of a request in addition to that of a visit, because the request asks a model or is forwarded to
-another server."""
+"""Additional rate limit for a request that calls a model or is forwarded to another server."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
-"""Threads that compute a response: those of all visits, or those for slow work, which organizations share."""
+"""Threads that compute a response: the threads for all visits, or those for slow work, which organizations
+share."""
 
 
 class View(Struct, frozen=True):
-    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer
-    of their images. ``site_texts``: the cache of the text of whole sites. ``tool_results``: the cached results of
-    tools. ``events``: the queue for events of visitors. ``body``: the body of a POST."""
+    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the
+    renderer of preview images. ``site_texts``: the cache of full site texts. ``tool_results``: the cached
+    tool results. ``events``: the queue for visitor events. ``body``: the body of a POST request."""
 
     context: Context
     tx: Transaction
@@ -52,8 +51,8 @@ class View(Struct, frozen=True):
 
 class Later(NamedTuple):
     """Response to compute after the transaction, in the threads of its route, because it is slow, waits for
-    others, or writes. ``pool``: the threads that compute it; by default those of the route, if all its
-    responses are slow. ``rate``: the additional rate limit of the response."""
+    other servers, or writes. ``pool``: the threads that compute it; by default, the route's threads, if all
+    of its responses are slow. ``rate``: the additional rate limit of the response."""
 
     organization_id: str
     work_out: Callable[[], Answer]
@@ -66,8 +65,8 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """Route of a site. ``kept``: whether the response is the same for every visitor with the same access and
-    can be cached as long as its dependencies are unchanged; for a POST, this can depend on the message.
+    """Site route. ``kept``: whether the response is the same for every visitor with the same access, and can
+    be cached as long as its dependencies are unchanged; for POST requests, this can depend on the message.
     ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response that its
     handler returns as ``Later``."""
 
@@ -99,7 +98,8 @@ def route(
     pool: Pool = "visits",
 ) -> Callable[[H], H]:
     """Declare ``handler(view, visit, **values)``. The type of ``visit`` determines whether it belongs to a
-    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError."""
+    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError for
+    an invalid declaration."""
     if (method == "POST") != (body > 0):
         raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":
@@ -110,7 +110,8 @@ def route(
     def declare(handler: H) -> H:
         hints = typing.get_type_hints(handler)
         visit, answers = hints["visit"], {hints["return"], *typing.get_args(hints["return"])}
-        # A handler that returns both kinds names the threads with each response that it computes later.
+        # A handler that returns both kinds of responses names the threads for each response that is computed
+        # later.
         if (Later in answers) != (pool != "visits") and not (
             pool == "visits" and (method == "POST" or Answer in answers)
         ):

@@ -33,13 +33,13 @@ def view_tag(visit: SpaceVisit, slug: str) -> TagView:
 
 
 def used_tags(visit: SpaceVisit) -> frozenset[str]:
-    """Return the slugs of the tags that have a page of tagged pages for this visitor."""
+    """Return the slugs of the tags for which this visitor has a list of tagged pages."""
     tree = visit.view.tree
     pages = (page for page in tree.documents() if page.tags and not tree.is_hidden(page))
     return frozenset(slug for page in pages for slug in by_slug(page.tags))
 
 
 def tagged_pages(visit: SpaceVisit, slug: str) -> list[Page]:
-    """Return the pages with a tag that this visitor can see in the navigation, in reading order."""
+    """Return the pages that have a tag and that this visitor can see in the navigation, in reading order."""
     tree = visit.view.tree
     return [page for page in tree.documents() if has_tag(page, slug) and not tree.is_hidden(page)]

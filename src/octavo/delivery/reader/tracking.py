@@ -1,6 +1,6 @@
-"""Events that the reader records for insights: page views, searches, clicks.
+"""Events that the reader records for insights: page views, searches, and clicks.
 
-They identify no person, and the only cookie they use is the visitor's answer to the cookie banner."""
+They don't identify anyone, and the only cookie they use is the visitor's answer to the cookie banner."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from octavo.sites.insights.types import (
 )
 
 SEEN_PATH = "~seen"
-"""Path to which the script of a page reports events that the server doesn't see."""
+"""Path where a page's script reports events that the server can't see."""
 MAX_SEEN = 4096
 """Maximum size in bytes of a report."""
 MAX_WORDS = 512
-"""Maximum number of characters of a search or question that are stored."""
+"""Maximum number of characters to store of a search or question."""
 _URL, _AGENT = 2048, 1024
 _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
@@ -71,7 +71,7 @@ class _PendingEvent(Struct, frozen=True, gc=False):
     def session(self) -> VisitorSession:
         language, referrer = self.languages.decode("latin-1"), self.referrer.decode("latin-1")
         if referrer:
-            # An owner's proxy uses another host than browsers do.
+            # An owner's proxy uses a different host than browsers do.
             own = (self.host.decode("latin-1"), _authority(self.location.url))
             referrer = "" if _authority(referrer) in own else referrer
         both = secrets.token_hex(16)
@@ -109,7 +109,8 @@ def _make_pending(
 
 
 def session_of(request: Request, location: VisitorLocation) -> VisitorSession:
-    """Return a new session at a location. The referrer is recorded only if it is on another host."""
+    """Return a new session that starts at a location. The referrer is recorded only if it is on another
+    host."""
     return _make_pending(request, PageView, location).session()
 
 
@@ -126,8 +127,8 @@ def _authority(url: str) -> str:
 def location_of(
     space: SpaceVisit, page: Page | None = None, form: DisplayContext | None = None
 ) -> VisitorLocation:
-    """Return the location of a visitor on a page, or elsewhere in a space. ``form``: the format for
-    agents."""
+    """Return the location of a visitor on a page, or in a space if there is no page. ``form``: the format,
+    for agents."""
     visit = space.visit
     path = quote(space.view.tree.url_path(page)) if page is not None else ""
     return VisitorLocation(
@@ -143,8 +144,8 @@ def location_of(
 
 
 def location_at(visit: SiteVisit, path: str, form: DisplayContext) -> VisitorLocation:
-    """Return the location to record when an agent requests a file of the whole site. ``path``: its path under the
-    base of the site."""
+    """Return the location to record when an agent requests a file of the whole site. ``path``: its path
+    relative to the site's base URL."""
     return VisitorLocation(
         url=f"{visit.published}{path}"[:_URL],
         site_section=None,
@@ -165,10 +166,10 @@ def record_view(events: Events, request: Request, dependencies: ResponseDependen
     if dependencies is None or dependencies.location is None or not _is_read(request):
         return
     if _PREVIEW in request.headers.get(b"cookie", b""):
-        return  # Cached responses are also sent to members who would see the same.
+        return  # Cached responses are also sent to members who would see the same content.
     location = dependencies.location
     if request.query_string:
-        # The query contains campaign names; nothing else in it is stored.
+        # Only campaign names are stored from the query.
         location = msgspec.structs.replace(
             location, url=f"{location.url}?{request.query_string.decode('latin-1')}"
         )
@@ -195,7 +196,7 @@ def record_missing_page(events: Events, request: Request, space: SpaceVisit) -> 
 
 
 def record_empty_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
-    """Record that a search found nothing."""
+    """Record that a search had no results."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         session = session_of(request, location)
@@ -205,7 +206,7 @@ def record_empty_search(events: Events, request: Request, space: SpaceVisit, que
 
 
 class EventNote(NamedTuple):
-    """Event to record: its location, the function that creates it, and additional values."""
+    """Event to record, with its location, the function that creates it, and additional values."""
 
     location: VisitorLocation
     make: Callable[..., Event]
@@ -229,7 +230,7 @@ def record_event(
     make: Callable[..., Event],
     **said: object,
 ) -> None:
-    """Record an event at a location. ``make``: the function that creates the event, given a session and
+    """Record an event at a location. ``make``: a function that creates the event from a session and
     ``said``."""
     if not visit.admission.preview:
         record_cached_events(events, request, visit.dependencies, [EventNote(location, make, said)])
@@ -251,7 +252,7 @@ _PURPOSES = frozenset((b"sec-purpose", b"purpose", b"x-moz"))
 
 
 def _is_read(request: Request) -> bool:
-    """Return whether someone reads the response, as opposed to prefetching it."""
+    """Return whether someone reads the response; False if it is prefetched."""
     if request.is_head or _PURPOSES.isdisjoint(request.headers):
         return not request.is_head
     return not any(b"prefetch" in request.headers.get(name, b"").lower() for name in _PURPOSES)
@@ -266,11 +267,11 @@ def _identify_typist(request: Request) -> str:
 
 
 class SeenPage(Struct, tag_field="type", tag="page_view"):
-    """Opening of a prefetched page."""
+    """Report that a prefetched page was opened."""
 
 
 class SeenClick(Struct, tag_field="type", tag="link_click"):
-    """Click on a link to another site."""
+    """Report of a click on an external link."""
 
     url: Annotated[
         str,
@@ -285,7 +286,7 @@ class SeenClick(Struct, tag_field="type", tag="link_click"):
 
 
 class SeenResult(Struct, tag_field="type", tag="search_open_result"):
-    """Click on a search result. ``path``: its target."""
+    """Report of a click on a search result. ``path``: the target of the result."""
 
     query: Annotated[
         str, Meta(max_length=MAX_WORDS, pattern=pattern(r"^[^\x00]+\Z", "not contain NUL characters"))
@@ -297,7 +298,7 @@ Seen = SeenPage | SeenClick | SeenResult
 
 
 def read_seen(body: bytes) -> Seen:
-    """Return the report of a script. Raises BadRequest."""
+    """Return a script's report. Raises BadRequest if it is invalid."""
     try:
         seen: Seen = msgspec.json.decode(body, type=Seen)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -313,7 +314,7 @@ def record_seen(
     seen: Seen,
     find_page: Callable[[str], tuple[SpaceVisit, Page]],
 ) -> None:
-    """Record a report. ``find_page``: the function that returns the page that this visitor sees at a path of
+    """Record a report. ``find_page``: a function that returns the page that this visitor sees at a path on
     the site, or raises NotFound."""
     session = session_of(request, location)
     event: Event

@@ -2,8 +2,7 @@
 lay them out.
 
 All text is plain text, which templates escape; ``Markup`` is HTML rendered by Octavo. Every ``href`` is used
-unchanged, so it either comes from the reader or has passed ``core.document.urls.safe_url``.
-"""
+unchanged, so it must either come from the reader or have passed ``core.document.urls.safe_url``."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ Sign = Markup | None
 
 
 class FrameLabels(BlockLabels, frozen=True, kw_only=True):
-    """Labels of a page's frame, in the page's language; labels of blocks are inherited."""
+    """Labels of a page's frame, in the page's language; block labels are inherited."""
 
     skip: str = "Skip to content"
     menu: str = "Menu"
@@ -41,10 +40,10 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     ask_failed: str = "No answer is available right now. Try again in a moment."
     ask_written: str = "A language model wrote this answer from these pages. It may contain mistakes."
     ask_helpful: str = "Was this answer helpful?"
-    ask_no_model: str = "No language model is configured here, so there is no summary."
+    ask_no_model: str = "No language model is configured, so there is no summary."
     ask_no_reply: str = "The language model didn't respond, so there is no summary."
-    ask_fits: str = "These passages of the documentation best match your question."
-    ask_near: str = "Nothing answers this exact question. These passages of the documentation come closest."
+    ask_fits: str = "These passages from the documentation best match your question."
+    ask_near: str = "No exact answer was found. These passages from the documentation come closest."
     ask_nothing: str = "Nothing in the documentation you can access answers this question."
     ask_about: str = "What should I know about “{title}”?"
     search_placeholder: str = "Search…"
@@ -118,8 +117,8 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
         "The server couldn't be reached, or doesn't allow this page to read its response."
     )
     try_form_blocked: str = (
-        "Your browser couldn't read a response. The server doesn't allow this page to do so, or it "
-        "can't be reached. The request may still have been processed."
+        "Your browser couldn't read a response. The server can't be reached, or it doesn't allow this page "
+        "to read its responses. The request may still have been processed."
     )
     found_operations: str = "Operations"
     found_fields: str = "Fields"
@@ -165,16 +164,16 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     try_form_ended: str = "no longer valid"
     try_form_refused: str = "The provider didn't issue a token: {text}"
     try_form_no_tokens: str = (
-        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token there "
-        "and enter it manually."
+        "The provider can't be reached, or doesn't issue tokens to web pages. Get a token from the "
+        "provider and enter it manually."
     )
     try_form_certificate: str = (
         "{name} is a client certificate (mutual TLS). Your browser sends it if it has one for this "
         "server. Requests sent through this site don't include it."
     )
     try_form_computed: str = (
-        "{scheme} needs a value that is computed for each request, which this page can't do. Enter "
-        "a value from your own code, or call the operation from there."
+        "{scheme} needs a value computed for each request, which this page can't do. Enter a value "
+        "computed by your own code, or call the operation from your code."
     )
     try_form_no_window: str = "Your browser blocked the window. Allow pop-ups for this page and try again."
     expand_all: str = "Expand all"
@@ -186,7 +185,7 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     models_sent: str = "Sent"
     models_answered: str = "Returned"
     models_events: str = "Events"
-    found_inside: str = "Elsewhere in the name"
+    found_inside: str = "Names that contain the text"
     found_field: str = "With a matching field"
     find_operation: str = "Filter by name, path, or method"
     by_resource: str = "By resource"
@@ -194,19 +193,18 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
     connect_app: str = "Connect {app}?"
     connect_text: str = (
-        "This app will be able to read this site as you see it until your sign-in ends. Anyone can "
-        "choose an app's name: "
-        "continue only if you started this yourself."
+        "This app will be able to read this site as you see it until your sign-in ends. Apps choose their "
+        "own names, so continue only if you started this yourself."
     )
-    connect_source: str = "It is described at {host}."
+    connect_source: str = "The app is described at {host}."
     connect_place: str = "Your browser then opens:"
-    connect_local: str = "That address is on your own computer, where any app could use this name."
+    connect_local: str = "This URL is on your own computer, where any app could use this name."
     connect: str = "Connect"
     cancel: str = "Cancel"
 
 
 class LinkView(Struct, frozen=True, kw_only=True):
-    """Link of the header or footer. ``children``: the links of a menu (one level). ``href``: the target,
+    """Link in the header or footer. ``children``: the links in a menu (one level). ``href``: the target,
     which can be None for a menu."""
 
     title: str
@@ -233,8 +231,8 @@ class Image(Struct, frozen=True, kw_only=True):
 
 
 class Tab(Struct, frozen=True, kw_only=True):
-    """Site section, link to another website (``external``), or group of these (``children``; ``href`` can then be
-    None)."""
+    """Site section, link to another website (``external``), or group of these (``children``; a group's
+    ``href`` can be None)."""
 
     title: str
     href: str | None = None
@@ -246,8 +244,8 @@ class Tab(Struct, frozen=True, kw_only=True):
 
 
 class VariantView(Struct, frozen=True, kw_only=True):
-    """Version or language of the content. ``href``: the URL of the same page there (``same``), or of its
-    start."""
+    """Version or language of the content. ``href``: the URL of the same page in the variant (``same``), or of
+    the variant's start page."""
 
     title: str
     href: str
@@ -257,10 +255,10 @@ class VariantView(Struct, frozen=True, kw_only=True):
 
 
 class NavItem(Struct, frozen=True, kw_only=True):
-    """Entry of the side navigation. Without ``href``, it is a heading (group). ``open``: whether its children
-    are shown; true for the current page and all its ancestors. ``emoji``: characters. ``icon``: an inline
-    SVG. ``method``: the method of the API operation that the page shows, in lowercase. ``count``: the number
-    of operations under it that the tree doesn't show."""
+    """Entry of the side navigation. Without ``href``, it is a heading of a group. ``open``: whether its
+    children are shown; true for the current page and all its ancestors. ``emoji``: characters. ``icon``: an
+    inline SVG. ``method``: the method of the API operation that the page shows, in lowercase. ``count``: the
+    number of operations under it that the tree doesn't show."""
 
     title: str
     href: str | None = None
@@ -280,8 +278,8 @@ class Crumb(Struct, frozen=True, kw_only=True):
 
 
 class AnnouncementView(Struct, frozen=True, kw_only=True):
-    """Announcement above the header. ``key``: identifies it, so that a visitor's dismissal is remembered
-    until it changes. Announcements of the style danger can't be dismissed."""
+    """Announcement above the header. ``key``: identifies the announcement, so that a visitor's dismissal is
+    remembered until the announcement changes. Announcements in the danger style can't be dismissed."""
 
     message: str
     key: str
@@ -297,7 +295,7 @@ class Feedback(Struct, frozen=True, kw_only=True):
 
 
 class ScriptView(Struct, frozen=True):
-    """Script of an integration. ``waits``: whether it loads only after the visitor has consented."""
+    """Integration script. ``waits``: whether it loads only after the visitor has consented."""
 
     src: str
     waits: bool
@@ -364,9 +362,8 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
 
 class LayoutView(Struct, frozen=True, kw_only=True):
-    """Visible parts of a page. ``landing``: whether it is a page without side columns. ``navigation``:
-    whether the tree is shown; otherwise it is only in the menu on narrow screens, where there is no other
-    navigation."""
+    """Visible parts of a page. ``landing``: whether the page has no side columns. ``navigation``: whether the
+    tree is shown; otherwise, it is only in the menu on narrow screens, where there is no other navigation."""
 
     width: Literal["default", "wide", "landing"] = "default"
     title: bool = True
@@ -407,23 +404,25 @@ class TagView(Struct, frozen=True, kw_only=True):
 class SitePageView(Struct, frozen=True, kw_only=True):
     """One page. ``about``: the description for search engines. ``body`` and ``outline``: the results of
     ``core.document.html.render``. ``updated``: an ISO date (YYYY-MM-DD). ``updated_text``: its localized
-    form. ``verified``: the date when someone verified the page, ``verified_text`` and ``verified_by``: its
-    localized form, and who did. ``tags``: the tags shown under the title. ``alternates``: the page in each
-    language, including its own, with absolute URLs. ``index``: the URL of llms.txt.
+    form. ``verified``: the date when the page was verified. ``verified_text``: its localized form.
+    ``verified_by``: the person who verified the page. ``tags``: the tags shown under the title.
+    ``alternates``: the page in each language, including its own, with absolute URLs. ``index``: the URL of
+    llms.txt.
 
-    ``markdown``, ``edit``, and ``feed``: the URLs of other forms of the page; None to omit them.
-    ``markdown_actions``: whether to offer the Markdown to people as well. ``assistants``: links that open the
-    page elsewhere. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer printing.
+    ``markdown``, ``edit``, and ``feed``: the URLs for the page's Markdown, editor, and feed; None to omit
+    them. ``markdown_actions``: whether to also offer the Markdown to people. ``assistants``: links that open
+    the page in AI assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer
+    printing.
 
     ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to
-    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the pages next to it.
+    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the adjacent pages.
     ``models``: the URL of a list of all models, some of which the page shows. ``access``: the URL of the
-    fields of the form on an authentication page. ``changes``: whether the page shows an API's changelog.
+    fields of an authentication page's form. ``changes``: whether the page shows an API's changelog.
     ``listing``: whether it lists models or tags as rows. ``heads``: whether it shows complete operations,
-    which leave no room for an outline. ``exports``: the whole specification in several formats. ``blocks``:
-    the integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a script draws
-    diagrams from text. ``social_image``: the preview image for social networks, unless the site sets one.
-    """
+    which leave no room for an outline. ``exports``: links to the complete specification in several formats.
+    ``blocks``: the integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a
+    script must draw diagrams from text. ``social_image``: the preview image for social networks, unless the
+    site sets one."""
 
     title: str
     body: Markup
@@ -482,11 +481,11 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 class ElementView(Struct, frozen=True, kw_only=True):
     """Element of an integration's block. ``html``: HTML rendered by Octavo. ``href`` and ``src``: URLs that
     have passed ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name of
-    a form field. ``act``: the number of the action that using the control triggers, after ``confirm`` was
-    answered. ``shape``: the variant of the control. ``options``: the options, each with a value, a label, and
-    whether it is selected. For a frame, ``text`` is JSON to pass to it, ``ratio`` is its width divided by its
-    height, and ``shape`` says who owns it. ``line``: whether it is a hint of several parts. ``lead`` and
-    ``tools``: the elements before and after the title of a card."""
+    a form field. ``act``: the number of the action that the control triggers, after the visitor confirms
+    ``confirm``. ``shape``: the variant of the control. ``options``: the options, each with a value, a label,
+    and whether it is selected. For a frame, ``text`` is JSON to pass to it, ``ratio`` is its width divided by
+    its height, and ``shape`` specifies who owns it. ``line``: whether it is a hint with several parts.
+    ``lead`` and ``tools``: the elements before and after the title of a card."""
 
     kind: Literal[
         "column",
@@ -561,8 +560,8 @@ class TaggedPage(Struct, frozen=True, kw_only=True):
 
 
 class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Search hit in an API: an operation with its ``path``, a field with the title of its operation as
-    ``path``, or a model."""
+    """API search hit: an operation with its ``path``, a field with the title of its operation as ``path``, or
+    a model."""
 
     title: str
     href: str
@@ -572,8 +571,8 @@ class ApiHit(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class SearchAnswer(Struct, frozen=True, kw_only=True):
-    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions``: similar words, if nothing
-    was found."""
+    """Response of ``~search.json?q=``, as JSON with these names. ``suggestions``: similar words, if there are
+    no results."""
 
     query: str
     hits: tuple[SearchHit, ...] = ()
@@ -595,8 +594,8 @@ class SourceView(Struct, frozen=True, kw_only=True):
 
 
 class AnsweredView(Struct, frozen=True, kw_only=True):
-    """Question with its answer. The answer can be incomplete. ``before``: the questions so far, including
-    this one. ``written``: whether a model wrote the answer, based on ``sources``. ``id``: the ID of a complete
+    """Question with its answer, which can be incomplete. ``before``: the questions so far, including this
+    one. ``written``: whether a model wrote the answer, based on ``sources``. ``id``: the ID of a complete
     answer, to rate it and to continue from it."""
 
     question: str
@@ -609,7 +608,7 @@ class AnsweredView(Struct, frozen=True, kw_only=True):
 
 
 class GoneView(Struct, frozen=True, kw_only=True):
-    """Operation that was removed from an API, with the details. ``instead``: its replacement."""
+    """Operation that was removed from an API, with details. ``instead``: its replacement."""
 
     method: str
     path: str
@@ -620,10 +619,10 @@ class GoneView(Struct, frozen=True, kw_only=True):
 
 class Agreement(Struct, frozen=True, kw_only=True):
     """Page that asks a visitor to let an agent read a site. ``app``: the name that the agent claims.
-    ``source``: the host of the document that identifies the agent, if there is one. ``place``: the URL to
-    which the browser is redirected afterward. ``scheme``: the scheme of that URL. ``own_machine``: whether
-    that URL is on the visitor's own machine. ``asked``: the value that the form sends back. ``refusal``: the
-    URL to which visitors who decline are redirected."""
+    ``source``: the host of the document that identifies the agent, if there is one. ``place``: the URL that
+    the browser is redirected to afterward. ``scheme``: the scheme of that URL. ``own_machine``: whether that
+    URL is on the visitor's own machine. ``asked``: the value that the form sends back. ``refusal``: the
+    redirect URL for visitors who decline."""
 
     app: str
     source: str
@@ -635,8 +634,8 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 
 class MessageView(Struct, frozen=True, kw_only=True):
-    """Page with only a message: not found, no access, or an error. ``suggestions``: pages that the visitor
-    may be looking for. ``reference``: the id of an error."""
+    """Page that contains only a message: not found, no access, or an error. ``suggestions``: pages that the
+    visitor may be looking for. ``reference``: the id of an error."""
 
     title: str
     text: str

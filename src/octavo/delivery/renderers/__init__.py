@@ -1,4 +1,4 @@
-"""Renderers: services that render sites elsewhere. This package tells them which content a URL shows, which
-token reads it, and which content has changed."""
+"""Renderers: external services that render sites. This package tells them which content a URL shows, which
+token can read it, and which content has changed."""
 
 from . import notifying as notifying

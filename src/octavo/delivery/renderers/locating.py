@@ -1,7 +1,6 @@
 """Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
 
-Access is decided as in the reader: with the same visits, created from another request.
-"""
+Access is decided like in the reader, with the same visits, which are created from a different request."""
 
 from __future__ import annotations
 
@@ -34,21 +33,21 @@ from octavo.sites.site.visitor_tokens import make_visitor_token
 from octavo.sites.site.wire import PROXIED, proxied_path
 
 _PREVIEW_HOST = "preview"
-"""Host in renderers' URLs of a site that isn't published."""
+"""Host in renderers' URLs for unpublished sites."""
 _MISSING = "No site is published at this URL."
 
 
 class Redirection(Struct):
-    """Redirect to another URL. ``content``: whether the target is another URL of a site. ``external``:
-    whether it is any other URL."""
+    """Redirect to another URL. ``content``: whether the target is another URL on a site. ``external``:
+    whether the target is any other URL."""
 
     target: Literal["application", "content", "external"]
     redirect: str
 
 
 class PublishedContent(Struct, rename="camel"):
-    """Content shown at a URL of a site. ``complete``: whether no longer path would select another section,
-    variant, or share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use
+    """Content shown at a URL of a site. ``complete``: whether all longer paths would select the same section,
+    variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use
     in headers. ``pathname``: the decoded path. ``apiToken``: the token that reads the content as this visitor
     sees it.
 
@@ -78,9 +77,9 @@ Published = Redirection | PublishedContent
 
 
 class ResolveRequest(Struct, frozen=True):
-    """Request of a renderer. ``token``: the visitor's token, signed with the key of the site. ``unsigned``:
-    the unsigned claims of the visitor. ``redirect_on_error``: whether an invalid token redirects to the
-    sign-in page of visitors."""
+    """Request from a renderer. ``token``: the visitor's token, signed with the site's key. ``unsigned``: the
+    visitor's unsigned claims. ``redirect_on_error``: whether an invalid token redirects to the sign-in page
+    for visitors."""
 
     url: str
     token: str | None
@@ -89,8 +88,8 @@ class ResolveRequest(Struct, frozen=True):
 
 
 def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
-    """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound,
-    or Unauthorized for an invalid token."""
+    """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound if
+    there is no such content, or Unauthorized for an invalid token."""
     parts = require_found(read_address(asked.url), _MISSING)
     host, origin = spell_host(parts.host), parts.origin
     path = _decoded(parts.path)
@@ -115,8 +114,8 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
 
 
 def _decoded(path: str) -> str:
-    """Return the path with a trailing slash. Raises NotFound for one that changes when decoded again, or contains
-    ``..``."""
+    """Return the path with a trailing slash. Raises NotFound for a path that changes when decoded again or
+    contains ``..``."""
     segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
     for segment in segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
@@ -147,7 +146,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
 
 
 def _require_good(tx: Transaction, context: Context, visit: SiteVisit, token: str) -> None:
-    """Raise Unauthorized for an invalid token, even on a site that doesn't require one."""
+    """Raise Unauthorized if the token is invalid, even on a site that doesn't require one."""
     if visit.site.settings.adaptive and read_visitor_token(tx, context, visit.site, token) is None:
         raise Unauthorized("visitor.jwtToken: must be signed for this site and must not have expired")
 
@@ -222,5 +221,5 @@ def _is_complete(space: SpaceVisit) -> bool:
 
 
 def _context(admission: Admission) -> str:
-    """Return a key for the content that this visitor can see and others can't."""
+    """Return a key for the content that this visitor can see but others can't."""
     return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -1,5 +1,4 @@
-"""Change notifications: tell renderers, and a content delivery network in front of the sites, which cached
-content is stale."""
+"""Notify renderers, and a content delivery network in front of the sites, which cached content is stale."""
 
 from __future__ import annotations
 
@@ -25,12 +24,12 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Time in milliseconds to wait for more changes, so that they are sent together with the first."""
+"""Milliseconds to wait for more changes, so that they are sent together with the first one."""
 
 
 @watch_audit
 def _note_change(tx: Transaction, organization_id: str, target: tuple[str, str]) -> None:
-    """Queue a notification of a change of sites, or of a space's title, in the transaction that makes the
+    """Queue a notification about a change to sites or to a space's title, in the transaction that makes the
     change."""
     kind, id = target
     if kind in _OF_SITES:
@@ -69,15 +68,15 @@ def _enqueue(tx: Transaction, event: Event, key: str, *, space_id: str, spec: st
 
 @jobs.job("tellRenderers", bound="one request to each renderer, and one for thirty sites of an organization")
 def notify_renderers(context: Context, organization_id: str, space_id: str, spec: str = "") -> None:
-    """Notify renderers of a change of one space, of an API specification, or of the sites of an organization.
-    ``spec``: the slug of the specification. Raises Unavailable if any renderer could not be reached, so that
-    the job is retried."""
+    """Notify renderers of a change to a space, to an API specification, or to an organization's sites.
+    ``spec``: the slug of the specification. Raises Unavailable if a renderer couldn't be reached, so that the
+    job is retried."""
     settings = context.settings
     if not settings.renderers and not settings.purge_url:
         return
     with context.db.read() as tx:
         if spec:
-            # Pages that show it change together with their spaces, which have their own notifications.
+            # Pages that show it change along with their spaces, which have their own notifications.
             sites, tags = [], [f"organization:{organization_id}:openapi:{spec}"]
         elif space_id:
             sites = [site for site in list_sites_of_space(tx, space_id) if site.published]
@@ -130,7 +129,7 @@ def _purge(fetcher: Fetcher, context: Context, addresses: Sequence[str]) -> list
 
 
 def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> str:
-    """Send a request. Return the problem, or an empty string."""
+    """Send a request. Return the problem, or an empty string if there is none."""
     host = host_of(url) or url
     try:
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)

@@ -1,4 +1,4 @@
-"""Requests with which a renderer resolves a URL."""
+"""Requests that a renderer sends to resolve a URL."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ _MINUTE = 60_000
     quick=True,
 )
 def get_published(call: Call, query: PublishedQuery) -> Published:
-    """Resolve a URL of a published site, like `resolvePublishedContentByUrl`, with the request in the
-    query."""
+    """Resolve a URL of a published site, like `resolvePublishedContentByUrl`, with the request in query
+    parameters."""
     return _resolve(call, ResolveRequest(query.url, query.visitor_auth_token, {}, query.redirect_on_error))
 
 
@@ -39,9 +39,9 @@ def get_published(call: Call, query: PublishedQuery) -> Published:
     in_maintenance=True,
 )
 def resolve_published(call: Call, body: ResolveUrl) -> Published:
-    """Resolve a URL of a published site to the content that it shows to a visitor, with a token that reads
-    the content with the API, or to a redirect. URLs of restricted sites have the same response as URLs
-    without a site."""
+    """Resolve a URL of a published site to a redirect, or to the content that it shows to a visitor, with a
+    token for reading the content through the API. The response for URLs of restricted sites is the same as
+    for URLs that have no site."""
     token = body.visitor.jwt_token
     asked = ResolveRequest(body.url, or_none(token), body.visitor.unsigned_claims, body.redirect_on_error)
     return _resolve(call, asked)
@@ -58,7 +58,7 @@ def _resolve(call: Call, asked: ResolveRequest) -> Published:
     if asked.token is not None or asked.unsigned or previewer is not None:
         call.leave_loop()
         return make()
-    # Responses for everyone stay valid until the next commit; tokens are the same for an hour.
+    # Responses for all visitors stay valid until the next commit; tokens stay the same for an hour.
     key = ("published", asked.url, now() // _MINUTE)
     found: Published | None = call.context.fresh.find(key, call.db.generation())
     if found is None:

@@ -18,16 +18,16 @@ class PublishedQuery(Struct, rename="camel"):
 
 
 class VisitorPayload(Struct, rename="camel"):
-    """Visitor for whom to resolve a URL. ``jwtToken``: the visitor's token, signed with the key of the site.
-    ``unsignedClaims``: the unsigned claims of the visitor."""
+    """Visitor for whom to resolve a URL. ``jwtToken``: the visitor's token, signed with the site's key.
+    ``unsignedClaims``: the visitor's unsigned claims."""
 
     jwt_token: Token | UnsetType = UNSET
     unsigned_claims: dict[str, Any] = field(default_factory=dict)
 
 
 class ResolveUrl(Struct, rename="camel"):
-    """URL to resolve. ``redirectOnError``: whether to redirect a visitor with an invalid token to sign in
-    again, instead of rejecting the request."""
+    """URL to resolve. ``redirectOnError``: whether to redirect a visitor with an invalid token to the sign-in
+    page instead of rejecting the request."""
 
     url: HttpUrl
     redirect_on_error: bool = False

@@ -1,2 +1,2 @@
-"""The app for authors and administrators: one page at every URL of a screen, and the files it loads. It gets all
-its data from the API."""
+"""The app for authors and administrators: one page, served at the URLs of all screens, and the files that it
+loads. It gets all its data from the API."""

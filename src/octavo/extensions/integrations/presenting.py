@@ -196,7 +196,7 @@ def present_space_installation(
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
-        space = present_space(to, get_space(tx, row.place_id), seen.role if seen else None)
+        space = present_space(to, tx, get_space(tx, row.place_id), seen.role if seen else None)
     return SpaceInstallation(
         integration=row.integration,
         installation=row.installation_id,

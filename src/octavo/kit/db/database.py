@@ -298,8 +298,8 @@ class Database:
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason why the replica answers no reads, after waiting for it to catch up with the server for
-        at most ``seconds``. Empty if it answers reads; None without a replica."""
+        """Return why the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the server.
+        Empty if it answers reads; None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -312,8 +312,8 @@ class Database:
         still has one snapshot.
 
         It is for callers that can start again: it raises StaleCachedRead when it needs rows of a different snapshot
-        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not,
-        it raises StaleCachedRead then, too.
+        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not, it
+        raises StaleCachedRead in that case, too.
         """
         return self.read()
 
@@ -334,8 +334,8 @@ class Database:
         raise NotImplementedError
 
     def recent_generation(self) -> int | None:
-        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last
-        commit: for responses that are faster than looking it up."""
+        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last commit: for
+        responses that take less time than looking it up."""
         return self.generation()
 
     def is_damaged(self) -> bool:
@@ -472,6 +472,7 @@ class SqliteDatabase(Database):
         self._all_lock = threading.Lock()
         """Separate from the lock for writes, so that new readers don't wait for a writer."""
         self._writer = self._connect()
+        self._file = os.stat(path)
         self._busy_timeout = 0
         # data_version differs between connections, so one of them is used for all threads.
         self._watcher = self._connect()
@@ -496,8 +497,19 @@ class SqliteDatabase(Database):
         return unreachable_error(error) if code & 0xFF in _FAILURES else error
 
     def is_damaged(self) -> bool:
+        if not self._damaged and self._is_gone():
+            self._damaged = True
+            log.critical("database: %s was deleted or replaced: restore it from a backup", self._path)
         self._damaged = self._damaged or self._mark.exists()
         return self._damaged
+
+    def _is_gone(self) -> bool:
+        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that at the end of
+        the process."""
+        try:
+            return not os.path.samestat(os.stat(self._path), self._file)
+        except OSError:
+            return True
 
     def find_damage(self) -> list[str]:
         with closing(sqlite3.connect(self._path)) as connection:
@@ -529,6 +541,8 @@ class SqliteDatabase(Database):
     def _reader(self) -> Any:
         local = self._local
         if not hasattr(local, "connection"):
+            if self._is_gone():
+                raise Damaged  # The connection would create an empty database.
             local.connection = self._connect()
             local.connection.execute("PRAGMA query_only=ON")
             local.transaction = _SqliteTransaction(local.connection, self.caches)

@@ -1,8 +1,7 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
-through a pooler that assigns each transaction another connection. Listening and migrating need the server
-itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
+pooler that assigns each transaction a different connection. Listening and migrating need the server itself.
 
 Why reads can use cached rows
 -----------------------------
@@ -11,23 +10,23 @@ Why reads can use cached rows
 reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
 generation.
 
-*It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of
-its one ``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns
-in the same message. If both snapshots are equal, exactly the same transactions have committed (an aborted one
-never will), and the read continues. If they differ, there are two cases. If the read has used no cached
-rows yet, all its rows will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts
-again with a read that begins a transaction immediately, so no read starts again twice. A transaction that has
-started never raises StaleCachedRead, unless it runs at a replica that fails. A read starts before its thread writes,
-and doesn't raise StaleCachedRead after it has written, so nothing is written twice.
+*It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
+``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
+message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
+read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
+from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
+immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead, unless it runs
+on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after it has written,
+so nothing is written twice.
 
 *It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
 and a read that starts afterward uses nothing older.
 
-*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
-generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
-thread has not read yet. A snapshot is taken after the generation was looked up: rows cached under a
-generation lack at most commits whose notice hasn't arrived yet, and expire when it arrives. So the
-transaction may run at a replica that has applied the same commits (``replica``).
+*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a generation,
+including permissions. A read checks whether a notice has arrived at the socket that the listening thread has not read
+yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most commits whose
+notice hasn't arrived yet, and expire when it arrives. So the transaction may run on a replica that has applied the same
+commits (``replica``).
 
 *Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
 responded to the listener. By then all earlier notices have arrived, so caching also stops if a connection
@@ -368,6 +367,12 @@ class PostgresDatabase(Database):
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
         """Return the error for callers, if the failure is not caused by the statement."""
+        if isinstance(error, psycopg.errors.UndefinedTable):
+            # Someone replaced the database with an empty one after this process started.
+            log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
+            return TemporarilyUnavailable(
+                "The database is empty. A server administrator must restore a backup."
+            )
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -461,7 +466,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except (*FAILURES, *DAMAGE) as error:
+        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
             raise self._explained(error) from error
 
     @contextmanager
@@ -485,7 +490,7 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except (*FAILURES, *DAMAGE) as error:
+        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
@@ -542,7 +547,12 @@ class PostgresDatabase(Database):
             raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
             raise disk_full_error(error) from error
-        except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
+        except (
+            *FAILURES,
+            *DAMAGE,
+            psycopg.errors.UndefinedTable,
+            psycopg.errors.ReadOnlySqlTransaction,
+        ) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None

@@ -71,8 +71,8 @@ def place_of_server(connection: Connection) -> ServerPlace:
 
 
 def place_of_replica(connection: Connection) -> ServerPlace:
-    """Return the identity of the history that a replica follows. After the server it follows was replaced by
-    another one, a replica reports the change only at its next restart point."""
+    """Return the identity of the history that a replica follows. After the server that it follows is replaced, a
+    replica reports the change only at its next restart point."""
     row = connection.execute(
         """SELECT (SELECT system_identifier FROM pg_control_system())::text,
                   (SELECT timeline_id FROM pg_control_checkpoint()), current_database()"""
@@ -99,8 +99,8 @@ class Replica:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return the reason why the replica can't serve reads, or an empty string if it can. ``reached``: the log
-        position that it has to reach."""
+        """Return why the replica can't serve reads, or an empty string if it can. ``reached``: the log position that it
+        has to reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:

@@ -40,8 +40,7 @@ class Schema(Struct, frozen=True):
 
 
 def read_schema(database: Database, tx: Transaction) -> dict[str, Schema]:
-    """Return the tables by name, each after the tables to which it refers; without virtual tables and their
-    parts."""
+    """Return the tables by name, each after the tables to which it refers; excluding virtual tables and their parts."""
     read = _sqlite_tables if database.engine == "sqlite" else _postgres_tables
     found = {table.name: table for table in read(tx)}
     ordered: dict[str, Schema] = {}

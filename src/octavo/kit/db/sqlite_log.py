@@ -168,8 +168,8 @@ class SqliteLog:
         )
 
     def read(self, pages: ChangedPages) -> Iterator[bytes]:
-        """Yield each page with its number before it, in the form of ``write_pages``. Raises LostTrack,
-        possibly at the end."""
+        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises LostTrack, possibly
+        at the end."""
         for page, at in pages.wanted.items():
             data = os.pread(self._log, pages.page_size, at)
             if len(data) != pages.page_size:

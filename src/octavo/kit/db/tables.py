@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
 
     @property
     def condition(self) -> str:
-        """SQL condition of rows that refer to other data."""
+        """SQL condition for rows that refer to other data."""
         found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
         if self.when is not None:
             found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError for JSON of another form."""
+        """Return the references of a row. Raises ValueError for JSON in another format."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -59,7 +59,7 @@ class Column(Struct, frozen=True):
         return [found for holder, key in _places(value, self.path) for found in [holder[key]]]
 
     def rename(self, row: dict[str, Any], new: Callable[[str], str]) -> None:
-        """Replace every reference of a row by ``new(reference)``."""
+        """Replace every reference of a row with ``new(reference)``."""
         if not self.read(row):
             return
         if self.path is None:

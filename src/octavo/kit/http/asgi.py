@@ -27,7 +27,7 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Seconds by which a body, or a client that reads a response, can be slower than the minimum rate."""
+"""Number of seconds that a body, or a client that reads a response, can fall behind the minimum rate."""
 _LINGER = 5.0
 """Seconds for which the rest of a body is read and dropped after an early response. A connection that is
 closed with unread bytes is reset, and the client loses the response."""

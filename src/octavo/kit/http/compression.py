@@ -1,4 +1,4 @@
-"""Choose the form in which a client gets a body: plain, or with a compression that it accepts."""
+"""Choose how to send a body to a client: uncompressed, or with a compression that the client accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the table."""
+"""The OpenAPI 3.1 description of the table of operations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TEXTS = {
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}
-"""Response that is not JSON; generators of clients rely on ``format``."""
+"""Response that is not JSON; client generators rely on ``format``."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -210,8 +210,8 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
 
 
 def _complete(schema: object) -> None:
-    """Complete schemas for generators of clients: arrays of anything get ``items``, and patterns follow
-    ECMAScript, where ``$`` is the very end."""
+    """Complete schemas for client generators: arrays of anything get ``items``, and patterns follow ECMAScript, where
+    ``$`` matches only the very end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -229,8 +229,8 @@ def _complete(schema: object) -> None:
 def _describe_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
-    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make
-    generators of clients treat the property as required."""
+    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make client
+    generators treat the property as required."""
     waiting: list[Any] = [
         shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
     ]

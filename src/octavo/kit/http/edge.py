@@ -68,7 +68,7 @@ MAX_PARAMETERS = 100
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
-"""Maximum seconds that a request waits for a thread."""
+"""Maximum number of seconds that a request waits for a thread."""
 _IDS = random.Random()  # noqa: S311
 """Generator of request ids, which are not secret."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
@@ -499,8 +499,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can name a trace. It becomes a link, so that it can be found, and does not
-        influence whether this trace is kept.
+        Any caller of a public port can name a trace. The named trace becomes a link, so that it can be found, and does
+        not influence whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -531,7 +531,7 @@ class Edge:
         """End a span. ``status``: the status; 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # For paths below sites, the request has a more specific name.
+                # For paths on sites, the request has a more specific name.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:
@@ -561,7 +561,7 @@ class Edge:
     async def _begin(
         self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
     ) -> Answer:
-        """Return the response with the first chunk of its stream, so that errors until then get their
+        """Return the response with the first chunk of its stream, so that errors raised before it can still set the
         status."""
         threads = answer.threads
         pieces = iter(await self._run(request, threads, open_stream))
@@ -733,7 +733,7 @@ class Edge:
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
-    """Return the response with the first pushed chunk, so that errors until then get their status."""
+    """Return the response with the first pushed chunk, so that errors raised before it can still set the status."""
     pieces = begin()
     first = await anext(pieces)
 

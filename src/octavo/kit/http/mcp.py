@@ -156,8 +156,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has
-    no negotiation; its responses have another form."""
+    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has no
+    negotiation; its responses have a different format."""
 
     tool: str
     arguments: bytes
@@ -294,7 +294,10 @@ def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> Jso
         or set(given) != set(prompt.arguments)
         or not all(isinstance(value, str) and value.strip() for value in given.values())
     ):
-        raise _Wrong(_INVALID_PARAMS, f"params.arguments: must contain these as text: {needed}")
+        raise _Wrong(
+            _INVALID_PARAMS,
+            f"params.arguments: must contain exactly these arguments, each as non-empty text: {needed}",
+        )
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
 

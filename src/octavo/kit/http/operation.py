@@ -305,9 +305,8 @@ def _proofs_of(annotation: object) -> list[type]:
 class Area(Struct, frozen=True):
     """Part of the API: the word that token scopes and the description use for its operations.
 
-    ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the
-    media type of its responses. ``draw_error``: the function that presents errors in the form of that
-    standard.
+    ``lenient``: whether its bodies follow a standard that requires ignoring unknown keys. ``media_type``: the media
+    type of its responses. ``draw_error``: the function that presents errors in the format of that standard.
     """
 
     name: str
@@ -349,7 +348,7 @@ class Area(Struct, frozen=True):
         the maximum size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
         the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those rows are
         cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
-        unknown keys of a body, like extensions do, because the body replaces everything. ``media_type``: the media type
+        unknown keys of a body, as extensions do, because the body replaces everything. ``media_type``: the media type
         of the response, if it differs from the area's. ``other_media``: additional media types that callers can
         request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected here, and
         get errors as pages.
@@ -569,7 +568,7 @@ class Recipient:
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("Visitors of a site can't use this operation, only members can.")
+            raise NotFound("Site visitors can't use this operation; only members can.")
         return caller
 
     @property
@@ -657,7 +656,7 @@ class RawBody(Struct, frozen=True):
 
 
 class Reply(Struct, frozen=True):
-    """Response with another status or headers than declared.
+    """Response with a status or headers other than those declared.
 
     A ``value`` of bytes is sent unchanged; ``headers`` then contain its content type.
     """

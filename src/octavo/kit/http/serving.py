@@ -124,8 +124,8 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit of open files as far as the system allows, and return the number of connections that
-    each port can have, at most ``wanted``. A process without free files could not even read its database."""
+    """Raise the limit of open files as far as the system allows, and return the number of connections that each port
+    can have, at most ``wanted``. A process without free file descriptors could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

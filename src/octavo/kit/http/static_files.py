@@ -18,7 +18,7 @@ _IMMUTABLE = {"cache-control": "public, max-age=31536000, immutable", "x-content
 
 
 def content_type(name: str) -> str:
-    """Return the media type of a file by its name, with the encoding of texts."""
+    """Return the media type of a file by its name, including the encoding for text."""
     kind = _TYPES.get(Path(name).suffix) or guess_type(name)[0] or "application/octet-stream"
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 

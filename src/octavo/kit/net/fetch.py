@@ -56,7 +56,7 @@ class FetchTimeout(FetchError):
 
 
 class FetchNotAllowed(FetchError):
-    """Raised if a URL is invalid, or its host can't be reached by the rules for outgoing requests."""
+    """Raised if a URL is invalid, or the rules for outgoing requests don't allow its host."""
 
 
 class UnknownHost(FetchError):

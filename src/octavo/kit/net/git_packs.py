@@ -57,7 +57,7 @@ _TOO_LARGE = (
     "repository"
 )
 _CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`"
-_CUT_OFF = "the packfile was cut off. Try again"
+_CUT_OFF = "the packfile was truncated. Try again"
 _NUMBERS = 32
 """Number of bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000

@@ -42,7 +42,7 @@ problem."""
 
 
 class DirectoryUnavailable(Unavailable):
-    """A directory that can't be reached or gave an invalid response. The message is public, so the details are
+    """Raised if a directory can't be reached or gave an invalid response. The message is public, so the details are
     only in the log."""
 
     def __init__(self, detail: str) -> None:
@@ -220,7 +220,7 @@ def _describe(error: Exception) -> str:
     if mark:
         return (
             f"the certificate of the directory can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE to"
-            " a file with the certificate of its authority"
+            " a file with the certificate of the authority that issued it"
         )
     return f"{type(error).__name__}: {said}"
 

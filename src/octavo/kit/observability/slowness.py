@@ -1,4 +1,4 @@
-"""Log lines about slow requests and slow statements, from thresholds of the whole process."""
+"""Log slow requests and slow statements, using thresholds of the whole process."""
 
 from __future__ import annotations
 

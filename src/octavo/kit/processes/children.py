@@ -1,8 +1,7 @@
-"""Start other programs. They get no variables of the service's environment: no database URL, no key, no
-token.
+"""Start other programs. They get no variables from the service's environment: no database URL, no key, no token.
 
-Callers specify the variables that their program needs in addition to a path and a locale. Workers of the
-service itself are started elsewhere (``supervision``).
+Callers specify the variables that their program needs in addition to a path and a locale. Workers of the service itself
+are started by ``supervision``.
 """
 
 from __future__ import annotations

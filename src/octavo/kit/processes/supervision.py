@@ -217,8 +217,8 @@ def take_assignment() -> Assignment | None:
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
     """Return the command that starts a process again that was started with ``arguments``.
 
-    An executable script is started as the file to which its path now points, which may be of a newer version
-    with its own interpreter.
+    An executable script is started as the file to which its path now points, which may belong to a newer version with
+    its own interpreter.
     """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):
         return [str(Path(arguments[1]).resolve()), *arguments[2:]]

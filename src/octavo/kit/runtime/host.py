@@ -170,7 +170,7 @@ class Host:
                     self._warm[key] = _Warm(give_back)
                     return self._warm[key]
                 if not self._changed.wait(deadline - time.monotonic()):
-                    raise Unavailable("Too many scripts of integrations are running. Try again in a moment.")
+                    raise Unavailable("Too many integration scripts are running. Try again in a moment.")
 
     def _take_spare(self) -> ScriptProcess | None:
         with self._changed:
@@ -181,7 +181,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Start a spare process, unless there is one, or no room."""
+        """Start a spare process, unless there is one already or there is no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:

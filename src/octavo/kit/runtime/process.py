@@ -146,7 +146,7 @@ def find_deno() -> str:
         return str(find_deno_bin())
     except (ImportError, FileNotFoundError):
         raise Unavailable(
-            "Deno, which runs scripts of integrations, isn't installed on this server."
+            "Deno isn't installed on this server. Install it to run integration scripts."
         ) from None
 
 

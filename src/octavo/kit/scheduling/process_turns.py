@@ -1,4 +1,4 @@
-"""Turns of several processes to write to one SQLite database.
+"""Turns that several processes take to write to one SQLite database.
 
 With SQLite, a waiting process checks again periodically, up to a tenth of a second later: a process that
 writes all the time has started its next write by then, and the others wait for seconds. So processes take

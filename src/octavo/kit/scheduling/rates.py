@@ -52,7 +52,7 @@ class OrganizationRates:
             self._limiter.check(organization_id, limit=limit)
 
     def forget(self) -> None:
-        """Read the limits again at the next request, because this process has changed them."""
+        """Read the limits again on the next request, because this process has changed them."""
         self._read_at = float("-inf")
 
 

@@ -53,7 +53,7 @@ class Sealer:
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """Decrypt a text of this row and column. Raises Unavailable without its key, or if it was changed."""
+        """Decrypt a text of this row and column. Raises Unavailable if the key is missing or the text was changed."""
         used = key_of(sealed)
         if used is None:
             raise Unavailable(f"secrets: {place} isn't encrypted")
@@ -72,7 +72,10 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
     problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
-        return f"{problem}; configured: {', '.join(known)}. Add that key to {SETTING}, after a comma."
+        return (
+            f"{problem}; configured: {', '.join(known)}. Add that key after those: to {SETTING}, after a comma, or"
+            f" as the last line of the file {KEY_FILE}."
+        )
     return (
         f"{problem}; no key is configured. Set {SETTING} to that key, or put its file in the data folder as"
         f" {KEY_FILE}."
@@ -204,7 +207,7 @@ def seal_plain(tx: Transaction, sealer: Sealer) -> int:
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Encrypt texts that another key has encrypted again, with the first key, and return their number. Raises
+    """Re-encrypt texts that another key has encrypted with the first key, and return their number. Raises
     Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:

@@ -199,8 +199,8 @@ def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> 
 
 
 class Hub:
-    """Hub of a process. ``most``: the maximum number of listeners at a time, three quarters of them of one
-    organization, and ``EACH`` of one person in it."""
+    """Hub of a process. ``most``: the maximum number of listeners at a time, at most three quarters of them for one
+    organization, and ``EACH`` for one person in it."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db

@@ -124,5 +124,5 @@ class WriteGate:
             raise ReadOnly(self._found)
 
     def forget(self) -> None:
-        """Read the notice again at the next change, because this process has changed it."""
+        """Read the notice again on the next change, because this process has changed it."""
         self._read_at = float("-inf")

@@ -81,9 +81,9 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
         "SELECT o.title FROM users u JOIN organizations o ON o.id = u.managed_by WHERE u.id = :id", id=source
     )
     if manager is not None:
-        raise Conflict(f"This account is managed by {manager[0]}. Its directory would create it again.")
+        raise Conflict(f"This account is managed by {manager[0]}, whose directory would create it again.")
     if tx.value("SELECT disabled FROM users WHERE id = :id", id=target):
-        raise Conflict("The other account is deactivated. Activate it first.")
+        raise Conflict("The other account is deactivated. Reactivate it first.")
     disabled = tx.one(
         """SELECT o.title FROM members t JOIN members s ON s.organization_id = t.organization_id
            JOIN organizations o ON o.id = t.organization_id
@@ -92,7 +92,7 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
         target=target,
     )
     if disabled is not None:
-        raise Conflict(f"The other account is deactivated in {disabled[0]}. Activate it there first.")
+        raise Conflict(f"The other account is deactivated in {disabled[0]}. Reactivate it there first.")
 
 
 def _merge_memberships(tx: Transaction, organization_id: str, source: str, target: str) -> None:

@@ -92,7 +92,7 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
     """
     user = _lock_person(tx, user_id)
     if user.disabled:
-        raise Conflict("This account is deactivated. Activate it first.")
+        raise Conflict("This account is deactivated. Reactivate it first.")
     get_organization(tx, organization_id)
     before = find_membership(tx, organization_id, user_id)
     if before is not None and before.role == "admin" and not before.disabled:
@@ -119,7 +119,7 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:
-        raise Conflict("This account is deactivated. Activate it first.")
+        raise Conflict("This account is deactivated. Reactivate it first.")
     record_change(tx, by, "sign-in-link.created", user_id)
     return f"{context.settings.url}/sign-in?link={secret}"
 
@@ -139,7 +139,7 @@ def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> 
 
 
 def record_change(tx: Transaction, by: By, action: str, user_id: str, after: object = None) -> None:
-    """Record a change of an account in the audit log of each organization of the person."""
+    """Record a change to an account in the audit log of each of the person's organizations."""
     # A caller without an account uses the command line.
     actor, token = ("", None) if isinstance(by, Stranger) else (by.user_id, by.token_id)
     source: Source = "script" if isinstance(by, Stranger) else source_of(by)

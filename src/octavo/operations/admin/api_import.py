@@ -99,8 +99,7 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import with an API. ``stopped``: the reason why it stopped early; running it again
-    continues it."""
+    """Result of an import over an API. ``stopped``: why it stopped early; running the import again continues it."""
 
     spaces: list[ApiImportedSpace]
     sites: list[ApiImportedSite]
@@ -163,7 +162,7 @@ def import_spaces_from_api(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> ApiImportResult | CompletedImport | ImportedSite:
-    """Import spaces of another platform, each into a space that is created the first time.
+    """Import spaces of another platform, each into a space that the first import creates.
 
     ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
     several versions, all wanted, becomes a site with the versions as its variants. Raises BadRequest if there

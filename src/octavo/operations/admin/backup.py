@@ -239,8 +239,10 @@ def restore(settings: Settings, source: Path, progress: Progress = lambda done, 
 def _opened(source: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(source)
-    except _UNREADABLE as error:
-        raise BadRequest(f"{source}: {error}") from None
+    except OSError as error:
+        raise BadRequest(f"{source}: {error.strerror or error}") from None
+    except _UNREADABLE:
+        raise BadRequest(f"{source}: not a backup of Octavo, or damaged or cut off") from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
@@ -251,7 +253,10 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
     except _UNREADABLE:
         raise BadRequest("this isn't a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
-        raise BadRequest(f"the format must be {FORMAT} {VERSION}, got {manifest.format} {manifest.version}")
+        raise BadRequest(
+            f"{manifest.format} {manifest.version}: this version of Octavo only reads {FORMAT} {VERSION}. If a newer"
+            " version of Octavo created the backup, upgrade first."
+        )
     return manifest
 
 
@@ -311,7 +316,7 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems of a backup; empty if it can be restored."""
+    """Return the problems with a backup; empty if it can be restored."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
@@ -347,7 +352,7 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """Return the problems of a server's data.
+    """Return the problems with a server's data.
 
     These are texts and files that are missing or don't match their hash, rows that refer to missing rows,
     wrong counts, and derived tables that don't match the content, except in spaces with a pending rebuild
@@ -357,7 +362,7 @@ def verify_installation(context: Context) -> list[str]:
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """Return the damage of a database that can't be opened because of it. Raises Unavailable."""
+    """Return the damage that keeps a database from being opened. Raises Unavailable."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )

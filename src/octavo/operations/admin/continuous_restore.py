@@ -321,7 +321,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 
 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
-    """Return the problems of a continuous backup.
+    """Return the problems with a continuous backup.
 
     These are damaged or missing entries, damage of the newest state when it is restored, and, with ``fresh``
     (milliseconds), a last change that is older than that.

@@ -1,4 +1,4 @@
-"""Checks of ``octavo check``: the parts of a server that work, the parts that don't, and the reasons."""
+"""Checks that ``octavo check`` runs: which parts of a server work, which don't, and why."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Finding = tuple[str, bool, str]
 _POSTGRESQL = 15
 """Oldest supported version of PostgreSQL."""
 _APART = 5.0
-"""Maximum difference of clocks in seconds."""
+"""Maximum difference between clocks in seconds."""
 _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
@@ -301,7 +301,7 @@ def _rebuilds(context: Context) -> list[Finding]:
 
 
 def _backup(context: Context) -> Finding:
-    """Report the age of the last good backup. Backups that other tools write are not known."""
+    """Report the age of the last good backup. Backups made with other tools are not included."""
     with context.db.read() as tx:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)

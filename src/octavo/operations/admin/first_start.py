@@ -54,6 +54,8 @@ def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
         raise BadRequest(f"email: must be an email address, got {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
+        if found.disabled:
+            raise Conflict(f"The account {email} is deactivated. Activate it first.")
         if hand_over:
             verify_address(tx, found.id)
         return found.id
@@ -71,14 +73,14 @@ def token_for(
     lifetime: int | None = None,
     hand_over: bool = False,
 ) -> str:
-    """Create a token of the person with this email address. The person is created if unknown.
+    """Create a token for the person with this email address. The person is created if unknown.
 
     ``organization_id``: the organization of which they become a member with ``role`` (by default ``read``);
     existing members keep their role unless one is given. ``lifetime``: the lifetime in milliseconds.
     ``hand_over``: whether to take over an account whose address was never verified and which may belong to
     someone else, by removing everything that can be used to sign in to it.
 
-    Raises Conflict if such an account would become a member without ``hand_over``.
+    Raises Conflict if such an account would become a member without ``hand_over``, or for a deactivated account.
     """
     with context.db.write() as tx:
         user_id = _person(tx, email, hand_over=hand_over)

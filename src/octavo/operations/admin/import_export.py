@@ -229,7 +229,7 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: whether the
+    """Import an opened source into a space. ``where``: its location, which identifies it. ``in_site``: whether the
     import is part of the import of a site, which handles the customization."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))

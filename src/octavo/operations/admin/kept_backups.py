@@ -50,8 +50,8 @@ def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) 
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """Open a backup as a local file: a single file, local or in a bucket, or the newest one of a folder or
-    bucket. Raises BadRequest, NotFound, Unavailable."""
+    """Open a backup as a local file: a single file, local or in a bucket, or the newest one in a folder or bucket.
+    Raises BadRequest, NotFound, Unavailable."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)

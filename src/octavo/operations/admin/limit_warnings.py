@@ -100,7 +100,7 @@ def measure_organization(context: Context, organization_id: str) -> None:
                         "",
                         *lines,
                         "",
-                        "Ask the administrator of the server to raise a limit. Nothing is deleted at a limit.",
+                        "Ask the server administrator to raise the limits. Nothing is deleted when a limit is reached.",
                         "",
                     ]
                 ),

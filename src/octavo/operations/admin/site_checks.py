@@ -1,9 +1,8 @@
 """Check a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this server is requested in process, like in an export; a site at a URL is fetched. Both are
-requested as an anonymous visitor. Each response adds the URLs it links to, each of which is requested once,
-until none is left or a limit is reached. Links are evaluated only then, because the target of a link may be
-requested much later.
+A site of this server is requested in process, as in an export; a site at a URL is fetched. Both are requested as an
+anonymous visitor. Each response adds the URLs it links to, each of which is requested once, until none is left or a
+limit is reached. Links are evaluated only then, because the target of a link may be requested much later.
 """
 
 from __future__ import annotations
@@ -447,7 +446,8 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:
-        """Return the problem of a URL of another site; empty if there is none. Its body is not read."""
+        """Return the problem with a URL of another site; empty if there is none. The body of the response is not
+        read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:

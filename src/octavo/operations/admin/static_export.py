@@ -174,7 +174,7 @@ class SiteAddresses:
             return None
         path = parts.path
         if path.startswith("/~assets/"):
-            return path[1:]  # Assets of all sites are next to them.
+            return path[1:]  # Assets are at the root of the host, outside of any site.
         if f"{path}/" == self.base:
             return ""
         return path[len(self.base) :] if path.startswith(self.base) else None

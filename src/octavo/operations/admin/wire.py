@@ -80,7 +80,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Backup that was written or that failed. ``problem``: the reason why it failed."""
+    """Backup that was written or that failed. ``problem``: why it failed."""
 
     place: str
     ended_at: str
@@ -188,7 +188,7 @@ class UsedOnDay(UsedResources):
 
 class OrganizationUsage(Struct, kw_only=True):
     """Usage and limits of an organization. ``days``: the usage on the last measured days, oldest first. ``near``: the
-    resources of which it has at least nine tenths of its limit."""
+    resources whose usage is at least nine tenths of the limit."""
 
     used: UsedResources
     limits: OrganizationLimits
@@ -307,7 +307,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Parked jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
+    """Failed jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 

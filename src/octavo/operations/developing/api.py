@@ -74,7 +74,7 @@ class ApiClient:
             return str(found[0]["id"])
         known = ", ".join(f"{one['id']} ({one['title']})" for one in found) or "none"
         raise BadRequest(
-            f"Choose the organization that publishes with --org or in the manifest. Your organizations: {known}"
+            f"Choose the publishing organization with --org or in the manifest. Your organizations: {known}"
         )
 
 

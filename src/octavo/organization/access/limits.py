@@ -122,11 +122,18 @@ def within_limit(tx: Transaction, organization_id: str, *resources: Resource) ->
             raise limit_reached(name, limit)
 
 
+def require_room(tx: Transaction, organization_id: str, resource: Resource) -> None:
+    """Raise LimitReached if the organization can't have one more of a resource."""
+    limit = getattr(read_limits(tx, organization_id), resource)
+    if limit is not None and _COUNTERS[resource](tx, organization_id) >= limit:
+        raise limit_reached(resource, limit)
+
+
 def limit_reached(resource: Resource, limit: int) -> LimitReached:
     """Return the error for an organization that can't have more of a resource."""
     return LimitReached(
         f"This organization has reached its limit of {limit:,} {_NAMES[resource]}."
-        " Ask the administrator of the server to raise it."
+        " Ask the server administrator to raise it."
     )
 
 

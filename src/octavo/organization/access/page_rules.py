@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, NamedTuple, get_args
 
-from .roles import SPACE, Can, Role, at_least, highest
+from .roles import SPACE, Can, Role, at_least, role_height
 
 PageLevel = Literal["read", "comment", "edit"]
 Subject = Literal["user", "team", "role"]
@@ -71,8 +71,18 @@ def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:
 
 
 def _level_of(rule: Sequence[str], viewer: PageViewer) -> str | None:
+    entry = find_entry(rule, viewer)
+    return entry.level if entry is not None else None
+
+
+def find_entry(rule: Sequence[str], viewer: PageViewer) -> RuleEntry | None:
+    """Return the entry of a rule that gives a person the highest level; None if none applies to them."""
     entries = (entry for text in rule if (entry := read_entry(text)) is not None)
-    return highest(entry.level for entry in entries if _matches(entry, viewer))
+    return max(
+        (entry for entry in entries if _matches(entry, viewer)),
+        key=lambda entry: role_height(entry.level),
+        default=None,
+    )
 
 
 def _matches(entry: RuleEntry, viewer: PageViewer) -> bool:

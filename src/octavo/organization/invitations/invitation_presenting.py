@@ -73,7 +73,7 @@ def present_link(to: Recipient, tx: Transaction, org: OrgAccess, link: LinkRow) 
         return InviteLink(id=id, redundant=at_least(org.role, role), role=role)
     if link.target_type == "space":
         mine = space_access(tx, org.actor, Can.VIEW, link.target_id).role
-        shown = present_space(to, get_space(tx, link.target_id), mine)
+        shown = present_space(to, tx, get_space(tx, link.target_id), mine)
         return InviteLink(id=id, redundant=at_least(mine, role), level=role, space=shown)
     mine = collection_access(tx, org.actor, Can.VIEW, link.target_id).role
     collection = present_collection(to, get_collection(tx, link.target_id), mine)

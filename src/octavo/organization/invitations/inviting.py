@@ -30,6 +30,7 @@ from octavo.organization.access.accounts import (
 )
 from octavo.organization.access.auditing import Stranger, audit
 from octavo.organization.access.authorization import role_of_member
+from octavo.organization.access.limits import require_room
 from octavo.organization.access.members import (
     accept_membership,
     find_membership,
@@ -70,8 +71,8 @@ def invite(
     """Add people with an account as members and invite the others. ``people``: the email addresses with their
     roles.
 
-    Raises TooManyRequests if ``invited_by`` invites too many people, or an address receives too many emails,
-    within a day.
+    Raises LimitReached if the organization can't have more members, TooManyRequests if ``invited_by`` invites too
+    many people, or an address receives too many emails, within a day.
     """
     most = context.settings.invitations_per_day
     message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
@@ -89,6 +90,8 @@ def invite(
             _add(tx, actor, organization_id, user.id, role, sso=as_sso)
             answer.users.append(user.id)
         else:
+            # The inviter can do something about it, unlike the invited person, who would be refused later.
+            require_room(tx, organization_id, "members")
             secret = "" if mailing else secrets.token_urlsafe(32)
             invitation_id = store.put_invitation(
                 tx,
@@ -274,9 +277,7 @@ def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
 
 
 def _not_found() -> NotFound:
-    return NotFound(
-        "secret: this invitation doesn't exist, was already used, or has expired. Ask for a new one."
-    )
+    return NotFound("This invitation doesn't exist, was already used, or has expired. Ask for a new one.")
 
 
 def _find_by_secret(tx: Transaction, secret: str) -> store.InvitationRow | None:

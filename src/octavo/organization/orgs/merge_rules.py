@@ -19,11 +19,12 @@ from .types import MergeRule
 
 class RuledReview(NamedTuple):
     """Review in the form that custom rules see. ``status``: `approved` or `changes-requested`. ``outdated``:
-    whether the content has been edited since."""
+    whether the content has been edited since. ``unseen``: the changed pages that the reviewer can't see."""
 
     status: str
     reviewer: str
     outdated: bool
+    unseen: frozenset[str] = frozenset()
 
 
 class RuledChange(NamedTuple):
@@ -52,7 +53,12 @@ class RuledChange(NamedTuple):
                 "createdAt": self.created_at,
             },
             "reviews": [
-                {"status": review.status, "reviewer": {"id": review.reviewer}, "outdated": review.outdated}
+                {
+                    "status": review.status,
+                    "reviewer": {"id": review.reviewer},
+                    "outdated": review.outdated,
+                    "partial": bool(review.unseen),
+                }
                 for review in self.reviews
             ],
             "actor": {"id": actor_id},

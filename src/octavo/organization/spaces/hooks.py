@@ -6,12 +6,13 @@ They run in the same transaction, except for writes that a large space needs bef
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Recipient
 
 
 class Copy(Struct, frozen=True):
@@ -43,7 +44,11 @@ Hook = Callable[[Transaction, str, str], None]
 FindShared = Callable[[Transaction, Context, str, str], str | None]
 """Function that returns the URL at which the share link with a key opens a space, or None."""
 
+CountHidden = Callable[[Transaction, Recipient, list[str]], Mapping[str, int]]
+"""Function that returns the numbers of open comments that the recipient can't see, by space."""
+
 _find_shared: list[FindShared] = []
+_count_hidden: list[CountHidden] = []
 _on_begin: list[Callable[[Transaction, NewSpace], None]] = []
 _on_leaving: list[Callable[[Transaction, str, list[str]], None]] = []
 _on_unnamed_texts: list[Callable[[Transaction, list[str]], None]] = []
@@ -57,6 +62,18 @@ _on_purge: list[Callable[[Transaction, str], None]] = []
 def register_share_links(find: FindShared) -> None:
     """Register the function that resolves share links."""
     _find_shared.append(find)
+
+
+def register_hidden_comments(count: CountHidden) -> None:
+    """Register the function that counts the open comments that someone can't see."""
+    _count_hidden.append(count)
+
+
+def count_hidden_comments(tx: Transaction, to: Recipient, spaces: list[str]) -> Mapping[str, int]:
+    found: dict[str, int] = {}
+    for count in _count_hidden:
+        found |= count(tx, to, spaces)
+    return found
 
 
 def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> str | None:

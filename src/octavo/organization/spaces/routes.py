@@ -5,7 +5,7 @@ from __future__ import annotations
 from octavo.errors import Forbidden, NotFound, require_found
 from octavo.kit.clock import DAY, now
 from octavo.kit.db.database import Transaction
-from octavo.kit.db.pagination import Listing, PageQuery, present_slice
+from octavo.kit.db.pagination import Listing, PageQuery, Slice, present_slice
 from octavo.kit.http.bodies import given
 from octavo.kit.http.operation import Actor, Area, Call
 from octavo.organization.access.authorization import (
@@ -45,6 +45,7 @@ from .wire import (
     present_collection,
     present_space,
     present_space_to_visitor,
+    present_spaces,
 )
 
 operation = Area("spaces").operation
@@ -55,7 +56,14 @@ org_operation = Area("orgs").operation
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
     """Return a space with the caller's current role there."""
     role = space_access(tx, actor, Can.VIEW, space_id).role
-    return present_space(call, store.get_space(tx, space_id), role)
+    return present_space(call, tx, store.get_space(tx, space_id), role)
+
+
+def _present_spaces(
+    call: Call, tx: Transaction, found: Slice[tuple[store.SpaceRow, str | None]]
+) -> Listing[Space]:
+    shown = present_spaces(call, tx, found.rows)
+    return present_slice(Slice(shown, found.count, found.next_token), lambda space: space)
 
 
 def _show_collection(call: Call, tx: Transaction, collection_id: str, actor: Actor) -> Collection:
@@ -76,7 +84,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
         if isinstance(space, VisitedSpace):
             place = store.find_place(tx, space.space_id, space.visitor.site_id)
             return present_space_to_visitor(call, row, space.visitor, place)
-        presented = present_space(call, row, space.role)
+        presented = present_space(call, tx, row, space.role)
         if query.share_key is not None:
             shared = find_shared(tx, call.context, space.space_id, query.share_key)
             if shared is None:
@@ -92,7 +100,7 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
     """List the spaces of an organization that the caller can see, newest first or in their custom order."""
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, by_rank=query.order_by == "rank")
-    return present_slice(found, lambda item: present_space(call, *item))
+        return _present_spaces(call, tx, found)
 
 
 @operation("listDeletedSpaces", "GET", "/orgs/{organizationId}/trash/spaces", needs=Can.VIEW)
@@ -102,7 +110,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
     since = now() - RESTORE_DAYS * DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
-    return present_slice(found, lambda item: present_space(call, *item))
+        return _present_spaces(call, tx, found)
 
 
 @org_operation("purgeSpace", "DELETE", "/orgs/{organizationId}/trash/spaces/{spaceId}", needs=Can.ADMIN)
@@ -124,28 +132,28 @@ def list_member_spaces(
     """List the spaces that a member can see, with their role in each. Members can list their own;
     administrators can list anyone's and also get the reasons."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see the spaces of other members and closed spaces.")
+        raise Forbidden("Only administrators can see other members' spaces and closed spaces.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
         found = store.list_spaces(tx, viewer, query.limit, query.page, ascending=query.order == "asc")
         if org.role != "admin":
-            return present_slice(
-                found, lambda item: MemberContentPermission(item[1], present_space(call, *item))
-            )
+            shown = zip(found.rows, present_spaces(call, tx, found.rows), strict=True)
+            rows = [MemberContentPermission(role, space) for (_, role), space in shown]
+            return present_slice(Slice(rows, found.count, found.next_token), lambda row: row)
         steps = list_steps_of_spaces(tx, [space.id for space, _ in found.rows])
         said = list_step_grants(tx, user_id, [step for way in steps.values() for step in way])
-
-    def present(item: tuple[store.SpaceRow, str | None]) -> MemberContentPermission:
-        space, _ = item
-        found = evaluate_steps(member.role, [said[step.id] for step in steps[space.id]])
-        return MemberContentPermission(
-            found.decision.role,
-            present_space(call, space, found.decision.role),
-            present_source(found, steps[space.id], org.organization_id),
-        )
-
-    return present_slice(found, present)
+        reasons = {
+            id: evaluate_steps(member.role, [said[step.id] for step in way]) for id, way in steps.items()
+        }
+        roles = [(space, reasons[space.id].decision.role) for space, _ in found.rows]
+        permissions = [
+            MemberContentPermission(
+                role, shown, present_source(reasons[shown.id], steps[shown.id], org.organization_id)
+            )
+            for (_, role), shown in zip(roles, present_spaces(call, tx, roles), strict=True)
+        ]
+    return present_slice(Slice(permissions, found.count, found.next_token), lambda one: one)
 
 
 @operation(
@@ -160,7 +168,7 @@ def list_member_collections(
     """List the collections that a member can see, including nested ones, with their role in each. Members can
     list their own; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("Only administrators can see the collections of other members.")
+        raise Forbidden("Only administrators can see other members' collections.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)
@@ -212,7 +220,7 @@ def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
     """Restore a space from the trash, with the collections it was in. Returns 409 if it is not in the trash."""
     with call.db.write() as tx:
         trashing.restore_space(tx, space)
-        return present_space(call, store.get_space(tx, space.space_id), space.role)
+        return present_space(call, tx, store.get_space(tx, space.space_id), space.role)
 
 
 @operation("moveSpace", "POST", "/spaces/{spaceId}/move", needs=Can.ADMIN, errors=(400, 404, 409))
@@ -255,7 +263,7 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
         found = store.list_spaces(
             tx, org, query.limit, query.page, collection_id=collection.collection_id, by_rank=by_rank
         )
-    return present_slice(found, lambda item: present_space(call, *item))
+        return _present_spaces(call, tx, found)
 
 
 @operation("listCollectionsInOrganizationById", "GET", "/orgs/{organizationId}/collections", needs=Can.VIEW)

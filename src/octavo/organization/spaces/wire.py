@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Literal, cast
 from urllib.parse import quote
 
@@ -11,6 +12,7 @@ from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from octavo.core.emoji import require_emoji
 from octavo.core.languages import Language
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Order, PageQuery
 from octavo.kit.http.operation import Recipient, Visitor
 from octavo.kit.texts import NOT_BLANK
@@ -20,6 +22,7 @@ from octavo.organization.access.rights.wire import PermissionSource
 from octavo.organization.access.roles import Level
 from octavo.organization.access.scopes import FULL_REACH
 
+from .hooks import count_hidden_comments
 from .placing import Neighbor
 from .store import CollectionRow, SpaceRow
 from .types import MAX_TITLE, UNTITLED, EditMode, SpaceMergeRules, SpaceType
@@ -288,7 +291,20 @@ def _git_sync(space: SpaceRow) -> GitSyncState | UnsetType:
     return state
 
 
-def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
+def present_space(to: Recipient, tx: Transaction, space: SpaceRow, role: str | None) -> Space:
+    return present_spaces(to, tx, [(space, role)])[0]
+
+
+def present_spaces(
+    to: Recipient, tx: Transaction, spaces: Sequence[tuple[SpaceRow, str | None]]
+) -> list[Space]:
+    """Present spaces with the caller's role in each. Comments that the caller can't see don't count."""
+    counted = [space.id for space, _ in spaces if space.comments]
+    hidden = count_hidden_comments(tx, to, counted) if counted else {}
+    return [_present(to, space, role, space.comments - hidden.get(space.id, 0)) for space, role in spaces]
+
+
+def _present(to: Recipient, space: SpaceRow, role: str | None, comments: int) -> Space:
     visibility, published = _published(to, space)
     return Space(
         id=space.id,
@@ -309,7 +325,7 @@ def present_space(to: Recipient, space: SpaceRow, role: str | None) -> Space:
         organization=space.organization_id,
         revision=space.main_revision,
         default_level=space.default_level,
-        comments=space.comments,
+        comments=comments,
         change_requests=space.changes_total,
         change_requests_open=space.changes_open,
         change_requests_draft=space.changes_draft,

@@ -68,7 +68,7 @@ def _in_application(
             page = ContentReader(
                 to, tx, seen_by(tx, space, change.state), change_view(change.number)
             ).found_at("/".join(path))
-            shown = present_space(to, get_space(tx, space_id), space.role)
+            shown = present_space(to, tx, get_space(tx, space_id), space.role)
             return SpaceAt(shown, present_change(to, tx, change), page if page is not None else UNSET)
         case ["s", space_id, *path]:
             space = find_space_access(tx, caller.actor, Can.VIEW, space_id)
@@ -78,7 +78,7 @@ def _in_application(
 
 
 def _space(tx: Transaction, to: Recipient, space: SpaceAccess, path: str = "") -> SpaceAt:
-    shown = present_space(to, get_space(tx, space.space_id), space.role)
+    shown = present_space(to, tx, get_space(tx, space.space_id), space.role)
     page = ContentReader(to, tx, main_seen_by(tx, space)).found_at(path)
     return SpaceAt(shown, page=page if page is not None else UNSET)
 

@@ -1,4 +1,4 @@
-"""Issues and discussions of a repository on GitHub as records."""
+"""Issues and discussions in a GitHub repository as records."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _GitHub:
     def _api(self, setup: SourceSetup) -> SourceApi:
         if not _REPOSITORY.match(setup.values["repository"]):
             raise SourceFailure(
-                "misconfigured", "The repository must be an owner and a name, such as acme/docs."
+                "misconfigured", "The repository must have an owner and a name, such as acme/docs."
             )
         headers = {"Authorization": f"Bearer {setup.values['token']}", "X-GitHub-Api-Version": "2022-11-28"}
         return SourceApi("GitHub", BASE, self._fetcher, headers)
@@ -70,8 +70,8 @@ class GitHubIssues(_GitHub):
                     **query,
                 )
                 latest = max([latest, *(read_text(each.get("updated_at")) for each in found)])
-                # Issues can move within the list while it is read, so the cursor only advances after the
-                # last page.
+                # Issues can move within the list while it is being read, so the cursor advances only after
+                # the last page.
                 yield SourceBatch(
                     [_issue(each) for each in found if "pull_request" not in each],
                     latest if len(found) < 100 else since,
@@ -79,8 +79,8 @@ class GitHubIssues(_GitHub):
                 if len(found) < 100:
                     return
             if latest == since:
-                # More issues have the same time than fit into ten pages.
-                raise SourceFailure("upstream_unavailable", "GitHub returned a list that doesn't end.")
+                # More issues have the same time than fit on ten pages.
+                raise SourceFailure("upstream_unavailable", "GitHub returned an endless list.")
             since = latest
 
 
@@ -105,7 +105,7 @@ class GitHubDiscussions(_GitHub):
             more = isinstance(info, dict) and info.get("hasNextPage") is True
             after = read_text(info.get("endCursor")) if isinstance(info, dict) else ""
             is_last = not more or any(time <= setup.cursor for time in times)
-            # The newest discussions come first, so the cursor only advances after the last page.
+            # The newest discussions come first, so the cursor advances only after the last page.
             yield SourceBatch([_discussion(each) for each in nodes], latest if is_last else setup.cursor)
             if is_last:
                 return
@@ -123,7 +123,7 @@ class GitHubDiscussions(_GitHub):
             kind = read_text(errors[0].get("type")) if errors else ""
             if kind == "RATE_LIMITED":
                 raise SourceFailure(
-                    "rate_limited", "GitHub limits the number of requests. The next sync continues."
+                    "rate_limited", "GitHub's rate limit was reached. The next sync continues from here."
                 )
             reason = (
                 read_text(errors[0].get("message"))[:300] if errors else "The repository has no discussions."
@@ -168,7 +168,7 @@ def _discussion(found: JsonObject) -> SourceRecord:
 
 
 def read_time(value: object) -> int | None:
-    """Return a time of a response in milliseconds, or None if it isn't one."""
+    """Return a time from a response in milliseconds, or None if it isn't a time."""
     try:
         return milliseconds(datetime.fromisoformat(read_text(value)))
     except ValueError:

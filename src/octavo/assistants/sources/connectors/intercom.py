@@ -1,4 +1,4 @@
-"""Conversations of Intercom as records."""
+"""Intercom conversations as records."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ class Intercom:
             pages = found.get("pages")
             following = pages.get("next") if isinstance(pages, dict) else None
             after = read_text(following.get("starting_after")) if isinstance(following, dict) else ""
-            # The order of the list isn't guaranteed, so the cursor only advances once all are read.
+            # The order of the list isn't guaranteed, so the cursor advances only once the entire list has
+            # been read.
             yield SourceBatch(
                 [_conversation(each) for each in conversations], str(since if after else latest)
             )

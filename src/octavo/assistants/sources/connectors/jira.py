@@ -1,4 +1,4 @@
-"""Issues of Jira Cloud as records."""
+"""Jira Cloud issues as records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BLOCKS = frozenset({"paragraph", "heading", "listItem", "codeBlock", "blockquot
 
 
 class Jira:
-    """Connector for issues. The cursor is only a day, because Jira's queries use the time zone of the account."""
+    """Connector for issues. The cursor is only a date, because Jira's queries use the account's time zone."""
 
     name = "builtin:jira"
     fields: tuple[str, ...] = ("base_url", "api_email", "api_token")

@@ -1,4 +1,4 @@
-"""Table of the connectors of this server."""
+"""Table of this server's connectors."""
 
 from __future__ import annotations
 
@@ -29,6 +29,6 @@ def find_connector(context: Context, name: str) -> Connector | None:
 
 
 def list_fields(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the settings of a connector, and which of them are secret."""
+    """Return the names of a connector's settings, and of those that are secret."""
     kind = next((kind for kind in _CONNECTORS if kind.name == name), None)
     return (kind.fields, kind.secrets) if kind is not None else ((), ())

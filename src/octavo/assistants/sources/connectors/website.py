@@ -20,7 +20,7 @@ _BATCH = 100
 
 
 class Website:
-    """Connector for a website: its pages below a URL, as its robots.txt allows."""
+    """Connector for a website: its pages under a URL, as far as its robots.txt allows."""
 
     name = "builtin:website"
     fields: tuple[str, ...] = ("url",)
@@ -39,7 +39,7 @@ class Website:
             yield SourceBatch(records[start : start + _BATCH], "")
 
     def _crawl(self, setup: SourceSetup, pages: int) -> list[SourceRecord]:
-        # The code of imports is only loaded when it is needed.
+        # The import code is loaded only when needed.
         from octavo.interchange.readers.scratch import TemporaryFiles
         from octavo.interchange.transfer.website import CrawlLimits, crawl
 

@@ -1,4 +1,4 @@
-"""Tickets of Zendesk as records."""
+"""Zendesk tickets as records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z", re.A | re.I)
 
 
 class Zendesk:
-    """Connector for tickets. It uses Zendesk's incremental export, and the cursor of that export."""
+    """Connector for tickets. It uses Zendesk's incremental export and its cursor."""
 
     name = "builtin:zendesk"
     fields: tuple[str, ...] = ("subdomain", "email", "api_token")
@@ -50,7 +50,8 @@ class Zendesk:
         subdomain = setup.values["subdomain"]
         if not _SUBDOMAIN.match(subdomain):
             raise SourceFailure(
-                "misconfigured", "The subdomain is the first part of your Zendesk URL, such as acme."
+                "misconfigured",
+                "The subdomain is invalid. Enter the first part of your Zendesk URL, such as acme.",
             )
         login = f"{setup.values['email']}/token:{setup.values['api_token']}".encode()
         headers = {"Authorization": f"Basic {base64.b64encode(login).decode()}"}

@@ -1,4 +1,4 @@
-"""Route of the MCP server of a site, with which assistants read it."""
+"""Route of a site's MCP server, which assistants use to read the site."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the response to a call of a tool that reads. It comes from the cache if the result is the same
+    """Return the response to a call to a read-only tool. It comes from the cache if the result is the same
     for this visitor."""
 
     def make() -> ToolResult:
@@ -116,8 +116,8 @@ def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Ans
 
 
 def _asks(view: View, visit: SiteVisit) -> Callable[[Question], WrittenAnswer] | None:
-    """Return a function that answers questions from all content of the site; None if the site doesn't answer
-    questions."""
+    """Return a function that answers questions from all of the site's content; None if the site doesn't
+    answer questions."""
     try:
         space = enter_space(view.tx, msgspec.structs.replace(visit, rest=""))
     except RedirectBeforeVisit:

@@ -1,4 +1,4 @@
-"""Sites embedded in other sites."""
+"""Embed sites in other websites."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ..table import View, route
 
 @route("readFont", "~fonts/{font}/{name}")
 def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
-    """Return a font of the organization, for the pages of its sites."""
+    """Return one of the organization's fonts, for the pages of its sites."""
     grant = find_face(view.tx, visit.organization_id, font, name)
     if grant is None:
         raise NotFound("There is no page at this URL.")
@@ -27,7 +27,7 @@ def read_font(view: View, visit: SiteVisit, font: str, name: str) -> Answer:
 
 @route("readSiteFile", "~files/{file}/{name}")
 def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
-    # Look up the id only among the files of this revision of this space.
+    # Look up the id only among the files in this revision of the space.
     item = visit.view.item(file, "file")
     if item is None or not item.content:
         return not_found(view, visit)
@@ -36,8 +36,8 @@ def read_file(view: View, visit: SpaceVisit, file: str, name: str) -> Answer:
 
 @route("readSiteImage", "~files/{file}/{width}/{name}")
 def read_image(view: View, visit: SpaceVisit, file: str, width: str, name: str) -> Answer:
-    """Return an image in another width for visitors who can see the file. If this width doesn't exist, return
-    the original, because a page cached elsewhere may still refer to it."""
+    """Return an image scaled to a width, for visitors who can see the file. If this width doesn't exist,
+    return the original, because a page in another cache may still refer to it."""
     item = visit.view.item(file, "file")
     if item is None or not item.content or not re.fullmatch(r"[1-9][0-9]{2,3}", width):
         return not_found(view, visit)

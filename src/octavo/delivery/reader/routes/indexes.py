@@ -1,5 +1,5 @@
-"""Lists of a site's pages for other clients: robots.txt, sitemaps, the feed, and the texts for language
-models."""
+"""Lists of a site's pages for crawlers and other clients: robots.txt, sitemaps, the feed, and the texts for
+language models."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 
 
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
-    """Return a response that is counted as a view by an agent."""
+    """Return a response, to be counted as a view by an agent."""
     if not visit.admission.preview:
         visit.dependencies.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer
@@ -81,8 +81,8 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """Return the Markdown of a page that has the same URL as a file of every site, such as ``skill.md``; None
-    if there is no such page."""
+    """Return the Markdown of a page that has the same URL as a file that every site has, such as
+    ``skill.md``; None if there is no such page."""
     try:
         space = enter_space(view.tx, visit)
     except RedirectBeforeVisit:

@@ -76,7 +76,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
     by_address = path.endswith(".md")
     wanted = f"{tree.path(shown)}.md" if by_address else tree.url_path(shown)
     if path != wanted:
-        # Each page has one canonical URL; redirect other spellings.
+        # Each page has one canonical URL; redirect variations of it.
         return redirect(with_query(view, f"{visit.base}{quote(wanted)}"))
     own = visit.visit.public(f"{visit.base}{quote(tree.url_path(shown))}")
     specified, others = builder.meta_links(shown)
@@ -156,7 +156,7 @@ def _read_feed(view: View, visit: SpaceVisit, path: str) -> Answer:
 def _drawn(
     view: View, visit: SpaceVisit, page_id: str, site: SiteView, page: SitePageView, *, whole: bool
 ) -> Answer:
-    """Return the rendered page, from the cache if it was rendered from equal views."""
+    """Return the rendered page, from the cache if it was rendered from an equal view."""
     key = (visit.base, visit.site_space.id, page_id, visit.visit.admission.audience, whole)
     frames = tuple(
         source for name in page.blocks for source in find_frames(view.tx, view.context, name).sources
@@ -179,7 +179,7 @@ def _drawn(
 def _with_addresses(
     page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
 ) -> SitePageView:
-    """Return the page with the parts that contain its public URL."""
+    """Add the parts that contain the page's public URL."""
     actions = look.customization.page_actions
     assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
@@ -208,7 +208,7 @@ def _with_addresses(
 def _merge_alternates(
     variants: tuple[VariantView, ...], specified: list[VariantView]
 ) -> tuple[VariantView, ...]:
-    """Return the alternates that the page specifies, and its variants in all other languages."""
+    """Return the alternates that the page specifies, and its variants in all remaining languages."""
     languages = {one.language for one in specified}
     return (*(one for one in variants if one.language not in languages), *specified)
 

@@ -1,8 +1,7 @@
-"""Page ratings of readers.
+"""Readers' page ratings.
 
-A browser posts the form and returns to the page; a script posts the same and stays there. The rating is
-stored as an anonymous insights event: every rating counts as a separate visitor.
-"""
+A browser submits the form and returns to the page; a script posts the same data without leaving the page. The
+rating is stored as an anonymous insights event: every rating counts as a separate visitor."""
 
 from __future__ import annotations
 

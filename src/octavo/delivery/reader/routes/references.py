@@ -1,4 +1,4 @@
-"""Data of API reference pages: the list of operations, and the specification itself."""
+"""Data for API reference pages: the list of operations, and the specification itself."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from .trying import SIGNED_IN
 
 @route("readOperations", "~operations.json")
 def read_operations(view: View, visit: SpaceVisit) -> Answer:
-    """Return the operations that pages of a space show, for the filter above the navigation."""
+    """Return the operations that a space's pages show, for the filter above the navigation."""
     return revalidated_answer(msgspec.json.encode(list_shown_operations(visit)), "application/json")
 
 
 @route("readModels", "~models.json")
 def read_models(view: View, visit: SpaceVisit) -> Answer:
-    """Return the models that a page lists, for the filter above them. Raises NotFound."""
+    """Return the models that a page lists, for the filter above the list. Raises NotFound for other pages."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     listed = require_found(list_shown_models(view.tx, visit, page_id), "This page doesn't list models.")
     return revalidated_answer(msgspec.json.encode(listed), "application/json")
@@ -35,7 +35,7 @@ def read_models(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAccess", "~access.json")
 def read_access(view: View, visit: SpaceVisit) -> Answer:
-    """Return the fields of the form on an authentication page. Raises NotFound."""
+    """Return the fields of an authentication page's form. Raises NotFound for other pages."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     form = find_access_form(view.tx, visit, page) if page is not None else None
@@ -47,8 +47,8 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """Return the whole specification from which a page is computed, if its authors offer it. Raises
-    NotFound."""
+    """Return the complete specification that a page is generated from. Raises NotFound if its authors don't
+    offer it."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)

@@ -1,4 +1,4 @@
-"""Routes of the search of a site."""
+"""Routes for site search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages of a tag, as a page and as a feed."""
+"""Pages with a tag, as a page and as a feed."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ from ..tracking import location_of, session_of
 from ..views import FrameLabels
 
 _MAX_POST = 2 * MAX_SENT
-"""Maximum size in bytes of a body, which contains another one in base64."""
+"""Maximum size in bytes of a request body, which contains another body in base64."""
 SIGNED_IN = "~signed-in"
-"""Path to which OAuth providers redirect readers, under the base of a site."""
+"""Path that OAuth providers redirect readers to, relative to the site's base URL."""
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
@@ -38,7 +38,7 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, Describ
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page has no such operation that can be tried out.")
+        raise NotFound("This page doesn't have this operation, or the operation can't be tried out.")
     return page, *found
 
 
@@ -52,8 +52,8 @@ def read_try_form(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSignedIn", SIGNED_IN)
 def read_signed_in(view: View, visit: SiteVisit) -> Answer:
-    """Return the page to which OAuth providers redirect a reader. Its script passes the response to the page
-    that requested it, whose script gets the token in the browser."""
+    """Return the page that OAuth providers redirect a reader to. Its script passes the response to the page
+    that requested it, where another script gets the token in the browser."""
     shown = next(iter(visit.outline.site_spaces()), None)
     look = find_look(view.tx, visit_space(view.tx, visit, shown)) if shown is not None else None
     locale, labels = (look.locale, look.labels) if look is not None else ("en", FrameLabels())

@@ -14,6 +14,15 @@ function say(text, bad = false) {
   find("status").classList.toggle("bad", bad);
 }
 
+// The API names the field first. People see the label of its input, or only the problem.
+function describe({ field, message }) {
+  if (!field) return message;
+  const problem = message.slice(field.length + 2);
+  const input = [...document.getElementsByName(field)].find((shown) => shown.labels && shown.offsetParent);
+  if (input) return `${input.labels[0].firstChild.textContent.trim()}: ${problem}`;
+  return problem[0].toUpperCase() + problem.slice(1);
+}
+
 async function call(method, path, body) {
   const answer = await fetch(`/v1${path}`, {
     method,
@@ -23,7 +32,10 @@ async function call(method, path, body) {
   });
   const text = await answer.text();
   const found = text ? JSON.parse(text) : null;
-  if (!answer.ok) throw new Error(found?.error?.message ?? `The server responded with status ${answer.status}. Try again later.`);
+  if (!answer.ok) {
+    const problem = found?.error ?? { message: `The server responded with status ${answer.status}. Try again later.` };
+    throw new Error(describe(problem));
+  }
   return found;
 }
 

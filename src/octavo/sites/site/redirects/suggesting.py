@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.restrictions import published, shown_state
+from octavo.content.revisions.restrictions import shown_state
 from octavo.content.revisions.states import FOREVER, Layer, State
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
@@ -69,11 +69,14 @@ def _of_space(
         branch=branch,
     )
     for page_id, deleted_in in rows:
-        before = published(tx, State(shown.space_id, "", (Layer(branch, deleted_in - 1),)))
+        before = State(shown.space_id, "", (Layer(branch, deleted_in - 1),))
         page = find_page(tx, before, page_id)
         if page is None or page.kind != "document":
             continue
-        path = "/".join([*(above.slug for above in list_ancestors(tx, before, page)), page.slug])
+        pages = [*list_ancestors(tx, before, page), page]
+        if any(one.visible_to or one.id in state.hidden for one in pages):
+            continue
+        path = "/".join(one.slug for one in pages)
         source = f"/{quote(f'{base}{path}')}"
         leads = store.match(tx, site_id, source, drafts=True) is not None
         if not leads and reader.found_at(path) is None:

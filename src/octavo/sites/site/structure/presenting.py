@@ -8,10 +8,12 @@ titles and paths derive from those of the spaces.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import TypeVar, assert_never
 from urllib.parse import quote
 
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
@@ -21,7 +23,7 @@ from octavo.organization.access.authorization import SiteAccess, VisitedSite, fi
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import SpaceRow, get_space, list_spaces_by_id
-from octavo.organization.spaces.wire import present_space, present_space_to_visitor
+from octavo.organization.spaces.wire import Space, present_space_to_visitor, present_spaces
 
 from ..audiences.share_links import find_link_by_key
 from ..published import published_url
@@ -83,18 +85,22 @@ class ShownStructure:
             return wire.PublishedUrls()
         return wire.PublishedUrls(f"{self._base}{quote(path)}")
 
+    @cached_property
+    def _presented(self) -> dict[str, Space]:
+        return {space.id: space for space in present_spaces(self._to, self._tx, list(self._spaces.values()))}
+
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
         """Present a site space. Raises NotFound if the caller can't see its space."""
         if shown.space_id not in self._spaces:
             raise NotFound(f"There is no site space {shown.id!r} on this site.")
-        space, role = self._spaces[shown.space_id]
+        space, _ = self._spaces[shown.space_id]
         urls = self._urls(None if self._is_unseen(shown) else self.structure.base(shown))
         if self._visitor is None:
-            presented = present_space(self._to, space, role)
+            presented = replace(self._presented[space.id])
         else:
             presented = present_space_to_visitor(self._to, space, self._visitor)
         if urls.published is not UNSET:
-            presented.urls.published = urls.published
+            presented.urls = replace(presented.urls, published=urls.published)
         return wire.SiteSpace(
             id=shown.id,
             path=shown.path,

@@ -1,0 +1,31 @@
+"""Everyone who can see a space, as the people for whom rules of its pages are evaluated."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from octavo.kit.db.database import Transaction
+
+from .evaluation import list_evaluated_roles, list_steps
+from .page_rules import PageViewer, Rule, read_entry
+
+
+def list_viewers(
+    tx: Transaction, organization_id: str, space_id: str, rules: Iterable[Rule]
+) -> dict[str, PageViewer]:
+    """Return everyone who can see a space, by ID, each with their role there and those of their teams that the
+    rules name."""
+    entries = (read_entry(text) for rule in rules for text in rule)
+    named = {entry.id for entry in entries if entry is not None and entry.subject == "team"}
+    teams: dict[str, set[str]] = defaultdict(set)
+    for team_id, user_id in tx.all(
+        "SELECT team_id, user_id FROM team_members WHERE team_id IN :teams", teams=sorted(named)
+    ):
+        teams[user_id].add(team_id)
+    steps = list_steps(tx, "space", space_id)
+    return {
+        user_id: PageViewer(user_id, frozenset(teams.get(user_id, ())), found.decision.role)
+        for user_id, found in list_evaluated_roles(tx, organization_id, steps).items()
+        if found.decision.role is not None
+    }

@@ -1,0 +1,260 @@
+/** Asks the server what checks find in changed text, after a pause and with one request at a time, and explains it. */
+import type { Node } from "prosemirror-model";
+import { type EditorState, TextSelection, type Transaction } from "prosemirror-state";
+import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
+import { ApiError, type Schemas } from "../../shared/client.ts";
+import { checkSiteTexts } from "../api/findings.ts";
+import type { SitePath } from "../api/sites.ts";
+import type { Fault } from "./base.ts";
+import { FaultBox } from "./faultbox.ts";
+import { faultsKey } from "./faultmarks.ts";
+import { readInput } from "./pendinginput.ts";
+import { reveal } from "./richviews.ts";
+
+/** The pause after the last change before the text is checked. */
+const PAUSE = 1_000;
+/** The pause after a request that failed. */
+const RETRY = 30_000;
+/** The most that one request contains. */
+const MOST_TEXTS = 200;
+const MOST_CHARACTERS = 20_000;
+/** The length of a text that isn't checked, because the server doesn't accept it. */
+const TOO_LONG = 50_000;
+const MOST_MARKS = 300;
+/** The number of texts whose findings are kept, in addition to those of the page. */
+const MOST_KNOWN = 2_000;
+
+const PROSE = /^(paragraph|heading_\d)$/;
+
+type Texts = Schemas["CheckSiteTexts"]["texts"];
+type Found = Schemas["TextFinding"][];
+type Ask = (texts: Texts) => Promise<Found>;
+
+/** Return the function that checks texts of a page against the style guide of a site. */
+export function asking(site: SitePath, page: string): Ask {
+  return async (texts) => (await checkSiteTexts(site, { texts, page })).findings;
+}
+
+/** Return the text of a block with a letter for each position. Code is hidden, because no rule is about it. */
+function textOf(block: Node): string {
+  let text = "";
+  block.forEach((child) => {
+    const isCode = child.marks.some(({ type }) => type.name === "code" || type.name === "keyboard");
+    if (child.isText) text += isCode ? "`".repeat(child.nodeSize) : child.text!;
+    else text += (child.type.name === "hard_break" ? "\n" : "\ufffc").repeat(child.nodeSize);
+  });
+  return text;
+}
+
+const isHeading = (block: Node): boolean => block.type.name !== "paragraph";
+const keyOf = (block: Node, text: string): string => (isHeading(block) ? "# " : "") + text;
+
+type Each = (block: Node, start: number, text: string) => void;
+
+/** Call a function with the text blocks that contain prose, in a part of a page. */
+function eachProse(doc: Node, from: number, to: number, each: Each): void {
+  doc.nodesBetween(from, to, (node, position) => {
+    if (PROSE.test(node.type.name)) each(node, position + 1, textOf(node));
+    return !node.isTextblock;
+  });
+}
+
+export class TextChecks {
+  /** The findings of texts that were checked. */
+  readonly #known = new Map<string, Fault[]>();
+  readonly #box: FaultBox;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #telling: ReturnType<typeof setTimeout> | undefined;
+  #isRunning = false;
+  #isOutdated = false;
+  #isStopped = false;
+
+  /** `ask` checks texts; `tell` is called with the findings in text order when they changed. */
+  constructor(readonly view: EditorView, readonly ask: Ask, readonly tell: (faults: Fault[]) => void) {
+    this.#box = new FaultBox(view, {
+      find: (fault) => this.#marks().find((mark) => mark.spec.fault === fault),
+      fix: (fault) => this.#fix(fault),
+      next: () => this.openNext(),
+    });
+    view.dispatch(readInput(view).tr.setMeta(faultsKey, { checks: this }));
+    this.#plan(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#telling);
+    this.#box.close();
+    if (this.view.isDestroyed) return;
+    const ended = { marks: DecorationSet.empty, checks: undefined };
+    this.view.dispatch(readInput(this.view).tr.setMeta(faultsKey, ended));
+    this.tell([]);
+  }
+
+  update(before: EditorState): void {
+    const { state } = this.view;
+    if (state.doc !== before.doc) this.#plan(PAUSE);
+    if (faultsKey.getState(state)!.marks === faultsKey.getState(before)!.marks) return;
+    this.#box.follow();
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      this.tell(this.#marks().map((mark) => mark.spec.fault));
+    }, 300);
+  }
+
+  /** The focus stays in the text. */
+  openAt(position: number): void {
+    const mark = this.#marks().find(({ from, to }) => from <= position && position <= to);
+    if (mark) this.#box.open(mark.spec.fault, false);
+  }
+
+  openNext(): void {
+    const marks = this.#marks();
+    const { head } = this.view.state.selection;
+    const next = this.#box.fault
+      ? marks[marks.findIndex((mark) => mark.spec.fault === this.#box.fault) + 1]
+      : marks.find(({ to }) => to >= head);
+    const mark = next ?? marks[0];
+    if (mark) this.show(mark.spec.fault);
+  }
+
+  /** Move the caret to a finding and explain it. */
+  show(fault: Fault): void {
+    const mark = this.#marks().find((mark) => mark.spec.fault === fault);
+    if (!mark) return;
+    const { state } = this.view;
+    reveal(this.view, mark.from);
+    this.view.focus();
+    this.view.dispatch(
+      state.tr.setSelection(TextSelection.create(state.doc, mark.from)).scrollIntoView(),
+    );
+    this.#box.open(fault, true);
+  }
+
+  #marks(): Decoration[] {
+    return faultsKey.getState(this.view.state)!.marks.find().sort((one, other) => one.from - other.from);
+  }
+
+  /** Apply the fix of a finding as an edit of the person. */
+  #fix(fault: Fault): void {
+    const mark = this.#marks().find((mark) => mark.spec.fault === fault);
+    const { replacement } = fault;
+    if (mark && replacement) {
+      const { tr, doc } = this.view.state;
+      const $mark = doc.resolve(mark.from);
+      const start = $mark.parentOffset - fault.start;
+      const [from, to] = [start + replacement.start, start + replacement.end];
+      // The words around the finding may have changed since the check.
+      if (textOf($mark.parent).slice(from, to) === fault.replaced) {
+        const place = $mark.start();
+        if (replacement.text) tr.insertText(replacement.text, place + from, place + to);
+        else tr.delete(place + from, place + to);
+        tr.setSelection(TextSelection.create(tr.doc, place + from + replacement.text.length));
+        this.view.dispatch(tr.scrollIntoView());
+      }
+    }
+    this.view.focus();
+  }
+
+  #plan(wait: number): void {
+    clearTimeout(this.#timer);
+    if (!this.#isStopped) this.#timer = setTimeout(() => void this.#run(), wait);
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isRunning) return;
+    // New underlines would disturb the letters that the person is composing.
+    if (this.view.composing) return this.#plan(PAUSE);
+    if (this.#isOutdated) this.#show();
+    const blocks = this.#unknown();
+    if (!blocks.length) return;
+    this.#isRunning = true;
+    let wait = 0;
+    try {
+      const found = await this.ask(blocks.map(({ text, heading }) => ({ text, heading })));
+      blocks.forEach(({ key, text }, number) => {
+        const faults = found.filter((each) => each.text === number && each.end > each.start);
+        const faultOf = (each: Found[number]): Fault => ({
+          ...each,
+          words: text.slice(each.start, each.end),
+          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
+        });
+        this.#known.set(key, faults.map(faultOf));
+      });
+      this.#isOutdated = true;
+    } catch (error) {
+      // The site, its style guide, or the access to it is gone.
+      if (error instanceof ApiError && [400, 403, 404].includes(error.status)) return this.stop();
+      wait = RETRY;
+    } finally {
+      this.#isRunning = false;
+    }
+    this.#plan(wait);
+  }
+
+  /** Return texts that weren't checked yet, as many as fit into a request. */
+  #unknown(): { key: string; text: string; heading: boolean }[] {
+    const found = new Map<string, { key: string; text: string; heading: boolean }>();
+    const { doc } = this.view.state;
+    let size = 0;
+    eachProse(doc, 0, doc.content.size, (block, _, text) => {
+      const key = keyOf(block, text);
+      if (!text.trim() || text.length > TOO_LONG || this.#known.has(key) || found.has(key)) return;
+      if (found.size && size + text.length > MOST_CHARACTERS || found.size >= MOST_TEXTS) return;
+      size += text.length;
+      found.set(key, { key, text, heading: isHeading(block) });
+    });
+    return [...found.values()];
+  }
+
+  /** Underline all that is known. */
+  #show(): void {
+    this.#isOutdated = false;
+    const state = readInput(this.view);
+    const { marks } = faultsKey.getState(state)!;
+    const shown: Decoration[] = [];
+    const keys = new Set<string>();
+    eachProse(state.doc, 0, state.doc.content.size, (block, start, text) => {
+      keys.add(keyOf(block, text));
+      if (shown.length < MOST_MARKS) shown.push(...this.#marksOf(marks, block, start, text));
+    });
+    if (this.#known.size > keys.size + MOST_KNOWN) {
+      for (const key of this.#known.keys()) if (!keys.has(key)) this.#known.delete(key);
+    }
+    this.view.dispatch(state.tr.setMeta(faultsKey, { marks: DecorationSet.create(state.doc, shown) }));
+  }
+
+  /** Return the underlines of a block: those of its text, or those before a change whose words are still there. */
+  #marksOf(marks: DecorationSet, block: Node, start: number, text: string): Decoration[] {
+    const known = this.#known.get(keyOf(block, text));
+    const before = marks.find(start, start + block.content.size);
+    if (known) {
+      return known.map((fault) =>
+        before.find((mark) => mark.spec.of === fault && mark.from === start + fault.start) ??
+          Decoration.inline(
+            start + fault.start,
+            start + fault.end,
+            { class: `fault ${fault.kind}` },
+            // Blocks with the same text have the same findings, but each is shown in its place.
+            { of: fault, fault: { ...fault } },
+          )
+      );
+    }
+    return before.filter(({ from, to, spec }) => text.slice(from - start, to - start) === spec.fault.words);
+  }
+
+  refit(marks: DecorationSet, { mapping, doc }: Transaction): DecorationSet {
+    let fitted = marks.map(mapping, doc);
+    mapping.maps.forEach((map, number) => {
+      const rest = mapping.slice(number + 1);
+      map.forEach((_, __, from, to) =>
+        eachProse(doc, rest.map(from, -1), rest.map(to, 1), (block, start, text) => {
+          const now = this.#marksOf(fitted, block, start, text);
+          const old = fitted.find(start, start + block.content.size);
+          if (old.length || now.length) fitted = fitted.remove(old).add(doc, now);
+        })
+      );
+    });
+    return fitted;
+  }
+}
