@@ -123,7 +123,7 @@ def require_found(found: T | None, message: str) -> T:
 
 
 class BlockNotFound(NotFound):
-    """Raised if an edit of a page names a block that the page does not have, or no longer has."""
+    """Raised if an edit to a page names a block that the page does not have, or no longer has."""
 
     reason = "block_not_found"
 

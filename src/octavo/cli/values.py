@@ -52,7 +52,7 @@ def parse_port(text: str) -> int:
 
 
 class Limit(NamedTuple):
-    """Limit given on the command line. ``number``: None is unlimited."""
+    """Limit given on the command line. ``number``: None means unlimited."""
 
     number: int | None
 

@@ -412,7 +412,7 @@ def write_docs(config: DocsConfig) -> str:
 
 
 def describe_entry(entry: DocsEntry) -> JsonObject:
-    """Return an entry with all its content in the form used in a ``docs.yaml``."""
+    """Return an entry with all its content as it is written in a ``docs.yaml``."""
     made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):

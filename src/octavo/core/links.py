@@ -124,7 +124,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by id, in the form that files use for targets without a path: ``user:1a2b``."""
+    """Return a reference by id, in the format that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     if named is None:
         return None

@@ -139,8 +139,7 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document, with references in the form used in files, and the blocks of the previous
-        version, by key."""
+        """Return the document, with references as files write them, and the blocks of the previous version, by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -176,7 +175,7 @@ class BatchDocuments:
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> JsonObject | None:
-        """Return a new reference on a page in the form used in its file; None if it is unchanged."""
+        """Return a new reference on a page as its file writes it; None if it is unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):

@@ -23,7 +23,7 @@ Format = Literal["document", "markdown"] | None
 
 
 class ReviewComments(NamedTuple):
-    """Functions that store and present the bodies of reviews as comments.
+    """Functions that store and present review bodies as comments.
 
     ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx,
     change, review_id, said)``: store the result as a comment on the review. ``show(call, tx, change,
@@ -39,7 +39,7 @@ _comments: list[ReviewComments] = []
 
 
 def register_review_comments(comments: ReviewComments) -> None:
-    """Register the functions that store and present comments of reviews."""
+    """Register the functions that store and present review comments."""
     _comments[:] = [comments]
 
 

@@ -106,9 +106,8 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     agents="docs:comment",
 )
 def post_comment(call: Call, discussion: Discussion, body: PostComment, query: CommentFormatQuery) -> Comment:
-    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that
-    node. In a change request, `suggestion` suggests an edit of the node, which must be a block of the
-    page."""
+    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that node. In a
+    change request, `suggestion` suggests an edit to the node, which must be a block of the page."""
     cell = body.table_cell
     comment_id = posting.post(
         call.context,

@@ -176,9 +176,8 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client
-    chooses its own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves to the
-    new location."""
+    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client chooses its
+    own id from letters, digits, `-`, and `_`. A client that was present in another location moves to the new one."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:

@@ -201,7 +201,7 @@ class Accepting:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
-        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
+        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit to the change request.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))

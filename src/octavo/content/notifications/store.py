@@ -189,7 +189,7 @@ Pages = set[tuple[str, str, str]]
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
     """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``. ``change``:
-    SQL of the change request that shows the page of a row."""
+    SQL for the change request that shows the page of a row."""
     if not hidden:
         return ""
     pages = tx.given("hidden", "space_id", "change_id", "page_id")

@@ -1,4 +1,4 @@
-"""Wire types of tags."""
+"""Wire types for tags."""
 
 from __future__ import annotations
 

@@ -158,8 +158,7 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived from these changes of main, for the one transaction in the block that applies
-    it.
+    """Provide all data derived from these changes to main, for the one transaction in the block that applies it.
 
     Call this outside any transaction. If the block fails, no data remains.
     """

@@ -114,7 +114,7 @@ def _require_depth(
         depth = depth_of(page)
         level: list[str | None] = [page.id] if page.id in before else []
         while level and depth <= MAX_DEPTH:
-            # Subpages of a moved page move with it, unless they are moved elsewhere.
+            # Subpages of a moved page move with it, unless they are moved separately.
             now = [changes.pages.get(child.id, child) for child in list_children(tx, state, level)]
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)

@@ -256,9 +256,9 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next
-    heading of the same or a higher level, or the block itself. ``places``: the places of the whole page, by
-    id. ``wanted``: the target in the spelling of a link. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with everything under it up to the next heading of
+    the same or a higher level, or the block itself. ``places``: the link targets of the whole page, by id. ``wanted``:
+    the target in the spelling of a link. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}

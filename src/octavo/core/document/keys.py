@@ -305,7 +305,7 @@ def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | Non
             else:
                 rest.append(node)
         changed.append((olds, rest))
-    # Equal nodes elsewhere are paired first, so that a merely similar node does not take their key.
+    # Equal nodes in other positions are paired first, so that a merely similar node does not take their key.
     for olds, rest in changed:
         pairs.extend(_alike([node for node in olds if id(node) not in used], rest, used))
     return pairs

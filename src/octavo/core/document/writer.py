@@ -115,10 +115,10 @@ class Notes:
 
 
 class Styled(Notes):
-    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the
-    source with the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``:
-    whether to only find the changes of an edit, without table padding and without reading text back.
-    ``is_strict``: whether to escape all punctuation."""
+    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the source with
+    the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``: whether to find only
+    what an edit changed, without table padding and without reading text back. ``is_strict``: whether to escape all
+    punctuation."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False

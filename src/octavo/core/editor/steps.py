@@ -46,7 +46,7 @@ class StepError(Exception):
 
 
 class _MarkSetStep(Step):
-    """Several changes of marks as one step. The library doesn't have such a step yet."""
+    """Several mark changes as one step. The library doesn't have such a step yet."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps

@@ -218,8 +218,8 @@ class Transaction:
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """Return SQL of a table with these text columns. Its rows are the parameter ``name``: a JSON array of
-        arrays, or for a single column an array of strings (``json_list``)."""
+        """Return SQL for a table with these text columns. Its rows are the parameter ``name``: a JSON array of arrays,
+        or for a single column an array of strings (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]

@@ -102,7 +102,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """Return a statement in the driver's form."""
+    """Return a statement in the driver's format."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)

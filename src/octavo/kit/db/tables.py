@@ -83,8 +83,8 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: the SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
-    spaces. ``of_organization``: the SQL condition of rows that belong to the organization ``:org``, if these are not
+    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
+    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, if these are not
     just the rows of its spaces. ``derived``: whether its rows are derived from others, and are rebuilt instead of
     backed up. ``stays``: the reason why rows are not exported with an organization; empty if they are. ``columns``: the
     references without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted

@@ -584,8 +584,7 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may contain secrets (signed links, keys of share links): only those of pages without any are
-        # logged.
+        # Paths may contain secrets (signed links, keys of share links): only paths of pages without secrets are logged.
         path = request.path
         if path.endswith("*}") and request.shows_path:
             path = "/" + "/".join(request.segments)

@@ -65,7 +65,7 @@ class Tool(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Resource at a URI. ``changed``: the time of its last change, in the form that the API uses."""
+    """Resource at a URI. ``changed``: the time of its last change, in the API's format."""
 
     address: str
     title: str

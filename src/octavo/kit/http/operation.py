@@ -125,7 +125,7 @@ class Operation:
     waits_for: WaitsFor | None = None
     """Resource for which it waits, in threads that organizations share."""
     scripts: bool = False
-    """Whether scripts of integrations can call it regardless of their scopes."""
+    """Whether integration scripts can call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None if it is closed to agents."""
     also: tuple[int, ...] = ()
@@ -356,11 +356,11 @@ class Area(Struct, frozen=True):
         ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
         links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource for
         which it waits, a language model or another server. ``visitors``: whether visitors of a site can call it; their
-        proof is the other type of the union that the handler takes. ``scripts``: whether scripts of integrations can
-        call it regardless of their scopes, as in the public description. ``agents``: the permission that an agent
-        needs. ``minimal``: whether callers can request an empty response with the header ``Prefer``.
-        ``in_maintenance``: whether it works while the server is read-only, because it doesn't change content. Raises
-        DeclarationError if these contradict each other.
+        proof is the other type of the union that the handler takes. ``scripts``: whether integration scripts can call
+        it regardless of their scopes, as in the public description. ``agents``: the permission that an agent needs.
+        ``minimal``: whether callers can request an empty response with the header ``Prefer``. ``in_maintenance``:
+        whether it works while the server is read-only, because it doesn't change content. Raises DeclarationError if
+        these contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -477,8 +477,8 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """Script of an integration. It acts as an installation, which is a member of one organization, or as the
-    integration itself, which is a member of none.
+    """Integration script. It acts as an installation, which is a member of one organization, or as the integration
+    itself, which is a member of none.
 
     ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation, or None for the
     integration itself. ``user_id``: the user of the installation, empty for the integration itself. ``client``: as in

@@ -31,8 +31,8 @@ _GIVEN_UP = 5.0
 
 
 class PortLimits(Struct, frozen=True):
-    """Limits of each port of a process: open connections, connections that wait to be accepted, seconds for a
-    head to arrive (also the time that a connection can be idle), and bytes of a head."""
+    """Limits for each port of a process: open connections, connections that wait to be accepted, seconds for a head to
+    arrive (also the time that a connection can be idle), and bytes of a head."""
 
     connections: int
     backlog: int
@@ -124,7 +124,7 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit of open files as far as the system allows, and return the number of connections that each port
+    """Raise the limit on open files as far as the system allows, and return the number of connections that each port
     can have, at most ``wanted``. A process without free file descriptors could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

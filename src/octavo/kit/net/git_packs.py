@@ -34,7 +34,7 @@ from .git_http import GitRefused, RepositoryTooLarge
 MOST_OBJECT = 256 * 1024**2
 """Maximum size in bytes of one object. Files of a space are smaller, but a repository may contain others."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum total size in bytes of all objects of a pack. Those of a long history are much larger than their
+"""Maximum total size in bytes of all objects of a pack. The objects of a long history are much larger than their
 differences."""
 DAMAGES = (
     FileFormatException,

@@ -191,7 +191,7 @@ def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> Se
 
 
 def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
-    """Register a function that converts rows of a server without encrypted texts to the current form."""
+    """Register a function that converts rows of a server without encrypted texts to the current format."""
     _BEFORE_SEALING.append(prepare)
     return prepare
 

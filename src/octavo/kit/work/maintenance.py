@@ -102,7 +102,7 @@ def find_maintenance(tx: Transaction) -> ServerNotice | None:
 
 
 class WriteGate:
-    """Gate of a process, through which every change of the API passes.
+    """Gate of a process, through which every change made through the API passes.
 
     The notice is cached for one second, so other processes may still accept changes for up to a second after
     maintenance starts.

@@ -342,7 +342,7 @@ class _ApiImport:
     # --- change requests ------------------------------------------------------------------------------
 
     def _import_change_request(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
-        """Import a change request with its edits of pages; return False if it was already imported."""
+        """Import a change request with its page edits; return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -459,8 +459,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site, and the differences of its site spaces. ``own_looks``:
-        the customization of the site spaces, by their remote ids."""
+        """Apply the customization of the remote site, and that of site spaces where it differs. ``own_looks``: the
+        customization of the site spaces, by their remote ids."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -513,8 +513,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: the local pages by their
-    remote ids."""
+    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their remote
+    ids."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs

@@ -120,8 +120,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line and then the pages, in pieces, in the form passed to ``packed``. Raises ValueError if
-    the entry is damaged."""
+    """Yield the line and then the pages, in pieces, as they were passed to ``packed``. Raises ValueError if the entry
+    is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -190,8 +190,8 @@ def restore_followed(
     """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
     no database exists.
 
-    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
-    backup is incomplete, and Unavailable.
+    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the backup is
+    incomplete, or Unavailable if the backup can't be read.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(

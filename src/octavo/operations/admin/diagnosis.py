@@ -238,7 +238,7 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences: sessions, links, and schedules of jobs depend on times from several machines."""
+    """Report clock differences: sessions, links, and job schedules depend on times from several machines."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"

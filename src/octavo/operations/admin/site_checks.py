@@ -40,7 +40,7 @@ from .static_export import LOCATION, Progress, SiteAddresses, known_addresses, r
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5
 _MAX_LINKS = 5_000
-"""Maximum number of links of one page."""
+"""Maximum number of links on one page."""
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
@@ -52,8 +52,8 @@ _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
 
 
 class CheckLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum
-    total size in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
+    """Limits for a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total size
+    in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
 
     addresses: int = 5_000
     size: int = 500_000_000

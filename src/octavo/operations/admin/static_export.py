@@ -52,7 +52,7 @@ _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
 """Paths that start with a tilde and are files; all other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
-"""Paths of texts that contain URLs of pages."""
+"""Paths of text files that contain page URLs."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
@@ -60,7 +60,7 @@ _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
-"""Scripts that need the server: API testing, scripts of integrations, questions."""
+"""Scripts that need the server: API testing, integration scripts, questions."""
 LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
 """Lines of llms.txt and skill.md that mention services of the server."""
@@ -198,8 +198,7 @@ class SiteAddresses:
         return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
 
     def new(self, url: str, below: str) -> str:
-        """Return the URL in the export for ``url``. URLs of pages end with a slash, so that no server has to
-        redirect."""
+        """Return the URL in the export for ``url``. Page URLs end with a slash, so that no server has to redirect."""
         parts = read_address(url)
         assert parts is not None  # Otherwise it would have no path under the site.
         path = below.strip("/")

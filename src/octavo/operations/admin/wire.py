@@ -1,4 +1,4 @@
-"""Wire types of server administration."""
+"""Wire types for server administration."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
 
 
 class OrganizationLimits(Struct):
-    """Limits of an organization; null is unlimited. ``storage``: bytes of files. ``requests``: API requests per
+    """Limits for an organization; null means unlimited. ``storage``: bytes of files. ``requests``: API requests per
     minute."""
 
     members: Limit = None
