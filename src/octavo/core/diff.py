@@ -164,8 +164,8 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document after which it is
-    or was; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
+    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document that it follows or
+    followed; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
     is in both documents, including in moved blocks that were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]

@@ -96,8 +96,8 @@ class FileStore:
         self._s3 = s3
 
     def require_reachable(self) -> None:
-        """List a name that never exists, to check that the store is reachable. Raises Unavailable that names
-        the problem."""
+        """List a name that never exists, to check that the store is reachable. Raises Unavailable naming the
+        problem."""
         try:
             obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:

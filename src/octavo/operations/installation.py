@@ -103,8 +103,8 @@ def load_packages() -> None:
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     """Open the database and files. ``migrates``: whether to upgrade the schema.
 
-    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of
-    the process. Raises Unavailable that names the problem.
+    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of the
+    process. Raises Unavailable naming the problem.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory

@@ -13,7 +13,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from .types import Activity
 
 LIFETIME = 60_000
-"""Time in milliseconds since its last report after which a client no longer counts as present."""
+"""Time in milliseconds that a client counts as present after its last report."""
 
 
 class PresenceRow(Struct, frozen=True, kw_only=True):

@@ -66,9 +66,9 @@ MOST_WRITERS = 40
 MOST_CLIENTS = 10
 """Maximum number of clients in which a person can edit a page at the same time."""
 _PRESENT = 60_000
-"""Time in milliseconds since its last batch during which a client counts as present."""
+"""Time in milliseconds that a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
-"""Time in milliseconds during which the steps of a page are kept after its last change."""
+"""Time in milliseconds that the steps of a page are kept after its last change."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 

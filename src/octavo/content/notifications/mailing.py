@@ -122,8 +122,8 @@ def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: No
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """Send one email. ``reason``: the reason of the notification; None for a digest, which recipients
-    unsubscribe from as a whole."""
+    """Send one email. ``reason``: the reason for the notification; None for a digest, which recipients unsubscribe from
+    as a whole."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:

@@ -238,7 +238,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return the words among these that occur on pages, with the number of pages."""
+        """Return which of these words occur on pages, with the number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)

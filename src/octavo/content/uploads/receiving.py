@@ -35,9 +35,9 @@ from .types import Kind
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = HOUR
-"""Time in milliseconds during which a URL accepts bytes."""
+"""Time in milliseconds that a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
-"""Time in milliseconds during which an uploaded file can be used."""
+"""Time in milliseconds that an uploaded file can be used."""
 LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,

@@ -60,7 +60,7 @@ Decided = Callable[[Block | Inline, bool], None]
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
     """Return the document, changed in place, as a visitor sees it: evaluated, without comments, and without definitions
-    to which only hidden text refers. Unchanged blocks keep their source."""
+    that only hidden text refers to. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 

@@ -244,7 +244,7 @@ def keyed_nodes(document: Document) -> list[Block | Fragment]:
 
 
 def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragment]:
-    """Return the nodes with keys among these and inside them, in reading order."""
+    """Return the nodes with keys among these nodes and inside them, in reading order."""
     found: list[Block | Fragment] = []
     stack: list[Block | Inline | Fragment] = list(reversed(nodes))
     while stack:

@@ -44,8 +44,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers
-    to it; changed definitions to which only edited blocks refer are rewritten at the end of the page."""
+    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers to it;
+    changed definitions that only edited blocks refer to are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -170,7 +170,7 @@ def _definitions(gap: str) -> list[Token]:
 
 
 def labels_in(source: str) -> set[str]:
-    """Return the labels of the footnotes to which a source refers."""
+    """Return the labels of the footnotes that a source refers to."""
     return {label_of(first or second) for first, second in LABEL.findall(source)}
 
 

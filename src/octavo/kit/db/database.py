@@ -54,7 +54,7 @@ threads of this process."""
 _THREADS = 1000
 """Number greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Seconds for which the counter of other processes' commits can be reused."""
+"""Number of seconds that the counter of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
 """Time limit in seconds for one statement of a request, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)

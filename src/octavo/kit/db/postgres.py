@@ -154,7 +154,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Seconds for which the server's last response counts as current."""
+"""Number of seconds that the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -324,7 +324,7 @@ class PostgresDatabase(Database):
         self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Open the pools. Raises Unavailable that names the wrong setting."""
+        """Open the pools. Raises Unavailable naming the wrong setting."""
         try:
             # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:

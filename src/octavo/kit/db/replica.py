@@ -44,7 +44,7 @@ _WAIT_SECONDS = 0.02
 _ANSWER_SECONDS = 0.5
 """Seconds for the replica to start a read."""
 _AWAY_SECONDS = 2.0
-"""Seconds for which a replica that did not respond is not used."""
+"""Number of seconds that a replica is not used after it did not respond."""
 _BEHIND_SECONDS = 0.005
 """Seconds to wait for a replica that has not reached the state that a read needs, usually by a few milliseconds."""
 _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"

@@ -29,8 +29,8 @@ _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
 """Number of seconds that a body, or a client that reads a response, can fall behind the minimum rate."""
 _LINGER = 5.0
-"""Seconds for which the rest of a body is read and dropped after an early response. A connection that is
-closed with unread bytes is reset, and the client loses the response."""
+"""Number of seconds that the rest of a body is read and dropped after an early response. A connection that is closed
+with unread bytes is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
 """A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks, because each

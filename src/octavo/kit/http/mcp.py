@@ -314,7 +314,7 @@ _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Parameter that the header Mcp-Name repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
-"""Time in milliseconds for which callers can cache a response; None where the protocol has no caching."""
+"""Time in milliseconds that callers can cache a response; None where the protocol has no caching."""
 _LISTS_KEPT_FOR = 60_000
 
 

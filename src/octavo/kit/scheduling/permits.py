@@ -26,9 +26,9 @@ from .owners import Owner, Places, current_owner
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Seconds for which a thread keeps the permit while another wants it."""
+"""Number of seconds that a thread keeps the permit while another wants it."""
 ASIDE_PATIENCE = 0.005
-"""Seconds for which a job keeps the permit while another thread wants it."""
+"""Number of seconds that a job keeps the permit while another thread wants it."""
 
 
 class _Thread(threading.local):

@@ -96,7 +96,7 @@ def key_of(text: str) -> str | None:
 def read_keys(setting: str, file: Path) -> list[bytes]:
     """Return the keys in the setting (separated by commas), followed by those in the file (one per line).
 
-    Raises Unavailable that names the position of an invalid key.
+    Raises Unavailable naming the position of an invalid key.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:

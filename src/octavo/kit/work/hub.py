@@ -55,7 +55,7 @@ _CHECKED = 50
 _UNSENT = 256 * 1024
 """Maximum number of unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Seconds for which a check of access is valid while there are no commits, because tokens expire without a
+"""Number of seconds that an access check is valid while there are no commits, because tokens expire without a
 commit."""
 _MISSING_SECONDS = 120.0
 """Seconds to wait for an event with a lower id than those already seen; by then its transaction has ended."""

@@ -19,7 +19,7 @@ from octavo.kit.db.tables import Table, declare, person
 
 NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
-"""Seconds for which a process caches the notice that it has read."""
+"""Number of seconds that a process caches the notice that it has read."""
 _RETRY = 30
 """Seconds after which clients retry if no end is announced; otherwise the minimum. The maximum follows."""
 _LONGEST_RETRY = 300
