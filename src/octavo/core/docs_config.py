@@ -67,8 +67,8 @@ class DocsEntry(Struct, kw_only=True):
 
 
 class DocsConfig(Struct, kw_only=True):
-    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections
-    and groups; without any section, it is a list of spaces, which are variants of each other."""
+    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections and
+    groups; if there are no sections, a list of spaces, which are variants of each other."""
 
     title: str | None = None
     structure: list[DocsEntry] = field(default_factory=list)

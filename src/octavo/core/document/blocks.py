@@ -209,7 +209,7 @@ class Allowed(Struct, frozen=True):
 
 
 class EditedBlocks(Struct, frozen=True):
-    """Result of edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
+    """Result of applying edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
     ``document``: the whole document, if it was read."""
 
     text: str

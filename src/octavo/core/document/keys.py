@@ -1,5 +1,5 @@
-"""Assign node keys, to which comments refer: deterministically when reading, and carried over when a document
-is edited."""
+"""Assign node keys, which comments refer to. Keys are derived deterministically when a document is read, and carried
+over when it is edited."""
 
 from __future__ import annotations
 

@@ -265,7 +265,7 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
         if not body and "checked" not in item.data:  # type: ignore[union-attr]
-            # A task's box counts only with a space after it.
+            # A task's checkbox counts only if a space follows it.
             marker = marker.rstrip()
         lines.append(marker + _indent(body, indent))
         # In the style of a source, only the items that need blank lines have them.

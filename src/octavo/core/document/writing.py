@@ -121,8 +121,8 @@ def is_all_crlf(text: str) -> bool:
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document with the edits of the footnotes defined in them, where that changes no
-    untouched block."""
+    """Return the gaps of a document with edits to the footnotes defined in them, where that changes no untouched
+    block."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:

@@ -99,7 +99,7 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
                     node.check()
             changed = _replace_inlines(doc, step) if isinstance(step, ReplaceStep) else None
             result = StepResult.ok(changed) if changed is not None else step.apply(doc)
-        except Exception as error:  # The library raises any exception for JSON that is not a step.
+        except Exception as error:  # The library may raise any exception for JSON that is not a step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
             raise StepError(index, result.failed or "the step doesn't fit the document")
