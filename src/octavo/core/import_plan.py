@@ -104,8 +104,8 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """Planned page with the text of its file. ``text``: the whole file; ``None`` without a file. ``title``:
-    the title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file. ``title``: the
+    title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
 
     planned: PlannedPage
     place: int

@@ -123,7 +123,7 @@ class FileStore:
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Store bytes; bytes that already exist are not stored again.
 
-        Raises TooLarge beyond ``limit`` bytes (nothing is stored), Unavailable if the store is unreachable.
+        Raises TooLarge beyond ``limit`` bytes (nothing is stored), or Unavailable if the store is unreachable.
         """
         digest = hashlib.sha256()
         size = 0

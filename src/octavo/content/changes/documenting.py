@@ -207,8 +207,8 @@ class BatchDocuments:
         return {"kind": "url", "url": url} if url else None
 
     def _write_links_as_paths(self, owner_id: str) -> None:
-        """Replace names used in this batch, and ids, in links by paths, because files in a space link to each
-        other by path."""
+        """In links, replace names used in this batch, and ids, with paths, because files in a space link to each other
+        by path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()

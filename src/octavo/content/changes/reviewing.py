@@ -53,8 +53,8 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people, and by those members of teams who can review; a draft becomes open.
-    Raises NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
+    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
+    NotFound for people who can't see the space, or BadRequest for people and teams who can't review there."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
@@ -74,7 +74,7 @@ def request_reviews(
 
 
 def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
-    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for a team
+    """Return the members of these teams who can review. Raises NotFound for an unknown team, or BadRequest for a team
     without such members."""
     require_teams(tx, access.organization_id, team_ids, "teams")
     found: list[str] = []

@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
-    which includes the time of the next try."""
+    which includes the time of the next attempt."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:

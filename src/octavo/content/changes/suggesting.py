@@ -53,7 +53,7 @@ def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
     """Return the result of a suggested edit to a block. Raises NotFound if the block is not at the top level of the
-    page, BadRequest for content that is not allowed there or that changes nothing, Conflict if the change request is
+    page, BadRequest for content that is not allowed there or that changes nothing, or Conflict if the change request is
     closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)

@@ -1,4 +1,4 @@
-"""Bodies of comments, stored as the original Markdown, and the people they mention.
+"""Comment bodies, stored as the original Markdown, and the people they mention.
 
 A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a user in
 JSON.

@@ -412,7 +412,7 @@ def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
 
 
 def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
-    """Return suggestions by the ids of their comments."""
+    """Return suggestions by comment id."""
     rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
     return {
         id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)

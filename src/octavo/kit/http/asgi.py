@@ -109,8 +109,8 @@ class Exchange:
             raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for
-        a body that arrives too slowly, and BadRequest for one in too many small chunks."""
+        """Return the next bytes of the body and whether more follow. Raises Disconnected, or RequestTimeout for a body
+        that arrives too slowly, and BadRequest for one in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
@@ -153,8 +153,8 @@ class Exchange:
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, Disconnected if the
-        client does not read them in time."""
+        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, or Disconnected if the client
+        does not read them in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:

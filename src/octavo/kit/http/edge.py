@@ -272,7 +272,7 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest if it is incomplete."""
+        """Return the body. Raises TooLarge beyond ``limit`` bytes, or BadRequest if it is incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)

@@ -563,8 +563,8 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, NotFound for visitors of a site: renderers show their
-        visitors that there is no such page, while any other error would be the renderer's.
+        Raises NotSignedIn for anonymous callers, or NotFound for visitors of a site: renderers show their visitors that
+        there is no such page, while any other error would be the renderer's.
         """
         caller = self.caller
         if isinstance(caller, Visitor):

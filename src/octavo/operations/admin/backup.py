@@ -107,7 +107,7 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, Unavailable if it can't be written; a partial file is deleted.
+    Raises BadRequest if the file exists, or Unavailable if it can't be written; a partial file is deleted.
     """
     if target.exists():
         raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")

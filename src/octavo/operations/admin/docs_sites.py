@@ -97,9 +97,9 @@ def import_as_site_or_space(
     space with its directory. ``opening``: the function that opens a source that is not a file. ``where``: the
     location of the source, which is then its identity.
 
-    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has
-    its own, and if another site has this title, unless ``new_site`` is set; NotFound for an unknown
-    organization, collection, or site.
+    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has its own,
+    and if another site has this title, unless ``new_site`` is set, NotFound for an unknown organization, collection, or
+    site.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)

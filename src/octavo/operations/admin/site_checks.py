@@ -163,8 +163,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an
-    invalid URL, FetchError if the URL does not respond.
+    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an invalid
+    URL, or FetchError if the URL does not respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:

@@ -104,8 +104,8 @@ def export_site(
     earlier export of the same site are kept, and obsolete ones are deleted; other files in the folder are
     never changed.
 
-    Raises NotFound for an unknown site; BadRequest for a site that is not public, for an invalid ``base``,
-    and for a folder with conflicting files.
+    Raises NotFound for an unknown site, or BadRequest for a site that is not public, for an invalid ``base``, and for a
+    folder with conflicting files.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
