@@ -94,7 +94,7 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Raised if the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with a different version of the document schema."""
 
     reason = "schema"
 
@@ -306,7 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
-    """Raise TooManyRequests if a page can't be edited in one more client of a person."""
+    """Raise TooManyRequests if a person can't edit a page in one more client."""
     writers = store.find_writers(tx, key, now() - _PRESENT)
     if user_id not in writers and len(writers) >= MOST_WRITERS:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."

@@ -70,8 +70,8 @@ _HOLD = 10_000
 """Time in milliseconds after which steps are accepted again if the process that holds them ends before
 releasing them."""
 _STEPS_OF_SNAPSHOT = 300
-"""Number of steps after which the stored document is renewed, so that a process that loads it has only a few
-steps to apply."""
+"""Number of steps after which the stored document is updated, so that a process that loads it has only a few steps to
+apply."""
 
 
 class Saved(Struct, frozen=True):

@@ -242,7 +242,7 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey) -> None:
-    """Postpone saving a page until its next steps."""
+    """Postpone saving a page until its next step."""
     tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
 
 

@@ -21,7 +21,7 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
+"""Delay in milliseconds before an email is sent. The email includes events that happen in the meantime, and is not sent
 if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
 """Maximum number of entries in a digest; the rest are only counted."""

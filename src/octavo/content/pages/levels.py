@@ -25,7 +25,7 @@ _FIRST = 100
 
 
 class PlacedPage(Struct, frozen=True):
-    """Page in its level. ``above``: the path of the parent page."""
+    """Page within its level. ``above``: the path of the parent page."""
 
     page: Page
     above: str

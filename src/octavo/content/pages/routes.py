@@ -62,7 +62,7 @@ from .wire import (
 
 operation = Area("content").operation
 change_operation = Area("changes").operation
-"""Decorator for operations on change requests, which require the scope of change requests."""
+"""Decorator for operations on change requests, which require the change request scope."""
 
 _MAIN = "/spaces/{spaceId}/content"
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"

@@ -21,7 +21,7 @@ TagSlug = Annotated[
 
 
 class TagRef(Struct, tag_field="kind", tag="tag"):
-    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is another one."""
+    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is a different one."""
 
     tag: str
     space: str | UnsetType = UNSET

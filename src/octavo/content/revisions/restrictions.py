@@ -114,7 +114,7 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
-    """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    """Return the state without the pages that the caller can't see. Integrations see no restricted pages."""
     state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
@@ -179,8 +179,8 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
-    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing. Sites show no restricted page."""
+    """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is viewing.
+    Sites show no restricted pages."""
     if drafted is not None and drafted.space_id == space_id:
         return published(tx, revision_state(tx, space_id, drafted.revision_id))
     return published(tx, main_state(tx, space_id))
@@ -226,7 +226,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
-    """Return the caller's role at a page of main; None if they can't see it."""
+    """Return the caller's role on a page of main; None if they can't see it."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space))
 

@@ -162,8 +162,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler is between this process and the server. In that case, the greeting has a
-    different process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
+    process id than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -227,7 +227,7 @@ class _CachedRead(Transaction):
         try:
             return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would also take too long on the server.
+            raise  # The statement took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise

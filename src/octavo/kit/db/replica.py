@@ -8,12 +8,11 @@ server, reads use the server itself.
 
 Why the snapshot is sufficient ------------------------------
 
-Numbers of transactions grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have
-ended, and none from ``xmax`` on has started. Unlike the server's, it does not list transactions in between,
-so it is only used if there are none. ``N:N`` means that all transactions below N have ended and no other, on
-both servers: rows cached from one are valid with the other. It is up to date if N is above the highest known
-number. That is checked in the message that starts the transaction: the progress of a replica is never
-remembered.
+Transaction numbers grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have ended, and none
+from ``xmax`` on has started. Unlike the server's, it does not list transactions in between, so it is only used if there
+are none. ``N:N`` means that all transactions below N have ended and no other, on both servers: rows cached from one are
+valid with the other. It is up to date if N is above the highest known number. That is checked in the message that
+starts the transaction: the progress of a replica is never remembered.
 
 Numbers belong to one history. After a failover the new server and a replica of the old one may have given the
 same numbers to different transactions; so both name their cluster, their timeline, and their database, which
@@ -42,7 +41,7 @@ OUTCOMES: tuple[Outcome, ...] = ("answered", "behind", "away")
 _WAIT_SECONDS = 0.02
 """Seconds that a read waits for a connection before it uses the server instead."""
 _ANSWER_SECONDS = 0.5
-"""Seconds for the replica to start a read."""
+"""Number of seconds that the replica has to start a read."""
 _AWAY_SECONDS = 2.0
 """Number of seconds that a replica is not used after it did not respond."""
 _BEHIND_SECONDS = 0.005

@@ -109,8 +109,8 @@ class Exchange:
             raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body and whether more follow. Raises Disconnected, or RequestTimeout for a body
-        that arrives too slowly, and BadRequest for one in too many small chunks."""
+        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for a body
+        that arrives too slowly, or BadRequest for one in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):

@@ -45,9 +45,9 @@ _HISTORY = frozenset({"audit_events", "audit_totals"})
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move everything of the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound for an unknown person, or BadRequest if both are the same, and Conflict for a server administrator,
-    for an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization
-    to which both belong.
+    Raises NotFound for an unknown person, BadRequest if both are the same, or Conflict for a server administrator, for
+    an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization to
+    which both belong.
     """
     if source == target:
         raise BadRequest("into: must be another account")

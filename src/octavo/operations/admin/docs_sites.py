@@ -98,8 +98,8 @@ def import_as_site_or_space(
     location of the source, which is then its identity.
 
     Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has its own,
-    and if another site has this title, unless ``new_site`` is set, NotFound for an unknown organization, collection, or
-    site.
+    and if another site has this title, unless ``new_site`` is set, or NotFound for an unknown organization, collection,
+    or site.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
