@@ -74,7 +74,7 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 """Error code of an object store."""
 _PROBE_SECONDS = 5
-"""Seconds for an object store to respond to a probe."""
+"""Number of seconds that an object store has to respond to a probe."""
 
 
 class FileStore:
@@ -353,7 +353,7 @@ def store_errors() -> Iterator[None]:
 
 
 class _S3Links(NamedTuple):
-    """Presigned GETs (AWS Signature Version 4, query form) that contain name and type.
+    """Presigned GETs (AWS Signature Version 4, query form) that contain the name and type.
 
     obstore signs bare URLs only; without ``response-content-type`` in the signature, every file would have
     the type that its first uploader specified.

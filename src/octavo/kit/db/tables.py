@@ -1,8 +1,8 @@
 """Declarations of tables, each created once by the package that owns the table.
 
-Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the
-end of memberships, and the verification of a server rely on these declarations. A test requires one for every
-table, and for every column with a hash or the id of a person.
+Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the end of
+memberships, and the verification of a server rely on these declarations. A test requires one for every table, and for
+every column with a hash or the id of a person.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Table(Struct, frozen=True, kw_only=True):
     with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``: whether a
     space can have so many rows that they are deleted in batches before it is purged. ``check``: the function that
     raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could not be
-    created on this server with the API because of the server's URLs or data.
+    created on this server through the API because of the server's URLs or data.
     """
 
     name: str

@@ -19,7 +19,7 @@ else:
     from backports import zstd
 
 _ENDLESS = 4
-"""Level of gzip for long bodies that are sent once."""
+"""gzip level for long bodies that are sent once."""
 SMALLEST = 1024
 """Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024

@@ -123,8 +123,8 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """Return text in the form allowed in a header: non-ASCII letters, which URLs and paths of cookies can
-    contain, are percent-encoded."""
+    """Return text in the form allowed in a header: non-ASCII letters, which URLs and cookie paths can contain, are
+    percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 

@@ -11,8 +11,8 @@ contract tests all read ``TABLE``. A handler's signature declares what it needs:
 - the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler can have several declarations, for operations that do the same to different objects. Its proof
-type is then registered once for each of them, and the ids in the path determine the permission check.
+One handler can have several declarations, for operations that do the same thing to different objects. Its proof type is
+then registered once for each of them, and the ids in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -169,7 +169,7 @@ class Operation:
 
     @property
     def enter_visit(self) -> Enter | None:
-        """Return the check of visitors; None if the operation is closed to them."""
+        """Return the visitor check; None if the operation is closed to them."""
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
@@ -181,7 +181,7 @@ TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
 _VISITS: set[type] = set()
-"""Proof types of visitors."""
+"""Proof types for visitors."""
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
@@ -607,10 +607,9 @@ class Call(Recipient):
     organization_counted: bool = False
     """Whether the rate limit of its organization has counted it."""
     ask: Ask | None = None
-    """Function that performs another operation of the table as the same caller, see
-    ``http.Dispatcher.ask``."""
+    """Function that performs another operation of the table as the same caller; see ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the server of tools for agents makes the call, because agents' tokens are only valid there."""
+    """Whether the agent tool server makes the call, because agents' tokens are only valid there."""
     organization_id: str = ""
     """Organization of the object that was entered last; empty if there is none."""
     asked_again: bool = False

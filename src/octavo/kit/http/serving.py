@@ -25,7 +25,7 @@ T = TypeVar("T")
 _SPARE_FILES = 256
 """Number of open files in addition to connections: databases, files being sent, logs."""
 _END = 1.0
-"""Seconds for canceled requests to end."""
+"""Number of seconds that canceled requests have to end."""
 _GIVEN_UP = 5.0
 """Seconds to wait for a port in use to become free."""
 

@@ -116,7 +116,7 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let others compute, and wait for the permit if it was lost. Called in the loops of jobs."""
+    """Let others compute, and wait for the permit if it was lost. Called in job loops."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 

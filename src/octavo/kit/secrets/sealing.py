@@ -204,7 +204,7 @@ def seal_plain(tx: Transaction, sealer: Sealer) -> int:
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Re-encrypt texts that another key has encrypted with the first key, and return their number. Raises
+    """Re-encrypt, with the first key, texts that another key has encrypted, and return their number. Raises
     Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:

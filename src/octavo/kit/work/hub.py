@@ -1,4 +1,4 @@
-"""Streams of events: clients are notified immediately, without a thread for each.
+"""Event streams: clients are notified immediately, without a thread for each.
 
 A process has one hub. It reads the events of the outbox after its position as soon as there is a commit, in
 this process or another. Its sources determine the topics of the events, and it passes the messages to the
@@ -48,7 +48,7 @@ _LONGEST_REST = 5.0
 _BATCH = 500
 """Number of events that are read at a time."""
 _REMEMBERED = 2000
-"""Number of events that are repeated to clients that reconnect; clients that missed more have to reload
+"""Number of events that are sent again to clients that reconnect; clients that missed more have to reload
 everything."""
 _CHECKED = 50
 """Number of listeners whose access is checked at a time."""
