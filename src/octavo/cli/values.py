@@ -1,4 +1,4 @@
-"""Values of options: each function parses a text, and its error describes the valid values."""
+"""Option values: each function parses a text, and its error describes the valid values."""
 
 from __future__ import annotations
 

@@ -88,8 +88,7 @@ packages declare."""
 TOKEN_FILE = "admin-token"  # noqa: S105
 """File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""Secret with which links are signed. It is the first secret of a database, so it reveals which key encrypted
-all others."""
+"""Secret that signs links. It is the first secret of a database, so it reveals which key encrypted all others."""
 
 
 def load_packages() -> None:

@@ -69,7 +69,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication of an account; return False if it was off."""
+    """Turn off two-factor authentication for an account; return False if it was off."""
     if not factors.end(tx, user_id):
         return False
     record_change(tx, by, "second-factor.reset", user_id)
@@ -114,7 +114,7 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
-    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, and Conflict for a
+    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, or Conflict for a
     deactivated account."""
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)

@@ -120,8 +120,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there are several. Raises BadRequest if there is
-    nothing to import.
+    ``source``: the id or title of that organization, if there is more than one. Raises BadRequest if there is nothing
+    to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -162,11 +162,11 @@ def import_spaces_from_api(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> ApiImportResult | CompletedImport | ImportedSite:
-    """Import spaces of another platform, each into a space that the first import creates.
+    """Import spaces from another platform, each into a space that the first import creates.
 
-    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
-    several versions, all wanted, becomes a site with the versions as its variants. Raises BadRequest if there
-    is nothing to import.
+    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with more than one
+    version, if all of them are wanted, becomes a site with the versions as its variants. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:

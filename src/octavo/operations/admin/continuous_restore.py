@@ -323,7 +323,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage of the newest state when it is restored, and, with ``fresh``
+    These are damaged or missing entries, damage to the newest state, found by restoring it, and, with ``fresh``
     (milliseconds), a last change that is older than that.
     """
     load_packages()
@@ -409,6 +409,6 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     except (zlib.error, UnicodeDecodeError):
         return  # A damaged list does not say which files are needed.
     for digest, _, came in list(place.files.list_all()):
-        # Clocks of stores may differ from the local clock, and new files are in no list yet.
+        # Store clocks may differ from the local clock, and new files are in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:
             place.files.delete(digest)

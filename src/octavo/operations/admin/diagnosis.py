@@ -202,8 +202,8 @@ def _traces() -> list[Finding]:
 def _connections(tx: Transaction, settings: Settings) -> Finding:
     """Report the number of the database server's connections that all processes can use.
 
-    This counts the running processes on all machines, or the configured number if fewer are running. Behind a
-    pooler, each process uses one connection of the server, for listening.
+    This counts the running processes on all machines, or the configured number if fewer are running. Behind a pooler,
+    each process uses one connection to the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients

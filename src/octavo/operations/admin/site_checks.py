@@ -96,7 +96,7 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request of the check. ``status``: the status; 0 if there was no response. ``reason``: the
+    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
     reason for that."""
 
     status: int
@@ -391,7 +391,7 @@ class _Check:
             hidden = any(one.get("aria-hidden") == "true" for one in (element, *around))
             if hidden or element.get("role") in ("presentation", "none") or (alt or "").strip():
                 continue
-            # An empty text is right for a decorative image, but not for an image that is alone in a figure or
+            # Empty alternative text is right for a decorative image, but not for an image that is alone in a figure or
             # paragraph of the content.
             alone = False
             if any(one.tag == "main" for one in around):
@@ -469,6 +469,6 @@ def _markdown_of(url: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return text of a site without characters that control a terminal."""
+    """Return text from a site without characters that control a terminal."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:500])
     return f"{shown}…" if len(text) > 500 else shown

@@ -150,8 +150,8 @@ def _may_be_base(given: UrlParts) -> bool:
 
 
 class SiteAddresses:
-    """URLs of a site at the reader and in the export. ``asked``: the path to request at the reader, if it
-    differs from the path of the site's public URL."""
+    """URLs of a site in the reader and in the export. ``asked``: the path to request from the reader, if it differs
+    from the path of the site's public URL."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = own_address(start), read_address(base)
@@ -180,7 +180,7 @@ class SiteAddresses:
         return path[len(self.base) :] if path.startswith(self.base) else None
 
     def ask(self, below: str) -> str:
-        """Return the path to request at the reader."""
+        """Return the path to request from the reader."""
         return f"/{below}" if below.startswith("~assets/") else f"{self.asked}{below}"
 
     def is_page(self, below: str) -> bool:
@@ -218,7 +218,7 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
-    """Return the paths with which an export starts, and the redirects that it omits.
+    """Return the paths that an export starts with, and the redirects that it omits.
 
     The paths are those of pages, including hidden pages, which may have no links to them, and those of
     redirects.
@@ -442,7 +442,7 @@ class _Crawl:
             return "".join(line for line in text.splitlines(True) if not line.startswith("Sitemap:"))
         for target in re.findall(rf'[("<]({re.escape(addresses.base)}[^)"<>\s]*)', text):
             self._new(target)
-        # Links of a page start with the path of the site.
+        # Links on a page start with the path of the site.
         text = text.replace(live, new)
         return re.sub(rf'(?<=[("<]){re.escape(addresses.base)}', lambda _: addresses.new_base, text)
 

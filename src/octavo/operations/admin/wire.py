@@ -46,7 +46,7 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Storage of files. ``free`` and ``total``: bytes on the disk of the data folder."""
+    """File storage. ``free`` and ``total``: bytes on the disk of the data folder."""
 
     location: str
     free: int
@@ -218,7 +218,7 @@ def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """Person with an account. ``organizations``: the number of organizations of which they are a member."""
+    """Person with an account. ``organizations``: the number of organizations that they are a member of."""
 
     id: str
     user: User

@@ -34,7 +34,7 @@ class Environment(Struct, rename="camel"):
 
 
 class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
-    """Manifest: the body of publishIntegration, with paths of files instead of the script and images."""
+    """Manifest: the body of publishIntegration, with file paths instead of the script and images."""
 
     name: Annotated[
         str,
