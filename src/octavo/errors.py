@@ -26,7 +26,7 @@ class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
     ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
-    ``headers``: the headers of the response. ``beside``: members of the response besides ``error``.
+    ``headers``: the headers of the response. ``beside``: members of the response in addition to ``error``.
     """
 
     status: ClassVar[int] = 500

@@ -131,7 +131,7 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return why these bytes can't be a page: they are not UTF-8, or are longer than ``page_size``."""
+    """Return the reason these bytes can't be a page: they are not UTF-8, or are longer than ``page_size``."""
     if len(data) > page_size:
         limit = format_size(page_size)
         message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"

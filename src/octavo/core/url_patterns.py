@@ -20,7 +20,7 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return how closely the pattern matches, as its number of literal characters; None if it doesn't match.
+    """Return the closeness of a match, as the pattern's number of literal characters; None if it doesn't match.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """

@@ -38,8 +38,8 @@ class PageAccessChange(Struct):
 
 class AccessChanges(Struct, rename="camel", kw_only=True):
     """Access changes that a merge causes. ``pages``: the pages with different readers after the merge.
-    ``hidden_pages``: the number of changed pages that the caller can't see. ``reviewers``: up to 10 people who can
-    review all of them. Only reviewers get the last two."""
+    ``hidden_pages``: the number of changed pages that the caller can't see. ``reviewers``: people who can review all of
+    them, at most 10. Only reviewers get the last two."""
 
     pages: list[PageAccessChange]
     hidden_pages: int | UnsetType = UNSET

@@ -97,8 +97,8 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return why a person can't review a change request; None if they can. The change request must be locked, so that
-    later edits make the review outdated."""
+    """Return the reason a person can't review a change request; None if they can. The change request must be locked, so
+    that later edits make the review outdated."""
     if user_id == change.created_by:
         return "the creator of a change request can't review it."
     if store.wrote_since_approval(tx, change.id, user_id):

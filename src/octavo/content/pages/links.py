@@ -127,12 +127,12 @@ class Links:
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return where a file is used. Raises NotFound."""
+        """Return the uses of a file. Raises NotFound."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return where reusable content is included. Raises NotFound."""
+        """Return the inclusions of reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 

@@ -41,7 +41,7 @@ class _Broken(ValueError):
 
 
 def explain_broken_code(syntax: str, source: str) -> str | None:
-    """Return why a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
+    """Return the reason a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
 
     >>> explain_broken_code("json", '{"a": 1,}')
     'JSON: Expecting property name enclosed in double quotes (line 1)'

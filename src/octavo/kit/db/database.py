@@ -298,8 +298,8 @@ class Database:
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return why the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the server.
-        Empty if it answers reads; None without a replica."""
+        """Return the reason the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the
+        server. Empty if it answers reads; None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:

@@ -98,8 +98,8 @@ class Replica:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return why the replica can't serve reads, or an empty string if it can. ``reached``: the log position that it
-        has to reach."""
+        """Return the reason the replica can't serve reads, or an empty string if it can. ``reached``: the log position
+        that it has to reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:
