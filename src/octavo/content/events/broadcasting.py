@@ -27,7 +27,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """Return the topic for new revisions of main only."""
+    """Return the topic that only covers new revisions of main."""
     return "main", space_id
 
 
@@ -40,7 +40,7 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """Message form of an outbox event: its kind, wire model, and action, and the event fields to include with
+    """Format of the message for an outbox event: its kind, wire model, and action, and the event fields to include with
     their wire names."""
 
     kind: str

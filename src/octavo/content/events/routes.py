@@ -113,10 +113,10 @@ def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     errors=(400, 404, 503),
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
-    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
-    and updates of their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, and `live` adds the steps and carets of a page that the caller edits live, so one
-    stream is enough. Steps are not repeated: after each `ready`, request the steps after your version."""
+    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests, and updates
+    to their change requests, in all organizations that the token can access. `space` adds all events of these spaces,
+    and `live` adds the steps and carets of a page that the caller edits live, so one stream is enough. Steps are not
+    repeated: after each `ready`, request the steps after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -176,9 +176,8 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client
-    chooses its own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves to the
-    new location."""
+    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client chooses its
+    own id from letters, digits, `-`, and `_`. A client that was present in another location moves to the new one."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:

@@ -208,7 +208,7 @@ class _EveryEditor:
 
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
-    """Return the document of a page in the form used by the API, the same for all editors. Links to restricted
+    """Return the document of a page in the API's format, the same for all editors. Links to restricted
     pages remain URLs."""
     resolver = state_resolver(tx, unrestricted(tx, state), app_hosts(context.settings.url), _EveryEditor())
 
@@ -219,5 +219,5 @@ def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> Js
 
 
 def document_of(context: Context, tx: Transaction, state: State, page: Page) -> Node:
-    """Return the document of a page in the form used by the editor, the same in all processes."""
+    """Return the document of a page in the editor's format, the same in all processes."""
     return read_document(blocks_of(context, tx, state, page), itertools.count(1))

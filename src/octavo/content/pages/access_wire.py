@@ -1,4 +1,4 @@
-"""Request and response models for who can see a page."""
+"""Request and response models for page access."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ _Id = Annotated[str, Meta(min_length=1, max_length=50)]
 
 
 class UserPageAccess(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
-    """Access of a person to a page."""
+    """A person's access to a page."""
 
     user: _Id
     level: PageLevel
 
 
 class TeamPageAccess(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
-    """Access of a team to a page."""
+    """A team's access to a page."""
 
     team: _Id
     level: PageLevel
 
 
 class RolePageAccess(Struct, tag_field="kind", tag="role", forbid_unknown_fields=True):
-    """Access to a page of everyone whose role in the space is at least ``role``."""
+    """Access to a page for everyone whose role in the space is at least ``role``."""
 
     role: Role
     level: PageLevel
 
 
 class AdministratorPageAccess(Struct, tag_field="kind", tag="administrators", forbid_unknown_fields=True):
-    """Access of administrators of the space, who can see every page."""
+    """Access for administrators of the space, who can see every page."""
 
 
 class SitesPageAccess(Struct, tag_field="kind", tag="sites", forbid_unknown_fields=True):
@@ -115,7 +115,7 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
+    """Access rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
     the person who changed it."""
 
     page: str

@@ -115,7 +115,7 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
-    """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    """Return the state without the pages that the caller can't see. Integrations see no restricted pages."""
     state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
@@ -247,7 +247,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
-    """Return the caller's role at a page of main; None if they can't see it."""
+    """Return the caller's role on a page of main; None if they can't see it."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space))
 

@@ -202,8 +202,8 @@ def _trace_pages(
 
 
 def _score(rank: int) -> float:
-    """Return the score of a result by its position. Scores of the engine would reveal information about the
-    words of spaces that the caller can't see."""
+    """Return the score of a result by its position. The engine's scores would reveal information about the words of
+    spaces that the caller can't see."""
     return 1 / rank
 
 

@@ -102,7 +102,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """Return a statement in the driver's form."""
+    """Return a statement in the driver's format."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)
@@ -154,7 +154,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Seconds for which the server's last response counts as current."""
+"""Number of seconds that the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -162,8 +162,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler is between this process and the server. In that case, the greeting has a
-    different process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
+    process id than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -227,7 +227,7 @@ class _CachedRead(Transaction):
         try:
             return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would also take too long on the server.
+            raise  # The statement took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -324,7 +324,7 @@ class PostgresDatabase(Database):
         self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Open the pools. Raises Unavailable that names the wrong setting."""
+        """Open the pools. Raises Unavailable naming the wrong setting."""
         try:
             # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:
