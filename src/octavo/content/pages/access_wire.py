@@ -115,8 +115,8 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Access rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
-    the person who changed it."""
+    """Access rule of a page, which also applies to all pages under it. ``since``: the time of its last change.
+    ``set_by``: the person who changed it."""
 
     page: str
     title: str

@@ -1,10 +1,10 @@
-"""Rules that restrict a page to some people, and the level that they give a person. Pure.
+"""Rules that restrict a page to certain people, and the level that they give a person. Does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in
-the space is at least this one), ``administrators``, or ``sites``. An empty tuple restricts nothing. A rule also
-applies to everything below its page, where other rules can narrow it but not widen it. Administrators of the space
-are never restricted. Sites show a restricted page if all of its rules have the entry ``sites``, which gives no
-person access to it.
+the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict anything. A rule also
+applies to everything below its page, where other rules can narrow access but not widen it. Administrators of the space
+are never restricted. Sites show a restricted page if all of its rules have the entry ``sites``, which
+gives no person access to the page.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PageLevel = Literal["read", "comment", "edit"]
 Subject = Literal["user", "team", "role"]
 Rule = tuple[str, ...]
 ADMINISTRATORS = "administrators"
-"""Entry that adds no one to the administrators of the space, who can always see the page."""
+"""Entry that grants access only to the administrators of the space, who can always see the page."""
 SITES = "sites"
 """Entry that lets sites show the page."""
 MAX_ENTRIES = 100
@@ -31,7 +31,8 @@ class RuleEntry(NamedTuple):
 
 
 class PageViewer(NamedTuple):
-    """Person for whom rules are evaluated. ``role``: their role in the space. ``teams``: the IDs of their teams."""
+    """Person whose access is evaluated. ``role``: their role in the space. ``teams``: the IDs of their
+    teams."""
 
     user_id: str
     teams: frozenset[str]
@@ -65,7 +66,7 @@ def is_published(rules: Iterable[Rule]) -> bool:
 
 
 def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:
-    """Return the role of a person at a page to which these rules apply, at most their role in the space; None if
+    """Return a person's role on a page with these rules, which is at most their role in the space; None if
     they can't see the page."""
     if viewer.is_unrestricted:
         return viewer.role
