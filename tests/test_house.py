@@ -568,6 +568,7 @@ REGISTRIES = {
     "organization/access/tokens.py:_revoke_agents",
     "content/changes/pending.py:_pending",
     "content/changes/reviewing.py:_comments",
+    "content/changes/rules.py:_style_checks",
     "content/revisions/computing.py:_computers",
     "content/revisions/computing.py:_on_change",
     "content/revisions/computing.py:_resolvers",

@@ -23,7 +23,7 @@ import httpx
 import obstore
 import pytest
 
-from octavo.errors import DiskFull, TemporarilyUnavailable, Unavailable
+from octavo.errors import Damaged, DiskFull, TemporarilyUnavailable, Unavailable
 from octavo.kit.db import database as db
 from octavo.kit.db import postgres, postgres_connections
 from octavo.kit.db.database import Database, statements_within
@@ -105,6 +105,40 @@ def relayed(postgres_databases, request) -> Iterator[tuple[Relay, str]]:  # type
     user = given.get("user", [url.username or "postgres"])[0]
     yield relay, f"postgresql://{user}:{PASSWORD}@127.0.0.1:{relay.port}{url.path}"
     relay.cut()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_nothing_is_written_to_a_deleted_database_file(tmp_path: Path, replaced: bool) -> None:
+    path = tmp_path / "octavo.db"
+    database = open_database(f"sqlite:///{path}")
+    with database.write() as tx:
+        tx.run("CREATE TABLE things (id)")
+    with database.read() as tx:
+        assert tx.all("SELECT id FROM things") == []
+    path.unlink()
+    if replaced:
+        path.touch()
+    with pytest.raises(Damaged), database.write() as tx:
+        tx.run("INSERT INTO things VALUES (1)")
+    assert database.is_damaged()
+    with database.read() as tx:
+        assert tx.all("SELECT id FROM things") == []
+    with ThreadPoolExecutor() as pool, pytest.raises(Damaged):
+        pool.submit(lambda: database.read().__enter__()).result()
+    assert path.exists() is replaced
+    database.close()
+
+
+def test_a_replaced_database_without_tables_is_reported(postgres_databases) -> None:  # type: ignore[no-untyped-def]
+    database = open_database(postgres_databases.create("replaced"))
+    with database.write() as tx:
+        tx.run("DROP TABLE IF EXISTS migrations")
+    try:
+        for transaction in (database.read, database.read_cached, database.write):
+            with pytest.raises(TemporarilyUnavailable, match="restore a backup"), transaction() as tx:
+                tx.all("SELECT id FROM nothing")
+    finally:
+        database.close()
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ def parse_networks(text: str) -> list[Network]:
 
 
 def parse_headers(text: str) -> frozenset[str]:
-    """Parse comma-separated names of headers into lower case. Raises ValueError.
+    """Parse comma-separated header names, and convert them to lowercase. Raises ValueError.
 
     >>> sorted(parse_headers("X-Api-Version, x-tenant"))
     ['x-api-version', 'x-tenant']
@@ -180,7 +180,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         str,
         Meta(
             description=(
-                "Further request headers that public endpoints of integrations pass to scripts: comma-separated"
+                "Additional request headers that public endpoints of integrations pass to scripts: comma-separated"
                 " names"
             )
         ),
@@ -219,7 +219,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         ),
     ] = 8
     ask_rate_limit: Annotated[
-        int, Meta(ge=1, description="Questions per minute at sites for each IP address")
+        int, Meta(ge=1, description="Questions per minute on sites for each IP address")
     ] = 20
     ask_connections: Annotated[
         int,
@@ -297,7 +297,7 @@ class Settings(Struct, frozen=True, kw_only=True):
         Meta(description="External site renderers to notify of changes: comma-separated URLs"),
     ] = ""
     renderer_secret: Annotated[
-        str, Meta(description="Key to sign notifications to external renderers with", extra=_SECRET)
+        str, Meta(description="Key that signs notifications to external renderers", extra=_SECRET)
     ] = ""
     purge_url: Annotated[
         str,
@@ -309,7 +309,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     purge_token: Annotated[str, Meta(description="Bearer token for the purge URL", extra=_SECRET)] = ""
     access_log: Annotated[bool, Meta(description="Whether to log each request")] = False
     log_level: Annotated[
-        Literal["debug", "info", "warning", "error"], Meta(description="Least level of lines in the log")
+        Literal["debug", "info", "warning", "error"], Meta(description="Minimum level of lines in the log")
     ] = "warning"
     slow_request: Annotated[
         float, Meta(ge=0, description="Seconds from which a request is logged as slow; 0: never")
@@ -565,7 +565,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems of settings that can never work. Each message starts with the variable's name."""
+    """Yield the problems with settings that can never work. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):

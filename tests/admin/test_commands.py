@@ -238,7 +238,7 @@ def test_unprintable_characters_are_escaped_in_output(octavo: Shell, tmp_path) -
 
 def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     code, out, _ = octavo("maintenance", "show")
-    assert (code, out) == (0, "Nothing is on or planned\n")
+    assert (code, out) == (0, "Nothing is active or planned\n")
     code, out, _ = octavo("maintenance", "on", "--message", "New disks", "--json")
     told = json.loads(out)["maintenance"]
     assert (code, told["on"], told["message"], told["overdue"]) == (0, True, "New disks", False)
@@ -253,4 +253,4 @@ def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     assert code == 1 and problem.startswith("octavo: --end: ")
     assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
     assert octavo("announcement", "remove")[1] == "Ended\n"
-    assert octavo("maintenance", "off")[1] == "Nothing was on or planned\n"
+    assert octavo("maintenance", "off")[1] == "Nothing was active or planned\n"

@@ -286,31 +286,31 @@ def test_merge_rules_report_missing_conditions(space):
 
     rule({"rule": "require_change_request_subject"}, says="no subject")
     rule({"rule": "require_change_request_description"}, says="no description")
-    rule({"rule": "require_at_least_one_review"}, says="it has not been reviewed")
+    rule({"rule": "require_at_least_one_review"}, says="the change request hasn't been reviewed")
     rule({"rule": "require_agent_review"}, says="agent")
-    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
-    rule({"rule": "require_author_to_merge"}, says="only its author")
+    rule({"rule": "require_at_least_one_approved_review"}, says="the change request hasn't been approved")
+    rule({"rule": "require_author_to_merge"}, says="only the author")
     alone = {
         "rule": "custom",
         "expression": "actor.id == changeRequest.createdBy.id",
         "message": "Ask the author.",
     }
     rule(alone, says="Ask the author.")
-    rule({"rule": "no_such_rule"}, says="does not support")
+    rule({"rule": "no_such_rule"}, says="doesn't support")
     rule({"rule": "require_specific_reviewers", "users": [world.users["admin"]]}, says="Admin")
     users = [world.users["admin"], world.users["reviewer"]]
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, says="Admin, Reviewer")
-    rule({"rule": "custom", "expression": "changeRequest.subject == 'Ready'"}, says="is not true")
+    rule({"rule": "custom", "expression": "changeRequest.subject == 'Ready'"}, says="isn't true")
     rule(
         {"rule": "custom", "expression": "reviews.filter(r => r.status === 'approved').length > 1"},
-        says="not true",
+        says="isn't true",
     )
-    rule({"rule": "custom", "expression": "actor.id == changeRequest.createdBy.id"}, says="not true")
-    rule({"rule": "custom", "expression": "nonsense("}, says="cannot be evaluated")
+    rule({"rule": "custom", "expression": "actor.id == changeRequest.createdBy.id"}, says="isn't true")
+    rule({"rule": "custom", "expression": "nonsense("}, says="can't be evaluated")
     for vague in ("changeRequest.subject", "reviews.length", "'yes'", "1", "null"):
         rule({"rule": "custom", "expression": vague}, says="neither true nor false")
     call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
-    rule({"rule": "require_at_least_one_approved_review"}, says="it has not been approved")
+    rule({"rule": "require_at_least_one_approved_review"}, says="the change request hasn't been approved")
     rule({"rule": "require_all_reviews_approved"}, says="Admin")
     rule({"rule": "require_one_of_specific_reviewers", "users": users}, {"rule": "no"}, passes=True)
     space.edit_main(update(space.pages["A"], title="Other"))

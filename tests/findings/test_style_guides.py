@@ -76,6 +76,26 @@ def test_quoted_words_and_parts_of_compounds_break_no_rule(kind: str, text: str)
     assert faults(RULES[kind][0], text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "fixed"),
+    [
+        ("You can simply start.", "You can start."),
+        ("Simply start.", "Start."),
+        ("Wait. Obviously, you can.", "Wait. You can."),
+        ("It is, obviously, fine.", "It is fine."),
+        ("It works, obviously.", "It works."),
+        ("It works obviously!", "It works!"),
+        ("Obviously", ""),
+    ],
+)
+def test_removed_words_leave_a_complete_sentence(text: str, fixed: str) -> None:
+    rule = 'extends: substitution\nmessage: Leave it out.\nignorecase: true\nswap:\n  simply: ""\n  obviously: ""'
+    [fault] = faults(rule, text)
+    document = read(text)
+    assert replace_text(document, fault.fix)
+    assert write(document).strip() == fixed
+
+
 def test_words_next_to_one_quotation_mark_break_rules() -> None:
     assert len(faults(RULES["existence"][0], 'The "very old" page.')) == 1
 

@@ -113,7 +113,7 @@ def test_refusals_contain_the_reason(live):
     answer = other.post(other.body(insert("y", 1)))
     assert (answer.status_code, answer.json()["error"]["message"]) == (
         403,
-        "client: this id is already in use. Choose another id.",
+        "client: this ID is already in use. Choose another ID.",
     )
     assert live.call("reader", "GET").status_code == 403
     assert live.call("stranger", "GET").status_code == 404

@@ -313,3 +313,28 @@ def test_the_aggregate_says_who_sees_a_page_and_why(world: World) -> None:
     assert world.get("editor", path)["rules"] == [own, above]
     assert world.call("reader", "GET", path).status_code == 404
     assert world.call("editor", "GET", f"{path}/people").status_code == 403
+
+
+def test_administrators_see_a_space_as_another_person(world: World) -> None:
+    page = insert(world, "plans")
+    below = insert(world, "details", page)
+
+    def seen(who: str, end: str, by: str = "creator", **params: str) -> Any:
+        path = f"/spaces/{{spaceId}}/permissions/users/{world.users[who]}/{end}"
+        return world.call(by, "GET", world.home.path(path), params=params)
+
+    restrict(world, page, grant("user", world.users["editor"]))
+    assert page in seen("editor", "pages").text and below in seen("editor", f"pages/{page}").text
+    assert seen("editor", "search", query=WORD).json()["count"] == 2
+    own = world.home["pageId"]
+    for end in ("pages", f"pages/{own}"):
+        text = seen("reader", end).text
+        assert own in text and page not in text and WORD not in text
+    assert seen("reader", f"pages/{page}").status_code == 404
+    found = seen("reader", "search", query=WORD).json()
+    assert found["count"] == 0 and not found["items"]
+    for who in ("editor", "reviewer"):
+        for end in ("pages", f"pages/{own}", "search"):
+            assert seen("reader", end, who, query=WORD).status_code == 403
+    # A guest can't see the space, and people of other organizations aren't members.
+    assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404

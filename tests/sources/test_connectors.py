@@ -280,13 +280,13 @@ def test_a_hidden_secret_is_never_sent_to_another_server(connected: Connected) -
     refused = connected.world.call(
         "admin", "PATCH", path, json={"setupSettings": {**hidden, "baseUrl": "https://jira.attacker.test"}}
     )
-    assert refused.status_code == 400 and "enter the secrets" in refused.text
+    assert refused.status_code == 400 and "enter the source's secrets" in refused.text
 
 
 def test_lists_that_never_end_are_refused(connected: Connected) -> None:
     connected.service.answer = lambda path, query, body: [issue(1)] * 100
     connected.add("builtin:github-issues", repository="acme/docs", token=TOKEN)
-    assert connected.sync()["failureMessage"] == "GitHub returned a list that doesn't end."
+    assert connected.sync()["failureMessage"] == "GitHub returned an endless list."
     assert len(connected.service.asked) <= 30
     connected.service.answer = lambda *_: [
         {"number": {}, "title": 7, "labels": "x", "created_at": "never"},

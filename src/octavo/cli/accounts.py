@@ -1,4 +1,4 @@
-"""Commands for accounts, their tokens and sessions, and the domains of organizations."""
+"""Commands for accounts, their tokens and sessions, and organization domains."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 TOKEN = CommandGroup("token", "Create, list, and revoke access tokens.")
 SESSION = CommandGroup("session", "List and revoke sessions, and create sign-in links.")
 ACCOUNT = CommandGroup("account", "List, change, deactivate, and delete accounts.")
-LIMITS = CommandGroup("limits", "Show and set limits of organizations.")
+LIMITS = CommandGroup("limits", "Show and set limits for organizations.")
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
@@ -66,7 +66,7 @@ def create_token(options: argparse.Namespace) -> int:
     from octavo.operations.admin.first_start import token_for
 
     if options.role and not options.org:
-        raise Failure("--role needs --org")
+        raise Failure("--role requires --org")
     with opened(options, new=True) as context:
         if not options.create and not is_known(context, options.email):
             _confirm(f"There is no account with the email address {options.email}. Create one? [y/N] ")
@@ -89,7 +89,7 @@ def _confirm(question: str) -> None:
         return
     print(question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("nothing was changed. Use --create to create the account without a confirmation")
+        raise Failure("nothing was changed. Use --create to create the account without confirmation")
 
 
 @TOKEN.command("list", _EMAIL)
@@ -136,7 +136,7 @@ def revoke_session(options: argparse.Namespace) -> int:
 
     if not options.everyone:
         if options.email is None:
-            raise Failure("use --email, or --everyone")
+            raise Failure("use --email or --everyone")
         return _revoke(options, "session", end_sessions)
     if options.email is not None or options.id is not None or options.all:
         raise Failure("--everyone can't be used with --email, --all, or an ID")
@@ -226,7 +226,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
 
     with opened(options) as context:
         set_activation(context, options.email, active=active)
-    text = f"{options.email} {'activated' if active else 'deactivated'}"
+    text = f"{options.email} {'reactivated' if active else 'deactivated'}"
     show(options, {"email": options.email, "disabled": not active}, text)
     return DONE
 
@@ -355,17 +355,17 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
-    """Set limits of an organization. Limits that you leave out remain unchanged."""
+    """Set limits for an organization. Limits that you leave out remain unchanged."""
     from octavo.operations.admin.credentials import change_limits
 
     names = ("members", "agents", "pages", "storage", "requests")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if not given:
-        raise Failure("use at least one limit, such as --pages 1000")
+        raise Failure("specify at least one limit, such as --pages 1000")
     with opened(options) as context:
         organization = find_organization(context, options.org)
         change_limits(context, organization, {name: value.number for name, value in given.items()})
-    show(options, {"organization": organization}, f"Limits of {organization} changed")
+    show(options, {"organization": organization}, f"Limits for {organization} changed")
     return DONE
 
 

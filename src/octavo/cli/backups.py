@@ -24,7 +24,7 @@ _DAY_MS = 24 * 60 * 60 * 1000
     option(
         "file",
         metavar="FILE|PLACE",
-        help="file to write, or a folder or s3://bucket/prefix to write a file named by the time to",
+        help="file to write, or a folder or s3://bucket/prefix in which to write a file named after the current time",
     ),
     option(
         "--keep",
@@ -117,17 +117,21 @@ def _follow(options: argparse.Namespace) -> int:
 
 @command(
     "restore",
-    option("file", metavar="FILE|PLACE", help="backup to restore; of a folder or bucket, the newest one"),
+    option("file", metavar="FILE|PLACE", help="backup to restore; from a folder or bucket, the newest one"),
     option("--list", action="store_true", help="list what the backup contains, and restore nothing"),
     option(
         "--organization",
         metavar="ORG",
         help="restore only this organization into this server: its ID, host name, or title in the backup",
     ),
-    option("--space", metavar="SPACE", help="restore only this space, as a new one next to the current one"),
+    option(
+        "--space", metavar="SPACE", help="restore only this space, as a new one alongside the current one"
+    ),
     option("--site", metavar="SITE", help="restore only this site, as a new, unpublished one"),
     option(
-        "--org", metavar="ORG", help="with --space or --site: organization to restore it to, if it differs"
+        "--org",
+        metavar="ORG",
+        help="with --space or --site: organization to restore it to, if it isn't the original one",
     ),
     option(
         "--until",
@@ -157,7 +161,7 @@ def restore(options: argparse.Namespace) -> int:
             outcome = restore_followed(settings, place, options.until, advance)
             text = f"Restored the state of {outcome.moment}, with {counted(outcome.files, 'file')}"
         elif options.until is not None:
-            raise Failure("--until: needs a folder or bucket written by `octavo backup --follow`")
+            raise Failure("--until: requires a folder or bucket written by `octavo backup --follow`")
         else:
             with opened_backup(options.file) as file:
                 outcome = backup.restore(settings, file, advance)
@@ -234,7 +238,7 @@ def reindex(options: argparse.Namespace) -> int:
         "file",
         nargs="?",
         metavar="FILE|PLACE",
-        help="backup to check; of a folder or bucket, the newest one (default: this server)",
+        help="backup to check; from a folder or bucket, the newest one (default: this server)",
     ),
     option(
         "--fresh",
@@ -263,7 +267,9 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
             with opened(options) as context:
                 findings = verify_installation(context)
                 if rebuild := describe_rebuild(context):
-                    say(f"{rebuild}. What is not rebuilt yet was not compared, and pages stay available.")
+                    say(
+                        f"{rebuild}. Data that hasn't been rebuilt yet wasn't compared. Pages stay available."
+                    )
                 return findings
         except Damaged as damaged:
             # The database was already known to be damaged and wasn't opened, or PostgreSQL has just found
@@ -272,6 +278,6 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
     if is_place(options.file) and holds_log(place := BackupPlace(options.file)):
         return verify_followed(place, options.fresh)
     if options.fresh is not None:
-        raise Failure("--fresh: needs a folder or bucket written by `octavo backup --follow`")
+        raise Failure("--fresh: requires a folder or bucket written by `octavo backup --follow`")
     with opened_backup(options.file) as file:
         return verify_backup(file)

@@ -1,4 +1,4 @@
-"""Commands for descriptions of APIs."""
+"""Commands for API descriptions."""
 
 from __future__ import annotations
 

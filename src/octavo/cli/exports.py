@@ -74,7 +74,7 @@ def publish(options: argparse.Namespace) -> int:
     )
     show(options, done, text)
     for source in done.left_out:
-        warn(f"the redirect from {source} isn't included: static files can't redirect whole paths")
+        warn(f"the redirect from {source} isn't included: static files can't redirect all URLs under a path")
     for address in done.broken:
         warn(f"a page has a broken link to {address}")
     return DONE
@@ -111,13 +111,12 @@ def publish(options: argparse.Namespace) -> int:
         "--format",
         choices=("text", "markdown", "sarif"),
         default="text",
-        help="form of the report; use sarif for annotations in code hosts (default: %(default)s)",
+        help="format of the report; use sarif for annotations on code hosts (default: %(default)s)",
     ),
     QUIET,
 )
 def check_site(options: argparse.Namespace) -> int:
-    """Check links, images, and files for AI agents of a published site. Exits with 1 if there are
-    problems."""
+    """Check the links, images, and files for AI agents on a published site. Exits with 1 if there are problems."""
     from importlib.metadata import version
 
     from octavo.operations.admin import site_checks

@@ -52,11 +52,11 @@ if TYPE_CHECKING:
     option(
         "--from-org",
         metavar="ORG",
-        help="organization at --from, if the token can access several: its ID or title",
+        help="organization at --from, if the token can access more than one: its ID or title",
     ),
     option(
         "--org",
-        help="organization of the new space or site, if the server has several: its ID, host name, or title",
+        help="organization of the new space or site, if the server has more than one: its ID, host name, or title",
     ),
     option("--space", help="import into this existing space: its ID, URL, or title"),
     option("--collection", help="ID of the collection for the new space"),
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         "--map",
         type=Path,
         metavar="FILE",
-        help="YAML file that maps names of spaces, as in links or docs.yaml, to IDs of spaces on this server",
+        help="YAML file that maps space names, as used in links or docs.yaml, to IDs of spaces on this server",
     ),
     option("--kind", help="format of the source, such as docusaurus or notion (default: detected)"),
     option(
@@ -92,7 +92,7 @@ def import_source(options: argparse.Namespace) -> int:
     if options.remote is not None:
         return _import_from_api(options)
     if options.source is None:
-        raise Failure("SOURCE: required, unless --from names an API to import from")
+        raise Failure("SOURCE: required unless --from specifies an API to import from")
     return _import_files(options)
 
 

@@ -11,12 +11,12 @@ from octavo.cli.output import show, warn
 from octavo.kit.texts import counted
 
 _WRONG_DATA, _NO_USER = 65, 67
-"""Exit codes of ``sysexits.h``, with which mail servers return a message to its sender."""
+"""Exit codes of ``sysexits.h`` that make mail servers bounce a message."""
 
 
 @command(
     "receive-mail",
-    option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: those of the message)"),
+    option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: the message's recipients)"),
 )
 def receive_mail(options: argparse.Namespace) -> int:
     """Store an email from standard input as a record of the sources that it is addressed to. Exits with 67 for an

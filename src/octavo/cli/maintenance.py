@@ -14,20 +14,20 @@ from octavo.errors import BadRequest
 if TYPE_CHECKING:
     from octavo.kit.work.maintenance import NoticeKind
 
-MAINTENANCE = CommandGroup("maintenance", "Make the server read-only, and tell everyone.")
+MAINTENANCE = CommandGroup("maintenance", "Make the server read-only, and notify everyone.")
 ANNOUNCEMENT = CommandGroup("announcement", "Show an announcement to everyone.")
 
 _START = option(
     "--start",
     type=parse_moment,
     metavar="TIME",
-    help="when it starts, such as 2026-11-26T14:05 (UTC by default); now without it",
+    help="start time, such as 2026-11-26T14:05 (UTC by default); without it, maintenance starts now",
 )
 
 
 @MAINTENANCE.command(
     "on",
-    option("--message", default="", help="text that everyone sees, such as what is being done"),
+    option("--message", default="", help="text shown to everyone, such as the reason"),
     _START,
     option(
         "--end",
@@ -55,10 +55,13 @@ def show_notices(options: argparse.Namespace) -> int:
 
 @ANNOUNCEMENT.command(
     "set",
-    option("message", help="text that everyone sees"),
+    option("message", help="text shown to everyone"),
     _START,
     option(
-        "--end", type=parse_moment, metavar="TIME", help="when it disappears; without it, when you remove it"
+        "--end",
+        type=parse_moment,
+        metavar="TIME",
+        help="time when the announcement disappears (default: when you remove it)",
     ),
 )
 def set_announcement(options: argparse.Namespace) -> int:
@@ -98,7 +101,7 @@ def _end(options: argparse.Namespace, kind: NoticeKind) -> int:
 
     with opened(options) as context, context.db.write() as tx:
         was_on = maintaining.end(tx, context, Stranger("command line"), kind)
-    show(options, {"ended": was_on}, "Ended" if was_on else "Nothing was on or planned")
+    show(options, {"ended": was_on}, "Ended" if was_on else "Nothing was active or planned")
     return DONE
 
 
@@ -123,6 +126,6 @@ def _show(options: argparse.Namespace) -> int:
     show(
         options,
         presented,
-        table(("kind", "state", "start", "end", "message"), rows) if rows else "Nothing is on or planned",
+        table(("kind", "state", "start", "end", "message"), rows) if rows else "Nothing is active or planned",
     )
     return DONE

@@ -9,12 +9,12 @@ from octavo.cli.opening import load_settings, opened
 from octavo.cli.output import show, table
 from octavo.kit.texts import counted
 
-SECRETS = CommandGroup("secrets", "Manage the encryption key of secrets in the database.")
+SECRETS = CommandGroup("secrets", "Manage the key that encrypts secrets in the database.")
 
 
 @SECRETS.command("rotate")
 def rotate_key(options: argparse.Namespace) -> int:
-    """Encrypt all secrets again with the first of the configured keys."""
+    """Re-encrypt all secrets with the first configured key."""
     from octavo.kit.secrets.sealing import rotate
 
     with opened(options) as context:
@@ -31,7 +31,7 @@ def rotate_key(options: argparse.Namespace) -> int:
 
 @command(
     "completion",
-    option("shell", choices=("bash", "fish", "tcsh", "zsh"), help="shell to complete commands in"),
+    option("shell", choices=("bash", "fish", "tcsh", "zsh"), help="shell that completes commands"),
     common=(),
 )
 def print_completion(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Values of options: each function parses a text, and its error describes the valid values."""
+"""Option values: each function parses a text, and its error describes the valid values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 
 
 def parse_duration(text: str) -> int:
-    """Return the milliseconds of a duration such as ``90d``."""
+    """Parse a duration such as ``90d``, and return it in milliseconds."""
     match = _DURATION.fullmatch(text)
     if match is None:
         raise ArgumentTypeError(f"must be a duration such as 90d or 12h, got {text!r}")
@@ -19,7 +19,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_moment(text: str) -> int:
-    """Return the moment of an ISO 8601 time. The time zone is UTC if the text contains none."""
+    """Parse an ISO 8601 time. The time zone is UTC if the text contains none."""
     from octavo.kit.clock import parse_iso
 
     try:
@@ -38,21 +38,21 @@ def parse_seconds(text: str) -> float:
 
 
 def parse_positive(text: str) -> int:
-    """Return a whole number of at least 1."""
+    """Parse a whole number of at least 1."""
     if not text.isdecimal() or not int(text):
         raise ArgumentTypeError(f"must be a number of at least 1, got {text!r}")
     return int(text)
 
 
 def parse_port(text: str) -> int:
-    """Return the number of a port."""
+    """Parse a port number."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
         raise ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
     return int(text)
 
 
 class Limit(NamedTuple):
-    """Limit given on the command line. ``number``: None is unlimited."""
+    """Limit given on the command line. ``number``: None means unlimited."""
 
     number: int | None
 

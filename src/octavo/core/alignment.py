@@ -10,12 +10,12 @@ from difflib import SequenceMatcher
 _QUADRATIC_MAX = 20_000
 """Maximum product of lengths for full alignment; longer runs are aligned only by their unique elements."""
 _LOOKS = 100
-"""Average number of times that an element may be examined. Ordinary texts need a few; in sequences built so
-that each unique element reveals only the next one, the rest stays unpaired."""
+"""Maximum average number of times an element is examined. Ordinary texts need a few; in sequences built so that each
+unique element reveals only the next one, the remaining elements stay unpaired."""
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of equal elements that both sequences share, in order. Near linear for any
+    """Return the index pairs of equal elements that both sequences share, in order. Runs in nearly linear time for any
     input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]

@@ -1,5 +1,5 @@
-"""Write and read URLs of the app. ``web/studio/addresses.ts`` does the same in the app and defines what each
-URL shows, so every URL that the API returns opens a screen."""
+"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and defines what each URL shows, so
+every URL that the API returns opens a screen."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ _PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
 
 
 def change_view(number: int) -> str:
-    """Return the path, under a space, of its pages in a change request."""
+    """Return the path of a space's pages in a change request, relative to the space."""
     return f"/~/changes/{number}"
 
 
 def preview_view(number: int) -> str:
-    """Return the path, under a space, of the preview of its site with a change request applied."""
+    """Return the path of the preview of a space's site with a change request applied, relative to the space."""
     return f"{change_view(number)}/~/preview"
 
 
 def revision_view(revision: str) -> str:
-    """Return the path, under a space, of its pages at a revision."""
+    """Return the path of a space's pages at a revision, relative to the space."""
     return f"/~/revisions/{revision}"
 
 
 class AppAddresses(NamedTuple):
-    """URLs of the app of one server. ``base``: the app's root.
+    """App URLs of one server. ``base``: the app's root.
 
     >>> AppAddresses("https://docs.example.com").page("s1", "guides/start", change_view(4))
     'https://docs.example.com/s/s1/~/changes/4/guides/start'
@@ -59,7 +59,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space: next to the page at ``path``, or by itself."""
+        """Return the URL of a comment on a space: beside the page at ``path``, or on its own."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path
@@ -72,7 +72,7 @@ class AppAddresses(NamedTuple):
 
 
 def read_space(path: str) -> tuple[str, str] | None:
-    """Return the space in the path of a URL, with the decoded path of a page in it; None for any other path.
+    """Return the space ID and the decoded page path in the path of a URL; None for any other path.
 
     >>> read_space("/o/acme/s/s1/guides/start")
     ('s1', 'guides/start')
@@ -82,12 +82,11 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Return whether this path under a space is a screen instead of a page."""
+    """Return whether this path under a space leads to a screen instead of a page."""
     return path == "~" or path.startswith("~/")
 
 
 def read_person_or_collection(path: str) -> tuple[str, str] | None:
-    """Return ``user`` or ``collection`` with the id if a path shows a person or a collection; None
-    otherwise."""
+    """Return ``user`` or ``collection``, and the ID, if a path leads to a person or a collection; None otherwise."""
     found = _PERSON.match(path)
     return ("user" if found[1] == "u" else "collection", found[2]) if found else None

@@ -1,8 +1,8 @@
-"""Colors of a site: derive every color of both themes from one primary and one tint color, always readable.
+"""Derive every color of a site's two themes from one primary and one tint color, with readable text.
 
-Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020),
-contrast is that of WCAG 2: text is moved along its lightness until it has at least 4.5:1 on every surface
-it may be on.
+Lightness and chroma are those of OKLCH (B. Ottosson, "A perceptual color space for image processing", 2020), and
+contrast is that of WCAG 2. The lightness of text is adjusted until it has a contrast of at least 4.5:1 on every surface
+it may appear on.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def luminance(color: Oklch) -> float:
 
 
 def contrast(one: Oklch, other: Oklch) -> float:
-    """Return the WCAG 2 contrast ratio, 1 to 21."""
+    """Return the WCAG 2 contrast ratio, from 1 to 21."""
     low, high = sorted((luminance(one), luminance(other)))
     return (high + 0.05) / (low + 0.05)
 

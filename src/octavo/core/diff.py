@@ -1,4 +1,4 @@
-"""Differences between two states, in terms of pages, files, and words.
+"""Compare two states by pages, files, and words.
 
 ``semantic_changes`` compares sparse states and lists changes for reviewers; ``diff_text`` compares two
 sources block by block and word by word.
@@ -30,9 +30,9 @@ class FieldChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """One change of a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``:
-    the page or item; None if it is missing. ``fields``: the changed fields by their name in the struct; a
-    body or content is represented by its hash. A page that was both moved and edited produces two changes."""
+    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the page or
+    item; None if it is missing. ``fields``: the changed fields by their name in the struct; a body or content is
+    represented by its hash. A page that was both moved and edited produces two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -54,9 +54,9 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Return the changes between two sparse states, in which a missing or None entry does not exist. Pages
-    come first, then files, variables, reusable content, and sources; within each, entries are created,
-    edited, moved, and deleted, ordered by id."""
+    """Return the changes between two sparse states, where a missing entry or None means that the item doesn't exist.
+    Pages come first, then files, variables, reusable content, and sources; within each, entries are created, edited,
+    moved, and deleted, ordered by id."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
         changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
@@ -109,8 +109,8 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
 
 
 class WordRun(Struct, frozen=True):
-    """Run of text within a changed block. Unchanged and removed runs joined are the old block; unchanged and
-    added runs joined are the new one."""
+    """Run of text within a changed block. Joined, the unchanged and removed runs form the old block, and the unchanged
+    and added runs form the new one."""
 
     kind: Literal["same", "added", "removed"]
     text: str
@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the changed blocks between two page sources, in the new order; a removed block appears at its
-    old position. Front matter and title are omitted, because they are fields of the page. The time is nearly
-    linear in the lengths."""
+    """Return the changed blocks between two page sources, in the new order; a removed block appears at its old
+    position. Front matter and title are omitted, because they are fields of the page. Runs in time nearly linear in the
+    lengths of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -164,8 +164,8 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document after which it is
-    or was; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
+    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document that it follows or
+    followed; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
     is in both documents, including in moved blocks that were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]
@@ -233,7 +233,7 @@ line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
-    """Return the runs of words that are unchanged, removed, and added between two texts."""
+    """Return the unchanged, removed, and added runs of words between two texts."""
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)
     if max(len(old), len(new)) > TOKENS_MAX:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)

@@ -28,7 +28,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
 }
 """Fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon")
-"""Fields that a space can have only if it is a section by itself."""
+"""Fields that a space can have only if it is itself a section."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
 """Fields that contain translations of another field."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8}){0,3}")
@@ -67,8 +67,8 @@ class DocsEntry(Struct, kw_only=True):
 
 
 class DocsConfig(Struct, kw_only=True):
-    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections
-    and groups; without any section, it is a list of spaces, which are variants of each other."""
+    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections and
+    groups; if there are no sections, a list of spaces, which are variants of each other."""
 
     title: str | None = None
     structure: list[DocsEntry] = field(default_factory=list)
@@ -274,7 +274,7 @@ class _DocsReader:
                 self._complain("bad_value", message, *way, name, language)
 
     def _free_key(self, is_space: bool, wanted: str) -> str:
-        """Return a key for an entry without one, different from all keys in use or in the text."""
+        """Return a key for an entry without one that is neither in use nor in the text."""
         return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
 
     @staticmethod
@@ -412,7 +412,7 @@ def write_docs(config: DocsConfig) -> str:
 
 
 def describe_entry(entry: DocsEntry) -> JsonObject:
-    """Return an entry with all its content in the form used in a ``docs.yaml``."""
+    """Return an entry with all its content as it is written in a ``docs.yaml``."""
     made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):
@@ -429,7 +429,7 @@ def describe_entry(entry: DocsEntry) -> JsonObject:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """Read a mapping file: a flat map from the names of spaces in links or ``docs.yaml`` to space ids. Raises
+    """Read a mapping file: a flat map from the names used for spaces in links or ``docs.yaml`` to space ids. Raises
     YamlError."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):

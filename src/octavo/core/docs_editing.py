@@ -33,8 +33,8 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A value missing from the text may depend on a change, such as a title on
-a folder; the next pass adds it."""
+"""Maximum number of editing passes. A value missing from the text may depend on a change, as a title depends on a
+folder; the next pass adds it."""
 _Name = tuple[bool, str]
 
 
@@ -99,7 +99,7 @@ class _Editor:
         self._before = before
         self._known: dict[_Name, DocsEntry] = {}
         self._at: dict[tuple[str | int, ...], list[DocsEntry]] = {}
-        """Entries that were read from a list item: one, or a section together with its space."""
+        """Entries that were read from a list item: one entry, or a section together with its space."""
         for entry in walk_docs(before.structure):
             self._known[_name(entry)] = entry
             self._at.setdefault(entry.way, []).append(entry)

@@ -286,7 +286,7 @@ class _Parser:
             start = self.start
             if parameters := self.arrow_parameters():
                 if values or arrow or name not in ARROW_METHODS:
-                    self.fail(f"{name!r} does not take a function", start)
+                    self.fail(f"{name!r} doesn't take a function", start)
                 self.parameters += parameters
                 body = self.expression()
                 del self.parameters[-len(parameters) :]
@@ -309,7 +309,7 @@ class _Parser:
         names = [name.strip() for name in (match[1] or match[2]).split(",")]
         for name in names:
             if _RESERVED.match(name) or name in _CONSTANTS or names.count(name) > 1:
-                self.fail(f"{name!r} cannot be a parameter")
+                self.fail(f"{name!r} can't be a parameter")
         self.end = match.end()
         self.advance()
         return names
@@ -414,7 +414,7 @@ class _Parser:
                     self.fail("unknown escape sequence", position)
                 return _ESCAPES.get(match[4], match[4])
             if int(digits, 16) > sys.maxunicode:
-                self.fail("this character does not exist", position)
+                self.fail("this character doesn't exist", position)
             return chr(int(digits, 16))
 
         return _ESCAPED.sub(plain, text)

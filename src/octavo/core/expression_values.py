@@ -1,4 +1,4 @@
-"""Values of expressions, converted and compared as in JavaScript, within bounds of time and memory."""
+"""Values of expressions, converted and compared as in JavaScript, within time and memory limits."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MAX_TEXT = 100_000
 
 
 class ExpressionError(ValueError):
-    """Raised if an expression is invalid or failed. ``position``: the position in characters, from 0."""
+    """Raised if an expression is invalid or fails. ``position``: the position in characters, from 0."""
 
     def __init__(self, message: str, position: int) -> None:
         super().__init__(f"{message} (at {position})")

@@ -1,11 +1,10 @@
 """Conditions, inline expressions, and custom merge rules: a small, closed part of JavaScript.
 
-Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``,
-comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
-``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Expressions can reach only
-own keys of the given data and the methods listed here; there is no assignment, and time is bounded by steps.
-Regular expressions are RE2's, whose time is linear in the text: they have no lookahead, lookbehind, or
-backreferences.
+Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``, comparisons, UTF-16
+lengths) with one difference: a member or method of ``undefined`` or ``null`` is ``undefined`` instead of an error, so a
+claim that a visitor lacks counts as false. Expressions can reach only the given data's own keys and the methods listed
+here; there is no assignment, and time is bounded by steps. RE2 runs regular expressions in time linear in the text:
+they have no lookahead, lookbehind, or backreferences.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ class Shown:
             return False
 
     def problem(self, expression: str) -> str | None:
-        """Return the reason why an expression can't be evaluated; None if it can."""
+        """Return the reason an expression can't be evaluated; None if it can."""
         try:
             is_true(expression, self._context)
         except ExpressionError as error:

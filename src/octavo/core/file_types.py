@@ -1,4 +1,4 @@
-"""Content types of files, from their first bytes."""
+"""Detect the content types of files from their first bytes."""
 
 from __future__ import annotations
 

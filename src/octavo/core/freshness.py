@@ -16,8 +16,8 @@ _DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
 
 
 class Freshness(Struct, frozen=True):
-    """Review of a page. ``every``: the interval as it was written. ``due``: the date when the next review is due; None
-    without an interval."""
+    """Review schedule of a page. ``every``: the interval as it was written. ``due``: the date when the next review is
+    due; None without an interval."""
 
     owner: str | None
     every: str | None
@@ -26,7 +26,7 @@ class Freshness(Struct, frozen=True):
 
 
 def read_interval(text: str) -> timedelta:
-    """Return an interval of a page; months count as 30 days, and years as 365.
+    """Parse a page's review interval; months count as 30 days, and years as 365.
 
     >>> read_interval("6 months").days
     180
@@ -36,7 +36,7 @@ def read_interval(text: str) -> timedelta:
 
 
 def read_date(text: str | None) -> date | None:
-    """Return a date of a page; None for a date that isn't in the calendar, such as February 30."""
+    """Parse a page's date; return None for a date that isn't in the calendar, such as February 30."""
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
@@ -44,9 +44,9 @@ def read_date(text: str | None) -> date | None:
 
 
 def freshness_of(page: Page, above: Sequence[Page]) -> Freshness:
-    """Return the review of a page. ``above``: the pages above it; the last one is the nearest.
+    """Return a page's review schedule. ``above``: the pages above it; the last one is the nearest.
 
-    A page that was never verified is due an interval after its last change.
+    A page that was never verified is due one interval after its last change.
     """
     nearest = (page, *reversed(above))
     owner = next((each.owner for each in nearest if each.owner), None)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Pygments reads about 0.2 MB per second; longer listings are shown plain so that they don't delay the page.
 HIGHLIGHT_MAX = 60_000
-# Names from editors and other highlighters for which Pygments uses another name.
+# Names from editors and other highlighters that Pygments knows by another name.
 _ALIASES = {
     "shellsession": "console",
     "curl": "bash",
@@ -124,9 +124,9 @@ def _lexer(syntax: str) -> Lexer | None:
 
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
-    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
-    ``COLORED`` (``k``, ``s``), empty for plain text, and adjacent tokens have different ones. Return ``None``
-    if the language is unknown or the text is too long."""
+    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of ``COLORED``
+    (``k``, ``s``), empty for plain text, and adjacent tokens have different classes. Return ``None`` if the language is
+    unknown or the text is too long."""
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     document = _HERE.search(code) if syntax in ("bash", "sh") else None

@@ -1,4 +1,4 @@
-"""Languages of spaces, and detection of the language of a text if it is sufficiently certain."""
+"""Space languages, and detection of a text's language when it is sufficiently certain."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _ALIKE = (
     {"nl", "af"},
     {"it", "co", "la"},
 )
-"""Languages that short texts can't distinguish."""
+"""Languages that can't be distinguished in short texts."""
 
 
 def space_language(name: str | None) -> str | None:

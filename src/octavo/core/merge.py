@@ -53,8 +53,7 @@ class Tree:
 
 
 class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Different changes of both sides to the same content. It consists of JSON types only, to be stored in a
-    revision.
+    """Different changes by both sides to the same content. It consists of JSON types only, to be stored in a revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
       map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents parent and rank
@@ -138,9 +137,9 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether, of two files added at one path, ours moves.
-    ``read``: the function that returns the text of a hash. ``digest``: the function that returns the hash of a text.
-    Items are structs with id, kind, name, path, and content (see ``content.revisions.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether ours moves if both sides added a file at the same
+    path. ``read``: the function that returns the text of a hash. ``digest``: the function that returns the hash of a
+    text. Items are structs with id, kind, name, path, and content (see ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
@@ -157,7 +156,7 @@ _NO_FIELDS = PageFields()
 _FILE_FIELDS = ("content", "size", "content_type", "width", "height")
 _TEXTS = frozenset({"reusable-content", "source"})
 _MINOR = {"rank", "created_at", "updated_at"}
-"""Fields whose change doesn't count as an edit against a deletion."""
+"""Fields whose changes don't count as edits that prevent a deletion."""
 
 
 class _Merge:
@@ -416,8 +415,8 @@ class _Merge:
             # contains them.
 
     def _break_cycles(self) -> bool:
-        """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in
-        ours. Return whether there were any."""
+        """Undo moves in ``theirs`` that form a cycle with moves in ``ours``: the page returns to its position in ours.
+        Return whether there were any such moves."""
         if not any(base and ours and base.parent != ours.parent for base, ours, _ in self.three.values()):
             return False
         moved = {

@@ -49,8 +49,7 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. This works for any texts; equal and one-sided changes merge
-    cleanly."""
+    """Merge texts without front matter. Accepts any texts; equal and one-sided changes merge cleanly."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -58,9 +57,8 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
-    """Merge whole page files. ``fields``: whether the title and the front-matter keys that are fields of the
-    page keep ours without a conflict, because the page's fields conflict then and the head is written from
-    them."""
+    """Merge whole page files. ``fields``: whether to keep ours, without a conflict, for the title and the front-matter
+    keys that are page fields. Conflicts are then reported for the page's fields, and the head is written from these."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -81,7 +79,7 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the merged value of three versions: if one side is unchanged, that of the other side. Return None if both
+    """Return the merged value of three versions: if one side is unchanged, the other side's value. Return None if both
     changed differently."""
     if theirs in (ours, base):
         return ours
@@ -440,7 +438,7 @@ def resolve_text(
     end = at + len(kept)
     start = at
     if not choice:
-        # Remove the piece together with the gap after it, or at the end the gap before it.
+        # Remove the piece together with the gap after it, or, at the end, the gap before it.
         after = len(text) - len(text[end:].lstrip("\r\n"))
         if after < len(text):
             end = after

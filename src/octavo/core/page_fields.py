@@ -57,8 +57,8 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how
-    far the image is shifted down from its middle, in its own pixels."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how far the
+    image is shifted down from its center, in pixels of the image."""
 
     light: str
     dark: str | None = None
@@ -76,7 +76,7 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 
 
 class Field(Struct, frozen=True, kw_only=True):
-    """Properties of a field of a page for other code.
+    """Properties of a page field that other code uses.
 
     ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that is not its own
     name in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
@@ -117,8 +117,8 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_merged_by_element(self) -> bool:
-        """Return whether it is a list of which both sides can change different elements. Two changes of who can see a
-        page are a conflict instead: together they could show it to more people than either did."""
+        """Return whether it is a list in which both sides can change different elements. Two changes to who can see a
+        page conflict instead, because together they could show it to more people than either change alone."""
         return self.type in ("tags", "paths")
 
 
@@ -282,7 +282,7 @@ FIELDS = fields_of(PageFields)
 FRONT_FIELDS = {name: field for name, field in FIELDS.items() if field.keys}
 """Fields that come from a page's front matter."""
 EDITED_FIELDS = {name: field for name, field in FIELDS.items() if field.edited}
-"""Fields that edits with the API can set."""
+"""Fields that can be set through the API."""
 FRONT_KEYS = frozenset(key for field in FRONT_FIELDS.values() for key in field.keys)
 NAVIGATION = tuple(name for name, field in FIELDS.items() if field.navigation)
 
@@ -297,12 +297,11 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after the fields that are already declared there. These
-    are skipped.
+    """Declare fields in the body of a struct class, after the fields that are already declared there, which are
+    skipped.
 
-    ``body``: the ``vars()`` of the class. ``types``: the types by the names of the fields. The type checker
-    does not see these fields, so code reads them by name; fields that it has to see are declared in the class
-    itself.
+    ``body``: the ``vars()`` of the class. ``types``: the types by field name. The type checker does not see these
+    fields, so code reads them by name; fields that it has to see are declared in the class itself.
     """
     annotations = body.setdefault("__annotations__", {})
     for name, type_ in types.items():

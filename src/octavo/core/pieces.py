@@ -1,8 +1,8 @@
 """Split Markdown into the pieces on which merging and comparing work, and align them between versions.
 
-A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads
-only lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``.
-Where the two could differ, a piece is the larger one, so no block of a document is ever split in two.
+A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads only
+lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``. Where the two could
+differ, a piece is the larger of the two, so no block of a document is ever split in two.
 """
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ class _Lines:
         return self._with_indented(last, 4)
 
     def _with_indented(self, last: int, width: int) -> int:
-        """Extend a piece by the indented lines after a blank one, because they can belong to it."""
+        """Extend a piece by the indented lines after a blank line, because they can belong to it."""
         while True:
             after = self.next_filled(last + 1)
             if after >= self.count or after == last + 1 or self.indent(after) < width:
@@ -258,7 +258,7 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split the blocks from this line on. ``part``: the offsets between which they are in the text."""
+    """Split the blocks from this line on. ``part``: the offsets in the text where they start and end."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -447,7 +447,7 @@ def _rows(piece: str) -> Cut | None:
 
 
 def kind_of(piece: str) -> str:
-    """Return the kind of block of a piece, if its first line determines it."""
+    """Return the block kind of a piece, if its first line determines it."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)
@@ -480,8 +480,8 @@ _UNIFORM = frozenset({"items", "rows", "elements"})
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5
-"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``:
-a piece that was cut to a few of its words, or got many new words, was edited too."""
+"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``: a piece
+that was shortened to a few of its words, or that gained many new words, also counts as edited."""
 _RUN_MAX = 400
 """Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
 only."""

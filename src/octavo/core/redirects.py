@@ -1,4 +1,4 @@
-"""Redirects in the form used in files of many tools, before they are resolved on a site."""
+"""Redirects as they are written in the files of many tools, before they are resolved on a site."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def read_paths(value: Iterable[object]) -> tuple[tuple[str, ...], bool]:
 
 
 def compare_key(path: str) -> str:
-    """Return the form in which paths of redirects are compared: decoded, without outer slashes, and in
-    lower case."""
+    """Return the form in which redirect paths are compared: decoded, without outer slashes, and in lower case."""
     return unquote(path).strip("/").lower()
 
 
@@ -42,8 +41,8 @@ Format = Literal["csv", "netlify", "toml", "json", "yaml", "javascript", "htacce
 
 
 class GivenRedirect(Struct, frozen=True, kw_only=True):
-    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: the reason why it
-    can't be used. ``permanent``: whether it is permanent; None if the file doesn't specify it."""
+    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: why it can't be used.
+    ``permanent``: whether it is permanent; None if the file doesn't specify it."""
 
     row: int
     source: str

@@ -1,4 +1,4 @@
-"""Files of an import, and facts about their original.
+"""Files of an import, and facts about their origin.
 
 ``SourceFiles`` collects files while a source is opened, by safe relative paths. A ``Source`` is the finished
 value: the files and the facts about them.
@@ -118,7 +118,7 @@ class SourceFiles:
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
-            self.problem(path, "duplicate_name", "skipped: a second entry with this name")
+            self.problem(path, "duplicate_name", "skipped: another entry has the same name")
         elif size > MAX_FILE:
             self.problem(path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
         else:
@@ -193,11 +193,11 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return self.files.pieces(path)
 
     def with_files(self, files: SourceFiles) -> Source:
-        """Return the facts of this source with its files, changed or not, without other parts."""
+        """Return the facts about this source with its files, changed or not, and without other parts."""
         return replace(self, files=files, parts={}, structure=())
 
     def as_original(self, problem: Problem) -> Problem:
-        """Return a problem of a page with the file and line of the original that it is about."""
+        """Return a page's problem with the file and line of the original that caused it."""
         if problem.path not in self.origins:
             return problem
         lines = self.lines[problem.path]
@@ -220,7 +220,7 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
 
 
 def join_parts(parts: Mapping[str, Source], structure: tuple[DocsEntry, ...]) -> Source:
-    """Return the default part of several parts, as the source that they form."""
+    """Join parts into one source, based on the default part."""
     first = next((entry.key for entry in structure if entry.default), structure[0].key)
     return replace(parts[first], parts=parts, structure=structure)
 

@@ -36,7 +36,7 @@ class Config(Struct, kw_only=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Read any text. Errors are listed in ``problems``, and the defaults are used instead."""
+    """Read a configuration from any text. Errors are listed in ``problems``, and the defaults are used instead."""
     config = Config()
     # Invisible characters are included if such a file is copied from a web page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)

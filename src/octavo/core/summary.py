@@ -106,7 +106,7 @@ _FRONT_MATTER_LINE = re.compile(r"\s*$|\s*#|[\w.-]+[ \t]*:(\s|$)|[ \t]+\S")
 
 
 def read_summary(text: str, path: str = SUMMARY_PATH) -> Summary:
-    """Read any text. ``path``: the file name used in problems."""
+    """Read a table of contents from any text. ``path``: the file name used in problems."""
     return _Reader(text, path).read()
 
 
@@ -203,7 +203,7 @@ class _Reader:
             self.problem(
                 line,
                 "heading_level",
-                "the headings of groups must be level 2; this heading was read as a group",
+                "group headings must be level 2; this heading was read as a group",
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)
@@ -234,7 +234,7 @@ class _Reader:
 
     def place(self, entry: SummaryEntry, column: int) -> None:
         entry.end = self.at
-        # One extra or missing space is a slip; two are a new level.
+        # One extra or missing space is a typo; two start a new level.
         while self.open and column < self.open[-1][0] + 2:
             column = min(column, self.open.pop()[0])
         if len(self.open) >= MAX_LEVELS:
@@ -314,7 +314,7 @@ class _Reader:
             return None
         if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
             self.problem(
-                line, "invalid_computed", "a computed page needs a map with a `type`; this one was skipped"
+                line, "invalid_computed", "a computed page requires a map with a `type`; this one was skipped"
             )
             return None
         title = found.value.get("title")
@@ -345,7 +345,7 @@ def _without_closing_hashes(text: str) -> str:
 
 
 def plain_title(markdown: str) -> str:
-    """Return the plain text of a title: emphasis, code marks, escapes, and entities resolved, whitespace
+    """Return the plain text of a title, with emphasis, code marks, escapes, and entities resolved, and whitespace
     collapsed."""
     return _clean(_plain(_clean(markdown[:MAX_LINE])))
 
@@ -694,8 +694,9 @@ def _encode(path: str) -> str:
 
 
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
-    """Return the folder tree as navigation: in each folder the README first, then in natural order. A folder
-    is the page of its README, or only text. Hidden folders and files other than Markdown are omitted."""
+    """Return the folder tree as navigation: in each folder, the README comes first, followed by the rest in natural
+    order. A folder becomes the page of its README, or only text. Hidden folders and files other than Markdown are
+    omitted."""
     tree: JsonObject = {}
     for path in paths:
         parts = path.split("/")

@@ -36,12 +36,11 @@ TagColor = Literal[
 _COLORS: dict[str, TagColor] = {color: color for color in get_args(TagColor)}
 MAX_SLUG = 100
 MAX_TAGS = 500
-"""Maximum number of tags that a space defines with the API."""
+"""Maximum number of tags that can be defined in a space through the API."""
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, by which pages name it. It has an icon, an emoji, or
-    neither."""
+    """Tag that a space defines. ``tag``: its slug, which pages use to name it. It has an icon, an emoji, or neither."""
 
     tag: str
     label: str
@@ -73,7 +72,7 @@ def read_tags(text: str, path: str = TAGS_PATH) -> tuple[list[Tag], list[Problem
 
 
 def write_tags(tags: Iterable[Tag]) -> str:
-    """Return the text of ``tags.yaml``; empty without tags."""
+    """Return the text of ``tags.yaml``; empty if there are none."""
     listed = [
         {name: value for name in tag.__struct_fields__ if (value := getattr(tag, name)) is not None}
         for tag in tags
@@ -119,7 +118,7 @@ def is_primary(tag: object) -> bool:
 
 
 def page_tag(slug: str, *, primary: bool) -> str | JsonObject:
-    """Return a tag of a page in the form used in front matter."""
+    """Return a tag of a page as it is written in front matter."""
     return {"tag": slug, "primary": True} if primary else slug
 
 
@@ -129,7 +128,7 @@ def by_slug(tags: Iterable[object]) -> JsonObject:
 
 
 def read_page_tags(value: Iterable[object]) -> tuple[tuple[str | JsonObject, ...], bool]:
-    """Return the tags in a front matter without duplicates, and whether the whole value could be read."""
+    """Return the tags in front matter without duplicates, and whether the whole value could be read."""
     found: dict[str, str | JsonObject] = {}
     complete = True
     for one in value:
@@ -158,8 +157,7 @@ def has_tag(page: Page, slug: str) -> bool:
 
 
 def color_of(tag: Tag) -> TagColor:
-    """Return the color of a tag in the form of the API; colors that the API doesn't have become the
-    default."""
+    """Return the API's name for the color of a tag; colors that the API doesn't have become the default."""
     return _COLORS.get(tag.color or "", "default")
 
 

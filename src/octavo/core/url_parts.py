@@ -1,5 +1,5 @@
-"""Parse URLs. Only this module does it, because the standard library raises for input that anyone can type:
-unbalanced brackets, invalid ports, hosts that Unicode normalization would change."""
+"""Parse URLs. Only this module parses them, because the standard library raises for input that anyone can type:
+unbalanced brackets, invalid ports, and hosts that Unicode normalization would change."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def read_address(text: str) -> UrlParts | None:
 
 
 def own_address(text: str) -> UrlParts:
-    """Parse URLs from the settings and URLs derived from them, like ``read_address``. Raises ValueError."""
+    """Parse a URL from the settings, or one derived from them, like ``read_address``. Raises ValueError if it is
+    invalid."""
     parts = urlsplit(text)
     return UrlParts(
         parts.scheme,
@@ -109,7 +110,7 @@ def escape_address(text: str) -> str:
 
 
 def write_authority(host: str, port: int | None = None) -> str:
-    """Return a host and a port in the form used in URLs.
+    """Return a host and a port as they are written in URLs.
 
     >>> write_authority("::", 8000), write_authority("docs.example")
     ('[::]:8000', 'docs.example')

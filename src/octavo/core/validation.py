@@ -1,4 +1,4 @@
-"""Reword the validation messages of msgspec for API callers."""
+"""Reword msgspec's validation messages for API callers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum length of an invalid value that is shown."""
+"""Maximum number of characters shown of an invalid value."""
 _LISTED = 30
 """Maximum number of allowed values that are listed."""
 _WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)
@@ -35,8 +35,8 @@ _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
 
 
 class FieldProblem(NamedTuple):
-    """Validation problem. ``field``: the path of the field, such as ``changes[2].title``; empty for the whole
-    value. ``text``: the requirement of the field. ``is_missing``: whether it is required but missing."""
+    """Validation problem. ``field``: the path of the field, such as ``changes[2].title``; empty for the whole value.
+    ``text``: the requirement that the field doesn't meet. ``is_missing``: whether it is required but missing."""
 
     field: str
     text: str
@@ -46,10 +46,10 @@ class FieldProblem(NamedTuple):
 def describe_problem(
     error: msgspec.ValidationError, type: object, expected: Mapping[str, str]
 ) -> FieldProblem:
-    """Return the problem that an exception of msgspec is about.
+    """Return the problem that a msgspec exception reports.
 
-    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements
-    of texts, by the regular expression that they must match.
+    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements for
+    texts, by the regular expressions that the texts must match.
     """
     match = _WHERE.match(str(error))
     assert match is not None

@@ -1,4 +1,4 @@
-"""Read and write YAML of configuration files, from untrusted sources.
+"""Read and write YAML configuration files, including those from untrusted sources.
 
 The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML
 1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are limited, and
@@ -72,7 +72,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def write_yaml(value: object) -> str:
-    """Write block style, with keys in the given order; ``read_yaml`` returns the same value."""
+    """Write a value in block style, with keys in the given order; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
@@ -89,7 +89,7 @@ def _dumped(value: object, *, flow: bool) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Dumper that never writes anchors, which are not read."""
+    """Dumper that never writes anchors or aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True

@@ -1,1 +1,1 @@
-"""Infrastructure: HTTP, transactions, jobs, and files. It contains no concepts of the product."""
+"""Infrastructure: HTTP, transactions, jobs, and files. It contains no product concepts."""

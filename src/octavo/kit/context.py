@@ -65,9 +65,9 @@ class Context:
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
-    """Rate limits of organizations."""
+    """Rate limits for organizations."""
     gate: WriteGate = field(init=False)
-    """Gate of changes, closed in maintenance mode."""
+    """Gate for changes, closed in maintenance mode."""
 
     def __post_init__(self) -> None:
         self.questions = SharedThreads(

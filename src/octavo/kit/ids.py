@@ -1,5 +1,5 @@
-"""Ids: 20 letters and digits, with a time and a random part. They start with a letter, because programs quote
-other ids in URLs and names of folders."""
+"""Ids: 20 letters and digits, with a time and a random part. They start with a letter, because some programs quote
+other ids in URLs and folder names."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Checks of texts in bodies, and wording of counts and identifiers."""
+"""Validate text in request bodies, and format counts and identifiers for messages."""
 
 import re
 
 EXPECTED: dict[str, str] = {}
-"""Requirement of a text by the regular expression that it must match, in the form used in errors after
-"must"."""
+"""Requirements for texts, by the regular expression that a text must match, worded to follow "must" in errors."""
 
 
 def pattern(expression: str, expected: str) -> str:
@@ -64,8 +63,8 @@ def split_name(name: str) -> list[str]:
 
 
 def say_name(name: str) -> str:
-    """Return an identifier in readable form: ``getOpenAPISpecById`` is "Get OpenAPI spec by id". The result
-    is empty if it has neither letters nor digits."""
+    """Return an identifier in readable form: ``getOpenAPISpecById`` becomes "Get OpenAPI spec by id". The result is
+    empty if it has neither letters nor digits."""
     words = [
         _AS_WRITTEN.get(word.lower()) or (word if _SHORTENED.fullmatch(word) else word.lower())
         for word in split_name(name)

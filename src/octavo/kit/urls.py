@@ -1,4 +1,4 @@
-"""Types of URLs in bodies and queries."""
+"""URL types for request bodies and queries."""
 
 from typing import Annotated
 

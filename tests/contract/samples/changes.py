@@ -105,7 +105,10 @@ SAMPLES = {
     ),
     "tryMergeRulesInOrganization": Sample(
         body=lambda place: {
-            "rules": [{"rule": "require_at_least_one_review"}],
+            "rules": [
+                {"rule": "require_at_least_one_review"},
+                {"rule": "require_style_guide", "level": "warning"},
+            ],
             "described": {
                 "createdBy": place["userId"],
                 "subject": "Describe the new ports",

@@ -25,6 +25,8 @@ SAMPLES = {
     "listWaysToPagesInRevisionById": Sample(query=_pages),
     "getPageById": Sample(query={"format": "document"}),
     "getPageAccess": Sample(),
+    "listPagesSeenByUser": Sample(),
+    "getPageSeenByUser": Sample(query={"format": "document"}),
     "listPeopleWithPageAccess": Sample(),
     "getPageByPath": Sample(query={"format": "markdown"}),
     "listFiles": Sample(),

@@ -26,6 +26,12 @@ export const moveSpace = operation.POST("/spaces/{spaceId}/move");
 export const restoreSpace = operation.POST("/spaces/{spaceId}/restore");
 export const transferSpace = operation.POST("/spaces/{spaceId}/transfer");
 
+export const listPagesSeenByUser = operation.GET("/spaces/{spaceId}/permissions/users/{userId}/pages");
+export const getPageSeenByUser = operation.GET(
+  "/spaces/{spaceId}/permissions/users/{userId}/pages/{pageId}",
+);
+export const searchSpaceAsUser = operation.GET("/spaces/{spaceId}/permissions/users/{userId}/search");
+
 export const spacesSeenBy = (path: { organizationId: string; userId: string }) =>
   resource(
     `org/${path.organizationId}/member/${path.userId}/spaces`,

@@ -61,8 +61,8 @@ export interface Remark {
   quote?: string;
 }
 
-/** A finding in a text block. `words`: the text that it is about. */
-export type Fault = Schemas["TextFinding"] & { words: string };
+/** A finding in a text block. `words`: the text that it is about. `replaced`: the text that its fix replaces. */
+export type Fault = Schemas["TextFinding"] & { words: string; replaced: string | undefined };
 
 /** The findings in the text of a page that is being edited. */
 export interface FaultList {

@@ -14,9 +14,11 @@ interface Uses {
 }
 
 /** Return the name of the button that fixes a finding; undefined if people have to decide. */
-function nameFix({ replacement, words }: Fault): string | undefined {
-  if (replacement === undefined) return undefined;
-  return replacement ? t("replaceWithText", { text: replacement }) : t("removeText", { text: words.trim() });
+function nameFix({ replacement, start, end, words }: Fault): string | undefined {
+  if (!replacement) return undefined;
+  return replacement.start === start && replacement.end === end && replacement.text
+    ? t("replaceWithText", { text: replacement.text })
+    : t("removeText", { text: words });
 }
 
 export class FaultBox {

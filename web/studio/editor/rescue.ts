@@ -167,7 +167,7 @@ export function deleteWithin(made: Transform, regions: Region[]): void {
 }
 
 export function isInline({ content, openStart, openEnd }: Slice): boolean {
-  return !openStart && !openEnd && content.firstChild!.isInline;
+  return !openStart && !openEnd && content.firstChild?.isInline === true;
 }
 
 export function byKey(doc: Node, key: string | null | undefined): { node: Node; pos: number } | undefined {

@@ -23,7 +23,7 @@ let answer: (texts: Texts) => Promise<Found>;
 /** Finds "utilize", as a style guide does. */
 function find(texts: Texts): Found {
   return texts.flatMap(({ text }, number) =>
-    [...text.matchAll(/utilize|simply /g)].map((match) => ({
+    [...text.matchAll(/utilize|simply/g)].map((match) => ({
       text: number,
       start: match.index,
       end: match.index + match[0].length,
@@ -31,7 +31,9 @@ function find(texts: Texts): Found {
       severity: "low" as const,
       title: "Use short words",
       message: "Use ‘use’.",
-      replacement: match[0] === "utilize" ? "use" : "",
+      replacement: match[0] === "utilize"
+        ? { start: match.index, end: match.index + 7, text: "use" }
+        : { start: match.index, end: match.index + 7, text: "" },
     }))
   );
 }

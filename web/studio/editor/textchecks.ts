@@ -138,13 +138,20 @@ export class TextChecks {
   /** Apply the fix of a finding as an edit of the person. */
   #fix(fault: Fault): void {
     const mark = this.#marks().find((mark) => mark.spec.fault === fault);
-    if (mark && fault.replacement !== undefined) {
-      const { tr } = this.view.state;
-      const to = mark.from + fault.end - fault.start;
-      if (fault.replacement) tr.insertText(fault.replacement, mark.from, to);
-      else tr.delete(mark.from, to);
-      tr.setSelection(TextSelection.create(tr.doc, mark.from + fault.replacement.length));
-      this.view.dispatch(tr.scrollIntoView());
+    const { replacement } = fault;
+    if (mark && replacement) {
+      const { tr, doc } = this.view.state;
+      const $mark = doc.resolve(mark.from);
+      const start = $mark.parentOffset - fault.start;
+      const [from, to] = [start + replacement.start, start + replacement.end];
+      // The words around the finding may have changed since the check.
+      if (textOf($mark.parent).slice(from, to) === fault.replaced) {
+        const place = $mark.start();
+        if (replacement.text) tr.insertText(replacement.text, place + from, place + to);
+        else tr.delete(place + from, place + to);
+        tr.setSelection(TextSelection.create(tr.doc, place + from + replacement.text.length));
+        this.view.dispatch(tr.scrollIntoView());
+      }
     }
     this.view.focus();
   }
@@ -167,7 +174,12 @@ export class TextChecks {
       const found = await this.ask(blocks.map(({ text, heading }) => ({ text, heading })));
       blocks.forEach(({ key, text }, number) => {
         const faults = found.filter((each) => each.text === number && each.end > each.start);
-        this.#known.set(key, faults.map((each) => ({ ...each, words: text.slice(each.start, each.end) })));
+        const faultOf = (each: Found[number]): Fault => ({
+          ...each,
+          words: text.slice(each.start, each.end),
+          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
+        });
+        this.#known.set(key, faults.map(faultOf));
       });
       this.#isOutdated = true;
     } catch (error) {
@@ -221,16 +233,14 @@ export class TextChecks {
         before.find((mark) => mark.spec.of === fault && mark.from === start + fault.start) ??
           Decoration.inline(
             start + fault.start,
-            start + fault.start + fault.words.trimEnd().length,
+            start + fault.end,
             { class: `fault ${fault.kind}` },
             // Blocks with the same text have the same findings, but each is shown in its place.
             { of: fault, fault: { ...fault } },
           )
       );
     }
-    return before.filter(({ from, to, spec }) =>
-      text.slice(from - start, to - start) === spec.fault.words.trimEnd()
-    );
+    return before.filter(({ from, to, spec }) => text.slice(from - start, to - start) === spec.fault.words);
   }
 
   refit(marks: DecorationSet, { mapping, doc }: Transaction): DecorationSet {

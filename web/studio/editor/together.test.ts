@@ -835,6 +835,29 @@ test("restored text stays whole and splits no other text", () => {
   expect(rescues).toEqual([]);
 });
 
+test.each([1, 2, 3, 4])(
+  "a word stays whole if %i of its letters were sent before its block moved",
+  (sent) => {
+    const at = paragraph("Words of a step.");
+    const { together, state } = person(at, paragraph("two"));
+    let here = state;
+    [..." q28z"].forEach((letter, number) => {
+      if (number === sent) together.next();
+      const typed = here.tr.insertText(letter, 11 + number);
+      together.written(typed);
+      here = here.apply(typed);
+    });
+    // Someone else moved the paragraph, and wrote at its start, at the same place, and at its end.
+    const now = at.copy(Fragment.from(schema.text("New words of a q59z q64z full step. More words.")));
+    const moved = new Transform(state.doc);
+    moved.delete(0, at.nodeSize).insert(5, now);
+    const batch = { ...from(moved.steps[0]!), version: 2, steps: moved.steps.map((step) => step.toJSON()) };
+    const after = here.apply(together.receive(here, [batch])!);
+    expect(after.doc.lastChild!.textContent).toContain(" q28z");
+    expect(together.doc.eq(after.doc)).toBe(true);
+  },
+);
+
 test("a step that the server cannot apply is undone, and its text is set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);

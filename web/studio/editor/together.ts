@@ -299,31 +299,25 @@ export class Together {
       const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
       const done = made.steps.length;
-      const mapped = continuing(was, way) ?? was.step.map(way);
+      const mapped = continuing(was, way, this.pending[at - 1]?.step) ?? was.step.map(way);
       const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const left = leftToDelete(was.step, mapping, count - at);
       const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
       const kept = moved !== undefined || mapped !== null && !isBlind && fits(made, mapped);
+      let isPutBack = false;
       if (moved) changed.set(moves.get(at)!, moved);
       if (!kept) {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
         const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
-        let { step } = was;
-        // Text typed in one go stays together.
-        for (let next = at + 1; next < count && next !== out && next !== this.sent; at = next++) {
-          const more = withInsertion(step, this.pending[next]!.step);
-          if (!more) break;
-          step = more;
-        }
-        this.#rescue(made, { ...was, step }, place, remover);
+        isPutBack = this.#rescue(made, was, place, remover);
       }
       const maps = kept && changed.has(at)
         ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
         : made.mapping.maps.slice(done);
-      maps.forEach((map, number) => {
-        mapping.appendMap(map, kept && !number ? count - 1 - at : undefined);
-      });
+      // What follows a kept or rescued text goes after it again.
+      const again = kept ? 0 : isPutBack ? maps.length - 1 : -1;
+      maps.forEach((map, number) => mapping.appendMap(map, number === again ? count - 1 - at : undefined));
       made.steps.slice(done).forEach((step, number) => {
         const sentAs = kept && !moved && !changed.has(at) ? was.sentAs : -1;
         found.push({ step, before: made.docs[done + number]!, sentAs });
@@ -360,26 +354,30 @@ export class Together {
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }
 
-  /** Place text that has no place: in its block, wherever that is now; else restore the block with it. */
-  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
+  /**
+   * Place text that has no place: in its block, wherever that is now; else restore the block with it. Return whether it is
+   * in its block.
+   */
+  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): boolean {
     if (step instanceof AttrStep) {
       const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
       if (there) fits(made, new AttrStep(there.pos, step.attr, step.value));
-      return;
+      return false;
     }
-    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
+    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
     const { content } = step.slice;
-    if (!hasWords(content)) return;
+    if (!hasWords(content)) return false;
     const after = step.apply(before).doc!;
     if (isInline(step.slice)) {
-      if (putBack(made, after, step.from, step.from + content.size)) return;
+      if (putBack(made, after, step.from, step.from + content.size)) return true;
       const block = after.resolve(step.from).parent;
       if (putBlocks(made, [block], place)) {
         this.onrescue({ kind: "restored", key: block.attrs.key, by: by() });
-        return;
+        return false;
       }
-    } else if (putBlocks(made, content.content, place)) return;
+    } else if (putBlocks(made, content.content, place)) return false;
     this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
+    return false;
   }
 
   /** Return the steps that restore other people's text that was undone with own text; undefined if there are none. */
@@ -413,21 +411,22 @@ function bringsKnown(step: Step, before: Node): boolean {
 const LETTER = /[\p{L}\p{N}_]/u;
 
 /**
- * Return the step of letters that continue a word, at the end of that word: text that came in at the same place does not
- * split it. Return undefined for all other steps, and if the word is gone.
+ * Return the step of text that continues a word or the text of the previous step, directly after it: text that came in at
+ * the same place does not split it. Return undefined for all other steps, and if the text before is gone.
  */
-function continuing({ step, before }: Pending, mapping: Mapping): Step | undefined {
-  if (!(step instanceof ReplaceStep) || step.from !== step.to) return undefined;
-  const word = before.resolve(step.from).nodeBefore?.text?.at(-1);
-  const next = step.slice.content.firstChild?.text?.[0];
-  if (!word || !next || !LETTER.test(word) || !LETTER.test(next)) return undefined;
+function continuing(
+  { step, before }: Pending,
+  mapping: Mapping,
+  previous: Step | undefined,
+): Step | undefined {
+  if (!(step instanceof ReplaceStep) || step.from !== step.to || !isInline(step.slice)) return undefined;
+  const word = before.resolve(step.from).nodeBefore?.text?.at(-1) ?? "";
+  const next = step.slice.content.firstChild?.text?.[0] ?? "";
+  const continuesStep = previous instanceof ReplaceStep && previous.slice.size > 0 &&
+    previous.from + previous.slice.size === step.from && isInline(previous.slice);
+  if (!continuesStep && !(LETTER.test(word) && LETTER.test(next))) return undefined;
   const { pos, deletedBefore } = mapping.mapResult(step.from, -1);
   return deletedBefore ? undefined : new ReplaceStep(pos, pos, step.slice);
-}
-
-/** Return a step and an insertion directly after its content as one step; undefined if that isn't possible. */
-function withInsertion(step: Step, next: Step): Step | undefined {
-  return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }
 
 interface StepJson {

@@ -34,6 +34,14 @@ const SENTENCES: Record<Check["check"], (one: Check, conflicts: number) => [stri
     t("latestVersionHasntBeenApproved"),
   ],
   require_author_to_merge: () => [t("authorMerges"), t("onlyAuthorCanMerge")],
+  require_style_guide: (one) => [
+    t("newTextFollowsStyleGuide"),
+    one.violations
+      ? t("newTextBreaksStyleGuide", {
+        list: one.violations.map(({ title, rule, message }) => `${title} (${rule}: ${message})`).join("; "),
+      })
+      : one.reason ?? "",
+  ],
   require_all_reviews_approved: (one) => [
     t("allReviewsApproved"),
     one.missing ? t("namesRequestedChanges", { names: names(one) }) : t("changesRequested"),

@@ -5,8 +5,8 @@ import { t } from "../../shared/words.ts";
 export type MergeRule = Schemas["MergeRule"];
 export type RuleName = MergeRule["rule"];
 
-/** `users`: whether the rule lists people. */
-export const RULES: { rule: RuleName; text: string; hint?: string; users?: true }[] = [
+/** `users`: whether the rule lists people. `levels`: whether it has a level. */
+export const RULES: { rule: RuleName; text: string; hint?: string; users?: true; levels?: true }[] = [
   {
     rule: "require_at_least_one_review",
     text: t("latestVersionHasBeenReviewed"),
@@ -24,5 +24,11 @@ export const RULES: { rule: RuleName; text: string; hint?: string; users?: true 
   { rule: "require_change_request_subject", text: t("hasSubject") },
   { rule: "require_change_request_description", text: t("hasDescription") },
   { rule: "require_author_to_merge", text: t("authorMerges") },
+  {
+    rule: "require_style_guide",
+    text: t("newTextFollowsStyleGuide"),
+    hint: t("styleGuideRuleHint"),
+    levels: true,
+  },
   { rule: "allow_bypass", text: t("thesePeopleCanBypassRules"), users: true },
 ];

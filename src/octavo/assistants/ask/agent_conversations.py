@@ -129,7 +129,10 @@ def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -
     found = find_conversation(tx, org, id)
     if found is not None:
         if change_id not in (None, found.change_id):
-            raise Conflict("changeRequest: this conversation is about something else. Choose another ID.")
+            raise Conflict(
+                "changeRequest: this ID is already used by a conversation about another change request. "
+                "Choose another ID."
+            )
         return
     moment = now()
     row = AgentConversationRow(

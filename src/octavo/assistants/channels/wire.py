@@ -119,6 +119,6 @@ def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> Sit
 def _say_missing(type: str) -> str:
     name = _NAMES[type]
     return (
-        f"{name} needs an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
+        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
         " Publish or install the integration in the organization, and install it on this site."
     )

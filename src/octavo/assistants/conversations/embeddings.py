@@ -139,7 +139,7 @@ def read_scale(embedder: Embedder | None) -> Scale | None:
         return None
     vectors = [meaning.vector for meaning in meanings]
     if len(set(map(len, vectors))) > 1:
-        log.warning("conversations are compared by words only: the model's vectors changed their length")
+        log.warning("conversations are compared by words only: the model's embeddings changed length")
         return None
     pairs = list(combinations(range(len(vectors)), 2))
     same = [_product(vectors[a], vectors[b]) for a, b in pairs if a // 2 == b // 2]
@@ -147,7 +147,7 @@ def read_scale(embedder: Embedder | None) -> Scale | None:
     found = Scale(sum(unrelated) / len(unrelated), sum(same) / len(same))
     if found.same - found.unrelated < _LEAST:
         log.warning(
-            "conversations are compared by words only: the model's vectors don't distinguish related texts"
+            "conversations are compared by words only: the model's embeddings don't distinguish related texts"
         )
         return None
     return found

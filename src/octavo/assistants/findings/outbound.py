@@ -270,7 +270,7 @@ _REASONS: dict[FailureKind, str] = {
     "server-error": "The server returns an error (status {status}).",
     "redirect": "The server redirects endlessly.",
     "dns": "The host doesn't exist.",
-    "tls": "The certificate of the host isn't valid.",
+    "tls": "The host's certificate isn't valid.",
     "connection": "The host refuses connections.",
     "timeout": "The host doesn't respond.",
 }

@@ -84,6 +84,19 @@ def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None
     return found
 
 
+def list_styleguides_of_space(tx: Transaction, space_id: str) -> list[str]:
+    """Return the IDs of the style guides of the sites that contain a space. A style guide follows none."""
+    return [
+        row[0]
+        for row in tx.all(
+            """SELECT DISTINCT t.styleguide_id FROM site_spaces p JOIN sites t ON t.id = p.site_id
+                 JOIN spaces g ON g.id = t.styleguide_id AND g.deleted_at IS NULL
+               WHERE p.space_id = :space AND g.id != :space ORDER BY t.styleguide_id""",
+            space=space_id,
+        )
+    ]
+
+
 def list_styleguides(tx: Transaction, organization_id: str) -> list[tuple[str, list[str]]]:
     """Return the style guides of an organization, each with the IDs of the sites that use it."""
     rows = tx.all(

@@ -67,6 +67,14 @@ class CheckSiteTexts(Struct):
     page: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
+class TextReplacement(Struct):
+    """Text that replaces a range of another text, in UTF-16 code units."""
+
+    start: int
+    end: int
+    text: str
+
+
 class TextFinding(Struct, kw_only=True):
     """Finding in an unsaved text. ``start`` and ``end``: its range in UTF-16 code units."""
 
@@ -78,7 +86,7 @@ class TextFinding(Struct, kw_only=True):
     title: str
     message: str
     why: str | UnsetType = UNSET
-    replacement: str | UnsetType = UNSET
+    replacement: TextReplacement | UnsetType = UNSET
 
 
 class TextFindings(Struct):
@@ -134,22 +142,25 @@ def present_template(package: StylePackage) -> StyleguideTemplate:
 
 
 def present_text_finding(fault: TextFault, text: str) -> TextFinding:
+    fix = fault.fix
     return TextFinding(
         text=fault.text,
-        start=_count_units(text[: fault.start]),
-        end=_count_units(text[: fault.end]),
+        start=_count_units(text, fault.start),
+        end=_count_units(text, fault.end),
         kind="placeholder" if fault.rule is None else "style",
         severity=fault.severity,
         title=KINDS["placeholder"].title if fault.rule is None else fault.rule.name,
         message=fault.message,
         why=(fault.rule.why if fault.rule is not None else "") or UNSET,
-        replacement=fault.new if fault.new is not None else UNSET,
+        replacement=TextReplacement(_count_units(text, fix.start), _count_units(text, fix.end), fix.new)
+        if fix is not None
+        else UNSET,
     )
 
 
-def _count_units(text: str) -> int:
-    """Return the length in UTF-16 code units, which browsers count in."""
-    return len(text) + sum(letter > "\uffff" for letter in text)
+def _count_units(text: str, end: int) -> int:
+    """Return the number of UTF-16 code units, which browsers count in, up to a position in a text."""
+    return end + sum(letter > "\uffff" for letter in text[:end])
 
 
 def present_run(row: RunRow, people: Mapping[str, User]) -> SiteStyleguideRun:

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.pages import find_placeholder
-from octavo.core.checks.style import StyledText, StyleRule, find_style
+from octavo.core.checks.style import Replacement, StyledText, StyleRule, find_style
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -30,15 +30,15 @@ _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
 
 class TextFault(Struct, frozen=True):
     """Problem in an unsaved text. ``text``: the index of the text. ``start`` and ``end``: the range of the
-    problem, in characters. ``new``: a replacement for the range, if there is one. ``rule``: the style guide
-    rule; None for a placeholder."""
+    problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: what corrects it; None if
+    people have to decide."""
 
     text: int
     start: int
     end: int
     message: str
     rule: StyleRule | None = None
-    new: str | None = None
+    fix: Replacement | None = None
 
     @property
     def severity(self) -> Severity:
@@ -60,7 +60,7 @@ def check_texts(
         if rule.name not in dismissed and rule.given.extends != "conditional":
             for fault in find_style(rule, texts):
                 number = numbers[id(fault.text)]
-                found.append(TextFault(number, fault.start, fault.end, fault.message, rule, fault.new))
+                found.append(TextFault(number, fault.start, fault.end, fault.message, rule, fault.fix))
     found.sort(key=lambda fault: (fault.text, fault.start, fault.end))
     return found[:_MOST_FOUND]
 

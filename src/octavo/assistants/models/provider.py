@@ -169,14 +169,14 @@ class ModelProvider(Struct, frozen=True):
             ended = ended or reason is not None
             _require_complete(reason)
         if not ended or not has_text:
-            raise ModelFailed("the answer ended before it was complete", may_pass=not has_text)
+            raise ModelFailed("the response ended before it was complete", may_pass=not has_text)
 
     def _whole(self, body: bytes, usage: TokenUsage) -> Iterator[str]:
         """Yield the answer of a provider that doesn't support streams, as one piece."""
         piece, reason = self._read(body, usage, "message")
         _require_complete(reason)
         if not piece:
-            raise ModelFailed("the answer was empty", may_pass=True)
+            raise ModelFailed("the response was empty", may_pass=True)
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
@@ -184,7 +184,7 @@ class ModelProvider(Struct, frozen=True):
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
-            raise ModelFailed("the answer has no choices", may_pass=True)
+            raise ModelFailed("the response has no choices", may_pass=True)
         if not choices:
             return "", None
         choice = choices[0] if isinstance(choices[0], dict) else {}
@@ -197,10 +197,10 @@ class ModelProvider(Struct, frozen=True):
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
-            raise ModelFailed(f"received {len(at)} vectors instead of {count}", may_pass=True)
+            raise ModelFailed(f"received {len(at)} embeddings instead of {count}", may_pass=True)
         vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
-            raise ModelFailed("the vectors have different lengths", may_pass=True)
+            raise ModelFailed("the embeddings have different lengths", may_pass=True)
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
@@ -208,9 +208,9 @@ class ModelProvider(Struct, frozen=True):
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ModelFailed("the answer isn't JSON", may_pass=True) from None
+            raise ModelFailed("the response isn't JSON", may_pass=True) from None
         if not isinstance(found, dict):
-            raise ModelFailed("the answer isn't a JSON object", may_pass=True)
+            raise ModelFailed("the response isn't a JSON object", may_pass=True)
         if found.get("error"):
             raise ModelFailed(f"the provider returned an error: {self._clean(_explain(data))}", may_pass=True)
         counted = found.get("usage")
@@ -247,20 +247,20 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 def _normalize_vector(given: object) -> list[float]:
     """Scale a provider's vector to length 1. Raises ModelFailed."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
-        raise ModelFailed(f"each vector must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
+        raise ModelFailed(f"each embedding must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
     try:
         numbers = [float(each) if type(each) in (int, float) else math.nan for each in given]
     except OverflowError:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("a vector is zero or contains numbers that aren't finite", may_pass=True)
+        raise ModelFailed("an embedding is zero or contains numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 
 def _require_complete(reason: str | None) -> None:
     if reason not in (None, "stop"):
-        raise ModelFailed(f"the answer was truncated ({reason[:40]})")
+        raise ModelFailed(f"the response was truncated ({reason[:40]})")
 
 
 def _read_count(value: object) -> int:
@@ -274,6 +274,6 @@ def _split_lines(chunks: Iterator[bytes]) -> Iterator[bytes]:
         *lines, left = (left + chunk).split(b"\n")
         yield from lines
         if len(left) > _LINE:
-            raise ModelFailed("the answer contains a line that is too long")
+            raise ModelFailed("the response contains a line that is too long")
     if left:
         yield left

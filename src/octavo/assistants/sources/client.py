@@ -76,28 +76,29 @@ class ListGuard:
     def check(self, place: str) -> None:
         """Check the cursor of the next page. Raises SourceFailure."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
-            raise SourceFailure("upstream_unavailable", f"{self._name} returned a list that doesn't end.")
+            raise SourceFailure("upstream_unavailable", f"{self._name} returned an endless list.")
         self._seen.add(place)
 
 
 def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailure:
     reason: FailureReason = "unknown"
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
-        reason, text = "rate_limited", f"{name} limits the number of requests. The next sync continues."
+        reason, text = (
+            "rate_limited",
+            f"{name} rejected the request because its rate limit was reached. The next sync continues from here.",
+        )
     elif status in (401, 403):
         reason = "authentication"
-        text = (
-            f"{name} refuses the credentials, or they don't have permission to read this (status {status})."
-        )
+        text = f"{name} rejected the credentials, or they don't have permission to read this source (status {status})."
     elif status in (400, 404, 410, 422):
         reason, text = (
             "misconfigured",
-            f"{name} doesn't find this source (status {status}). Check the settings.",
+            f"{name} didn't find this source (status {status}). Check the settings.",
         )
     elif status >= 500:
         reason, text = (
             "upstream_unavailable",
-            f"{name} has a problem (status {status}). The next sync continues.",
+            f"{name} is having problems (status {status}). The next sync continues from here.",
         )
     else:
         text = f"{name} responded with status {status}."

@@ -25,7 +25,7 @@ def run_sync(context: Context, connection_id: str) -> None:
                 connection_id,
                 status="failed",
                 failure_reason="unknown",
-                failure_message="The sync failed unexpectedly. The log of the server has details.",
+                failure_message="The sync failed unexpectedly. See the server log for details.",
             )
         raise
 

@@ -97,7 +97,7 @@ def _split(
     for name, value in secrets.items():
         if value == HIDDEN:
             if name not in previous:
-                raise BadRequest("setupSettings: enter the secrets of the source")
+                raise BadRequest("setupSettings: enter the source's secrets")
             secrets[name] = previous[name]
     return {name: value for name, value in setup.items() if name not in names}, secrets
 
@@ -115,7 +115,7 @@ def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
     """Start a sync on behalf of a person. Raises BadRequest for sources that push their records."""
     row = store.get_connection(tx, site.site_id, connection_id)
     if row.connector not in PULLED:
-        raise BadRequest("This source sends its records. There is nothing to sync.")
+        raise BadRequest("This connection can't be synced, because its source sends records to Octavo.")
     request_sync(tx, row, site.organization_id)
 
 

@@ -108,7 +108,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
     """Return a connection of a site. Raises NotFound if there is none."""
     found = find_connection(tx, connection_id)
     if found is None or found.site_id != site_id:
-        raise NotFound(f"There is no connection {connection_id!r} at this site.")
+        raise NotFound(f"There is no connection {connection_id!r} on this site.")
     return found
 
 
@@ -265,7 +265,7 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
         f"SELECT {_RECORD} {_RECORDS} WHERE r.site_id = :site AND r.id = :id", site=site_id, id=record_id
     )
     if row is None:
-        raise NotFound(f"There is no record {record_id!r} at this site.")
+        raise NotFound(f"There is no record {record_id!r} on this site.")
     return RecordRow(*row)
 
 

@@ -166,7 +166,7 @@ def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
     for name, shown in _WIRE_NAMES.items():
         value = getattr(setup, name)
         if value is UNSET and name in fields:
-            raise BadRequest(f"setupSettings.{shown}: is required for {connector}")
+            raise BadRequest(f"setupSettings.{shown}: required for {connector}")
         if value is UNSET:
             continue
         if name not in fields:
@@ -188,7 +188,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 def read_usage(given: ContextUsage) -> SourceUsage:
     """Return the settings for the use of records. Raises BadRequest for an unsupported use."""
     if given.search:
-        raise BadRequest("usageSettings.search: records aren't part of the search on this server")
+        raise BadRequest("usageSettings.search: search on this server doesn't include records")
     if given.sync is True:
         raise BadRequest("usageSettings.sync: this server doesn't write to sources")
     return SourceUsage(given.change_requests, given.search, given.search_boost)

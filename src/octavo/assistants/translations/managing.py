@@ -64,7 +64,7 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
     if source.organization_id != org.organization_id:
         raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
     if wanted.language == wanted.source_language:
-        raise BadRequest("language: must differ from the language of the source")
+        raise BadRequest("language: must be different from the source language")
     if store.is_translated(tx, source.space_id, wanted.language):
         raise BadRequest(f"language: this space already has a translation into {wanted.language!r}")
     return source

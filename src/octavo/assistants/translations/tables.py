@@ -48,7 +48,7 @@ def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
     if languages:
         raise PreconditionFailed(
             f"This space is translated into {', '.join(languages)}. Delete its translations first; "
-            "their spaces are kept."
+            "the translated spaces are kept."
         )
     remove_of_space(tx, space_id)
 

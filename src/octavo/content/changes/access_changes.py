@@ -1,4 +1,4 @@
-"""Readers of the pages of a change request: before and after its merge, and among its reviewers.
+"""Find who can read the pages of a change request: before its merge, after it, and among its reviewers.
 
 Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages that they
 can't see, and the people who can review them.
@@ -34,8 +34,9 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 
 
 class AccessChange(Struct, frozen=True):
-    """Page that other people can see after the merge of a change request. ``gained`` and ``lost``: the IDs of the
-    people who can see it only after the merge, or only before it. ``is_open``: whether no rule applies to it then."""
+    """Page that different people can see after a change request is merged. ``gained`` and ``lost``: the IDs of the
+    people who can see it only after the merge, or only before it. ``is_open``: whether no rule applies to it after the
+    merge."""
 
     page: Page
     gained: list[str]
@@ -55,7 +56,8 @@ class HiddenChanges(Struct, frozen=True):
 
 
 def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
-    """Return the rules that apply to each restricted page that a change request changes, in it or in main."""
+    """Return the rules that apply to each restricted page that a change request changes, either in the change request
+    or in main."""
     rules = [find_rules(tx, state) for state in (change.state, change.below, change.main)]
     restricted = rules[0].keys() | rules[1].keys() | rules[2].keys()
     if not restricted:
@@ -70,8 +72,8 @@ def find_changed_rules(tx: Transaction, change: ChangeRow) -> PageRules:
 
 
 def find_unseen(tx: Transaction, change: ChangeRow, user_ids: Iterable[str]) -> dict[str, frozenset[str]]:
-    """Return the changed pages that each of these people can't see. People who can't see the space see none of the
-    restricted ones."""
+    """Return the changed pages that each of these people can't see. People who can't see the space see no restricted
+    pages."""
     changed = find_changed_rules(tx, change)
     viewers = _viewers(tx, change, changed) if changed else {}
     return {
@@ -111,8 +113,8 @@ def _sees(viewer: PageViewer | None, rules: Iterable[Rule]) -> bool:
 
 
 def list_access_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[AccessChange]:
-    """Return the pages that other people can see after the merge, at most 100: those that the change request moves or
-    restricts, without the pages below them. Pages that the caller can't see before or after it are left out."""
+    """Return the pages that different people can see after the merge, at most 100: those that the change request moves
+    or restricts, without the pages below them. Pages that the caller can't see before or after it are left out."""
     before = find_rules(tx, change.main)
     if not before and not find_rules(tx, change.state):
         return []

@@ -1,4 +1,4 @@
-"""Readers of the pages of a change request."""
+"""Routes for the readers of a change request's pages."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class PageReaders(Struct):
 
 
 class PageAccessChange(Struct):
-    """Page that other people can see after a merge. ``gained`` and ``lost``: the people who can see it only after the
-    merge, or only before it. ``open``: whether everyone who can see the space can see it then."""
+    """Page that different people can see after a merge. ``gained`` and ``lost``: the people who can see it only after
+    the merge, or only before it. ``open``: whether everyone who can see the space can see it after the merge."""
 
     page: str
     title: str
@@ -37,9 +37,9 @@ class PageAccessChange(Struct):
 
 
 class AccessChanges(Struct, rename="camel", kw_only=True):
-    """Changes of access with a merge. ``pages``: the pages with other readers after the merge. ``hidden_pages``: the
-    number of changed pages that the caller can't see. ``reviewers``: the first 10 people who can review all of them.
-    Only reviewers get the last two."""
+    """Access changes that a merge causes. ``pages``: the pages with different readers after the merge.
+    ``hidden_pages``: the number of changed pages that the caller can't see. ``reviewers``: the first 10 people who can
+    review all of them. Only reviewers get the last two."""
 
     pages: list[PageAccessChange]
     hidden_pages: int | UnsetType = UNSET
@@ -55,8 +55,8 @@ class AccessChanges(Struct, rename="camel", kw_only=True):
     errors=(404,),
 )
 def get_access_changes(call: Call, change: ChangeAccess) -> AccessChanges:
-    """Get who can see pages only after the merge of a change request, or only before it. Reviewers also get the number
-    of changed pages that they can't see, and the people who can review these."""
+    """Get who can see pages only after a change request is merged, or only before. Reviewers also get the number of
+    changed pages that they can't see, and the people who can review these."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = access_changes.list_access_changes(tx, change, row)

@@ -234,7 +234,7 @@ class BatchApplication:
         self.outcomes.append(PageOutcome("created_page", page.id))
 
     def delete_page(self, page_id: str) -> None:
-        """Delete a page with everything below it."""
+        """Delete a page and everything under it."""
         self.draft.get_page(page_id)
         waiting = [page_id]
         while waiting:
@@ -292,7 +292,7 @@ class BatchApplication:
             rule = find_last_rules(self.draft.tx, self.draft.state, [old.id]).get(old.id, ())
         rules = find_rules(self.draft.tx, self.draft.state).get(old.id, ())
         if page is None and parent != old.parent and set(rules) - {rule}:
-            raise Conflict("page: restore the page above it first.")
+            raise Conflict("page: restore its parent page first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

@@ -1,4 +1,4 @@
-"""Authorization to see a change request of a space."""
+"""Authorization to see a change request in a space."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .store import Author, ChangeRow, find_change, get_change
 
 
 class ChangeAccess(InSpace, frozen=True):
-    """Change request and its caller, with the permissions that they have in its space."""
+    """Change request and the caller, with the caller's permissions in its space."""
 
     change_id: str
 

@@ -120,7 +120,7 @@ class _BlockEdit:
         return self.open[page_id]
 
     def given(self, here: _OpenPage, given: DocumentInput, field: str, allowed: Allowed) -> Document:
-        """Return the nodes to insert, with references in the form used in the page's file."""
+        """Return the nodes to insert, with references as written in the page's file."""
         documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":

@@ -79,7 +79,7 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
 
 
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
-    """Cover of a page. ``y_pos``: how far the image is shifted down from its middle, in its own pixels."""
+    """Cover of a page. ``y_pos``: how far the image is shifted down from its center, in pixels of the image."""
 
     ref: CoverFile | CoverUrl
     ref_dark: CoverFile | CoverUrl | UnsetType = UNSET
@@ -127,7 +127,7 @@ _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Return a given value in the form in which pages store it. ``before``: the current value of the page."""
+    """Convert a given value to the form that pages store. ``before``: the current value of the page."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
@@ -220,7 +220,7 @@ class BlockPlace(Struct):
         if len(given) > 1:
             raise ValueError("provide only one of `after`, `before`, and `into`")
         if self.at is not UNSET and given and given != ["into"]:
-            raise ValueError("`at` can only be combined with `into`")
+            raise ValueError("`at` can only be used with `into`")
 
 
 class InsertBlocks(BlockPlace, kw_only=True):

@@ -233,8 +233,8 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     errors=(404, 409),
 )
 def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
-    """Record that you checked today that a page is still correct. In a locked space, this is a change request that is
-    merged immediately, if you can merge it and all merge rules pass; otherwise it waits for a review."""
+    """Record that you checked today that a page is still correct. In a locked space, this creates a change request,
+    which is merged immediately if you can merge it and all merge rules pass; otherwise it needs a review."""
     found = verify_page(call.context, space, page_id)
     if found.change is None:
         return VerifyAnswer(merged=True)
@@ -243,7 +243,7 @@ def verify(call: Call, space: SpaceAccess, page_id: str) -> VerifyAnswer:
 
 
 _NAMED = 20
-"""Maximum pages named in a header."""
+"""Maximum number of pages named in a header."""
 
 
 def _report_unread_conditions(
@@ -434,6 +434,6 @@ def _delete_item(call: Call, change: ChangeAccess, edit: ContentChange) -> bool:
     "updateVariablesInChangeRequest", "PATCH", f"{_CONTENT}/variables", needs=Can.EDIT, errors=(400, 404, 409)
 )
 def update_variables(call: Call, change: ChangeAccess, body: Variables) -> VariablesAnswer:
-    """Update variables of the space; null removes one."""
+    """Update the space's variables; null removes a variable."""
     with _editing(call, change, SetVariables(body.variables)) as (reader, _):
         return VariablesAnswer(reader.variables())

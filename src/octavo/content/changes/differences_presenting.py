@@ -51,7 +51,7 @@ from .wire import ChangeRequest
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """Present the differences of one page. Raises NotFound if neither state has it."""
+    """Present the differences in one page. Raises NotFound if neither state has it."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
         shown.blocks = _block_differences(to, tx, states, page_id)
@@ -119,12 +119,12 @@ def _start(entries: list[Entry], page: str | None) -> int:
         if _key(entry) == after:
             return number
     raise BadRequest(
-        "page: the content has changed since this page token was created. Start again with the first page."
+        "page: the content has changed since this page token was created. Start again from the first page."
     )
 
 
 class _Presenter:
-    """Convert differences between two states to their form in the API. ``entries``: the entries to present."""
+    """Convert differences between two states to their API format. ``entries``: the entries to present."""
 
     def __init__(self, to: Recipient, tx: Transaction, states: States, entries: list[Entry]) -> None:
         self.call, self.tx, self.states = to, tx, states

@@ -1,4 +1,4 @@
-"""Wire types of differences between two states."""
+"""Wire types for differences between two states."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """Query parameters of changes. ``since``: the revision of the change request to compare with, such as the
-    last reviewed one; changes merged from main since then are included. ``only``: the id of the page or item
-    whose changes to return. ``page``: `next.page` of the previous response."""
+    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as the last
+    reviewed one; changes merged from main since then are included. ``only``: the id of the page or item whose changes
+    to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -52,7 +52,7 @@ class ChangedTag(Struct):
 
 
 class SemanticChange(Struct, rename="camel", kw_only=True):
-    """Change of one object in a change request. ``type`` determines the other fields: ``page_created``,
+    """Change to one object in a change request. ``type`` determines the other fields: ``page_created``,
     ``file_edited``, ``variables_edited``, and so on."""
 
     type: str
@@ -66,7 +66,7 @@ class SemanticChange(Struct, rename="camel", kw_only=True):
 
 
 class SemanticChanges(Struct, rename="camel"):
-    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of them."""
+    """Page of changes. ``more``: the number of remaining changes. ``next``: the next page of changes."""
 
     changes: list[SemanticChange]
     more: int | UnsetType = UNSET
@@ -91,7 +91,7 @@ class TextChange(Struct, rename="camel", kw_only=True):
 
 
 class BlockWords(Struct):
-    """Word differences of a text node that exists in both states."""
+    """Word differences in a text node that exists in both states."""
 
     key: str
     words: list[TextWords]
@@ -117,14 +117,14 @@ class TextChanges(Struct):
 
 
 class TextChangesQuery(Struct):
-    """Query parameters of changed blocks. ``document``: whether to also return the changed blocks as nodes with
-    keys, next to their Markdown."""
+    """Query parameters for changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
+    in addition to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """Query parameters of the changes of a page. ``since``: the earlier revision to compare with."""
+    """Query parameters for page changes. ``since``: the earlier revision to compare with."""
 
     since: str | None = None
 

@@ -19,7 +19,7 @@ from . import store
 from .authorization import ChangeAccess, recheck_permission
 from .comparing import MergedContent, merge_into_change, merge_into_main, sides_of
 from .pending import has_pending, no_more_pending, save_pending, try_to_save_main, try_to_save_pending
-from .rules import require_rules
+from .rules import hidden_from, require_rules
 from .saving import emit_change_event, lock_unchanged, require_editable, retry_on_conflict
 from .store import encode_conflicts
 
@@ -40,8 +40,8 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     """Merge a change request into main as one revision. If both changed the same content, record the
     conflicts in the change request and leave main unchanged.
 
-    Raises Conflict for a change request that is merged or archived, PreconditionFailed if a merge rule does
-    not pass.
+    Raises Conflict for a change request that is merged or archived, or PreconditionFailed if a merge rule does not
+    pass.
     """
     tries = itertools.count()
     try_to_save_main(context, access.space_id)
@@ -59,7 +59,7 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
-        require_rules(tx, change, access.user_id)
+        require_rules(tx, change, access.user_id, hidden_from(tx, access.space, change))
         if change.conflicts is not None:
             return MergeOutcome(change.revision, True)
         sides = sides_of(tx, change)
@@ -82,6 +82,7 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
         change = lock_unchanged(tx, change)
         if has_pending(tx, change.branch_id):
             raise BranchMoved  # Someone wrote more text after the save: merge that as well.
+        # The text is the same as above, and checking it again would hold up all other changes.
         require_rules(tx, change, access.user_id)
         made = revision.write(
             type="merge",
@@ -111,7 +112,7 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """Return the changes that a change request based on the head of main makes to it."""
+    """Return the changes that a change request makes to the head of main, on which it is based."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},

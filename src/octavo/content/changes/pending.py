@@ -1,5 +1,5 @@
-"""Text that people have written in a change request, or in main, and that is not in a revision yet, on pages
-that are edited live.
+"""Text that people have written on pages edited live, in a change request or in main, and that is not in a revision
+yet.
 
 Everything that uses the content of a change request, such as a merge, an edit through the API, a review
 request, or a push to a branch, saves this text first. Operations that read it declare so with the type they
@@ -32,9 +32,9 @@ indicates this."""
 class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
-    ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is
-    saved. ``save(context, branch_id)``: save the text. Raises the errors of the same edit through the API.
-    ``hold(context, branch_id)``: reject new text inside the block.
+    ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is saved.
+    ``save(context, branch_id)``: save the text. Raises the same errors as that edit through the API. ``hold(context,
+    branch_id)``: reject new text inside the block.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -55,7 +55,7 @@ def has_pending(tx: Transaction, branch_id: str) -> bool:
 
 
 def save_pending(context: Context, change_id: str) -> None:
-    """Save unsaved text. Raises the errors of the same edit through the API."""
+    """Save unsaved text. Raises the same errors as that edit through the API."""
     _save(context, _branch_of(context, change_id))
 
 
@@ -103,7 +103,7 @@ class _Reads(RateLimiter):
 
 
 def can_save_for_read(context: Context, change: ChangeRow) -> bool:
-    """Return whether a read of a change request can save it first, and count it."""
+    """Count a read of a change request, and return whether the read can save unsaved text first."""
     reads = context.db.caches.get(_Reads) or context.db.caches.setdefault(_Reads, _Reads(_READS))
     try:
         reads.check(change.id)

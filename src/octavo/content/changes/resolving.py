@@ -43,9 +43,9 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
-    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
-    conflict is not open, BadRequest for a value that is not allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: the
+    function that converts a custom value to the form of the sides. Raises NotFound if the conflict is not open, or
+    BadRequest for a value that is not allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -97,13 +97,13 @@ def _require_rule_rights(
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
     if decides and not at_least(access.space.role, SPACE[Can.ADMIN]):
-        raise Forbidden("Only administrators of the space can change who sees a page.")
+        raise Forbidden("Only space administrators can change who can see a page.")
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict with the version that the change request contained before it was resolved,
-    and return the resulting revision. Raises NotFound if the conflict is not resolved, Conflict if the
-    content has been edited since."""
+    """Reopen a resolved conflict with the version that the change request contained before it was resolved, and return
+    the resulting revision. Raises NotFound if the conflict is not resolved, or Conflict if the content has been edited
+    since."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -121,7 +121,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
                 raise Conflict(
-                    "The content of this conflict has been edited since. Edit it directly instead."
+                    "The content of this conflict has since been edited. Edit it directly instead."
                 )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
@@ -257,7 +257,7 @@ class _ConflictResolution:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflict(
-                "This text has been edited since. To resolve the conflict, choose the side that was kept, then"
+                "This text has since been edited. To resolve the conflict, choose the side that was kept, then"
                 " edit the page."
             )
         if page:

@@ -92,7 +92,7 @@ def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[st
 
 
 def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozenset[str]) -> None:
-    """Keep who can see the pages that are restored, and leave out those that the caller can't see."""
+    """Keep the access rules of restored pages, and leave out pages that the caller can't see."""
     for id in hidden & changes.pages.keys():
         del changes.pages[id]
     last = list_deleted_restricted(tx, main) | list_restricted(tx, main)
@@ -102,8 +102,8 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the
-    space is locked, Conflict if main already has that content."""
+    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the space is
+    locked, or Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:

@@ -1,4 +1,4 @@
-"""Wire types of reviews and reviewers."""
+"""Wire types for reviews and reviewers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
 
 class SuggestedReviewer(Struct):
     """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
-    person created or edited, or of change requests of the space that they reviewed."""
+    person created or edited, or of change requests in the space that they reviewed."""
 
     user: User
     reason: Literal["required", "created", "edited", "reviewed"]
@@ -38,7 +38,8 @@ class SuggestedReviewer(Struct):
 
 
 class RequestReviewers(Struct):
-    """Request for reviews. ``teams``: the teams whose members are asked if they can review; an Octavo extension."""
+    """Request for reviews. ``teams``: the teams whose members are asked for a review if they can review; an Octavo
+    extension."""
 
     users: Annotated[list[str], Meta(max_length=100)] = []
     teams: Annotated[list[str], Meta(max_length=20)] = []

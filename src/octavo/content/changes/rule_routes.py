@@ -1,4 +1,4 @@
-"""Merge checks of change requests, and tests of merge rules."""
+"""Merge checks for change requests, and tests of merge rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,17 @@ from .rule_wire import (
     TryOrganizationMergeRules,
     present_checks,
 )
-from .rules import UNNAMED, Rule, check_rules, may_bypass, ruled_change, rules_of_organization, rules_of_space
+from .rules import (
+    UNNAMED,
+    CheckedStyle,
+    Rule,
+    check_rules,
+    hidden_from,
+    may_bypass,
+    ruled_change,
+    rules_of_organization,
+    rules_of_space,
+)
 from .store import ChangeRow
 
 operation = Area("changes").operation
@@ -151,7 +161,8 @@ def _check_merge(
     """Check the merge of a change request. ``merger``: the person who would merge it. ``role``: their role in
     the space."""
     row = store.get_change(tx, access.change_id)
-    checked = check_rules(tx, rules, ruled_change(tx, row), merger)
+    style = CheckedStyle(row, hidden_from(tx, access.space, row))
+    checked = check_rules(tx, rules, ruled_change(tx, row), merger, style)
     return present_checks(call, tx, _general_checks(row, role), checked, bypasses=may_bypass(rules, merger))
 
 

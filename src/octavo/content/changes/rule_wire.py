@@ -1,4 +1,4 @@
-"""Wire types of merge checks."""
+"""Wire types for merge checks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octavo.organization.access.wire import User, present_people
 from octavo.organization.orgs.types import MergeRule, RuleName
 
 from .rules import UNNAMED, RuleResult, users_of
-from .types import ReviewStatus
+from .types import ReviewStatus, StyleViolation
 from .wire import Subject
 
 CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
@@ -33,6 +33,7 @@ class MergeCheck(Struct, kw_only=True):
     expression: str | UnsetType = UNSET
     message: str | UnsetType = UNSET
     partial: bool | UnsetType = UNSET
+    violations: list[StyleViolation] | UnsetType = UNSET
 
 
 class MergeChecks(Struct):
@@ -113,4 +114,5 @@ def _present(one: RuleResult, people: dict[str, User]) -> MergeCheck:
         expression=str(one.rule["expression"]) if "expression" in one.rule else UNSET,
         message=str(one.rule["message"]) if "message" in one.rule else UNSET,
         partial=one.partial or UNSET,
+        violations=list(one.violations) or UNSET,
     )

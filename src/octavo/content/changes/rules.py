@@ -9,10 +9,12 @@ ignored.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
 
+from octavo.content.revisions.restrictions import seen_by
 from octavo.core.expression_values import ExpressionError
 from octavo.core.expressions import evaluate
 from octavo.core.json_types import JsonObject
@@ -20,40 +22,65 @@ from octavo.errors import PreconditionFailed
 from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.accounts import list_users_by_id
+from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.orgs.merge_rules import RuledChange, RuledReview
 from octavo.organization.orgs.store import get_organization
 from octavo.organization.spaces.store import get_space
 
 from .access_changes import find_unseen
 from .store import ChangeRow, list_latest_reviews
+from .types import StyleViolation
 
 Rule = dict[str, Any]
 
+_MOST_NAMED = 5
+"""Maximum number of violations of a style guide that a reason names."""
 UNNAMED = "someone"
 """Id of a hypothetical reviewer without a name."""
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: the reason why it does not pass; None if it does. ``missing``: the
-    ids of people whose review is missing or who requested changes. ``partial``: whether the required reviews exist,
-    but no reviewer can see some of the changed pages."""
+    """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of people whose
+    review is missing or who requested changes. ``partial``: whether the required reviews exist, but no reviewer can see
+    some of the changed pages. ``violations``: the text that breaks the style guide on visible pages."""
 
     rule: Rule
     reason: str | None
     missing: list[str]
     partial: bool = False
+    violations: Sequence[StyleViolation] = ()
 
 
-def require_rules(tx: Transaction, change: ChangeRow, actor_id: str) -> None:
+StyleCheck = Callable[[Transaction, ChangeRow, str], list[StyleViolation]]
+"""Function that returns the text of a change request that breaks the style guides of its space, by rules of at least
+this level."""
+_style_checks: list[StyleCheck] = []
+
+
+def register_style_check(check: StyleCheck) -> None:
+    _style_checks[:] = [check]
+
+
+class CheckedStyle(NamedTuple):
+    """Change request whose text is checked. ``hidden``: the pages that the caller can't see."""
+
+    change: ChangeRow
+    hidden: frozenset[str]
+
+
+def require_rules(
+    tx: Transaction, change: ChangeRow, actor_id: str, hidden: frozenset[str] | None = None
+) -> None:
     """Raise PreconditionFailed naming the first rule that does not pass and the reason, unless the actor can
-    bypass rules."""
+    bypass rules. ``hidden``: the pages that the actor can't see; without it, the text isn't checked."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
-    for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id):
+    style = CheckedStyle(change, hidden) if hidden is not None else None
+    for checked in check_rules(tx, rules, ruled_change(tx, change), actor_id, style):
         if checked.reason is not None:
             raise PreconditionFailed(
-                f"The merge rule `{checked.rule.get('rule')}` doesn't pass: {checked.reason}"
+                f"The merge rule `{checked.rule.get('rule')}` isn't met: {checked.reason}"
             )
 
 
@@ -83,9 +110,15 @@ def users_of(rule: Rule) -> list[str]:
     return [user for user in rule.get("users", []) if isinstance(user, str)]
 
 
+def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> frozenset[str]:
+    """Return the ids of the pages of a change request that the caller can't see."""
+    limits = seen_by(tx, space, change.state).limits
+    return limits.hidden if limits is not None else frozenset()
+
+
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the ids of people named by unmet review rules of the space: all of them are required, or any
-    one, depending on the rule."""
+    """Return the ids of people named by unmet review rules of the space: depending on the rule, all of them or any one
+    of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )
@@ -112,10 +145,22 @@ def ruled_change(tx: Transaction, change: ChangeRow) -> RuledChange:
     )
 
 
-def check_rules(tx: Transaction, rules: list[Rule], change: RuledChange, actor_id: str) -> list[RuleResult]:
+def check_rules(
+    tx: Transaction,
+    rules: list[Rule],
+    change: RuledChange,
+    actor_id: str,
+    style: CheckedStyle | None = None,
+) -> list[RuleResult]:
     """Check each rule in order, except bypass rules. ``actor_id``: the id of the person who wants to
-    merge."""
-    return [_check_rule(tx, rule, change, actor_id) for rule in rules if rule.get("rule") != "allow_bypass"]
+    merge. ``style``: the change request whose text is checked; without it, the text follows the style guide."""
+    return [
+        _check_style(tx, rule, style)
+        if rule.get("rule") == "require_style_guide"
+        else _check_rule(tx, rule, change, actor_id)
+        for rule in rules
+        if rule.get("rule") != "allow_bypass"
+    ]
 
 
 def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> RuleResult:
@@ -140,29 +185,49 @@ def _is_covered(rule: Rule, change: RuledChange) -> bool:
     return not counted or not frozenset.intersection(*(review.unseen for review in counted))
 
 
+def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> RuleResult:
+    found = (
+        [one for check in _style_checks for one in check(tx, style.change, str(rule.get("level", "error")))]
+        if style is not None
+        else []
+    )
+    if style is None or not found:
+        return RuleResult(rule, None, [])
+    shown = [one for one in found if one.page not in style.hidden]
+    parts = [f"“{one.title}” breaks “{one.rule}” ({one.message})" for one in shown[:_MOST_NAMED]]
+    if left := len(found) - len(parts):
+        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
+    reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
+    return RuleResult(rule, reason, [], violations=shown)
+
+
 def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) -> tuple[str | None, list[str]]:
     current = {review.reviewer for review in change.reviews if not review.outdated}
     missing: list[str] = []
     reason: str | None = None
     match rule.get("rule"):
         case "require_at_least_one_review":
-            reason = None if current else "it has not been reviewed since it was last edited."
+            reason = None if current else "the change request hasn't been reviewed since it was last edited."
         case "require_at_least_one_approved_review":
             approved = any(review.status == "approved" and not review.outdated for review in change.reviews)
-            reason = None if approved else "it has not been approved since it was last edited."
+            reason = None if approved else "the change request hasn't been approved since it was last edited."
         case "require_author_to_merge":
-            reason = None if actor_id == change.created_by else "only its author can merge it."
+            reason = (
+                None if actor_id == change.created_by else "only the author can merge the change request."
+            )
         case "require_all_reviews_approved":
             missing = [review.reviewer for review in change.reviews if review.status != "approved"]
             reason = f"{_names(tx, missing)} requested changes." if missing else None
         case "require_specific_reviewers":
             missing = [user for user in users_of(rule) if user not in current]
-            reason = f"it requires a review by {_names(tx, missing)}." if missing else None
+            reason = f"the change request requires a review by {_names(tx, missing)}." if missing else None
         case "require_one_of_specific_reviewers":
             wanted = users_of(rule)
             missing = [] if current.intersection(wanted) else wanted
             there = bool(current.intersection(wanted))
-            reason = None if there else f"it requires a review by one of {_names(tx, wanted)}."
+            reason = (
+                None if there else f"the change request requires a review by one of {_names(tx, wanted)}."
+            )
         case "require_agent_review":
             reason = "this server has no agent that reviews change requests."
         case "require_up_to_date_change_request":
@@ -172,13 +237,13 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
                 else None
             )
         case "require_change_request_subject":
-            reason = None if change.subject.strip() else "it has no subject."
+            reason = None if change.subject.strip() else "the change request has no subject."
         case "require_change_request_description":
-            reason = None if change.description.strip() else "it has no description."
+            reason = None if change.description.strip() else "the change request has no description."
         case "custom":
             reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
-            reason = "this version of Octavo does not support the rule."
+            reason = "this version of Octavo doesn't support the rule."
     return reason, missing
 
 
@@ -186,10 +251,10 @@ def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -
     try:
         value = evaluate(expression, change.asked_by(actor_id))
     except ExpressionError as error:
-        return f"{expression} cannot be evaluated: {error}."
+        return f"{expression} can't be evaluated: {error}."
     if not isinstance(value, bool):
         return f"{expression} is neither true nor false. Use a comparison."
-    return None if value else message or f"{expression} is not true."
+    return None if value else message or f"{expression} isn't true."
 
 
 def _text(description: str | None) -> str:

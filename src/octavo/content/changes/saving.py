@@ -1,4 +1,4 @@
-"""Save edits of change requests, or of main where that is allowed.
+"""Save edits to change requests, or to main where that is allowed.
 
 Each save reads and computes without a lock, and writes only if nothing changed in the meantime; otherwise it
 is retried.
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
-    which includes the time of the next try."""
+    which includes the time of the next attempt."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -185,9 +185,9 @@ def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
 
 
 class EditedChange(Struct, frozen=True):
-    """Result of an edit: the state to present, and details to report. ``before``: the previous revision.
-    ``change``: the change request created for an edit of main that conflicts with later saves; main is
-    unchanged. ``refused``: whether nothing was written because the edit conflicts."""
+    """Result of an edit: the state to present, and details to report. ``before``: the previous revision. ``change``:
+    the change request created for an edit to main that conflicts with later saves; main is unchanged. ``refused``:
+    whether nothing was written because the edit conflicts."""
 
     state: State
     edited: EditedContent
@@ -209,7 +209,7 @@ def edit_change(
     *,
     refuse_conflicts: bool = False,
 ) -> EditedChange:
-    """Apply a batch to a change request as one revision. Nothing is written if nothing differs.
+    """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
     ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
     since. If both changed the same content, the saved version is kept and the change request gets an open
@@ -285,8 +285,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit of the head continues,
-    for ``commit``. None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
+    ``commit``. None if it starts a new series of saves."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -350,7 +350,7 @@ def write_edit(
 
 
 def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> None:
-    """Raise Forbidden if a caller who is no administrator of the space changes who can see a page, and Conflict if
+    """Raise Forbidden if a caller who isn't an administrator of the space changes who can see a page, and Conflict if
     the space is synced with Git."""
     for index, change in enumerate(changes):
         given = getattr(change, "visible_to", UNSET)
@@ -358,10 +358,10 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
             continue
         place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: only administrators of the space can change who sees a page.")
+            raise Forbidden(f"{place}: only space administrators can change who can see a page.")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(f"{place}: pages of a space that is synced with Git can't be restricted.")
+                raise Conflict(f"{place}: pages in a space that is synced with Git can't be restricted.")
             _require_known(tx, space.organization_id, given or (), place)
 
 

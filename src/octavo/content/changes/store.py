@@ -120,7 +120,8 @@ def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow 
 
 
 def find_state(tx: Transaction, space_id: str, change_id: str | None) -> State:
-    """Return the current state of a change request; main if there is none, also after it was deleted."""
+    """Return the current state of a change request; the state of main if there is no change request, or if it was
+    deleted."""
     change = find_change(tx, space_id, change_id) if change_id else None
     return main_state(tx, space_id) if change is None else change.state
 
@@ -193,7 +194,7 @@ def _list(
     before: str = "",
 ) -> Slice[ChangeRow]:
     statuses = sorted(wanted.statuses)
-    # With one status, an index contains the list in its order.
+    # For a single status, an index contains the list in this order.
     where += " AND c.status = :status" if len(statuses) == 1 else " AND c.status IN :status"
     parameters = {**parameters, "status": statuses[0] if len(statuses) == 1 else statuses}
     for name, condition in _FILTERS.items():
@@ -261,7 +262,7 @@ def list_changes_of_page(
 
 
 def count_pages(tx: Transaction, hidden: Mapping[str, frozenset[str]]) -> dict[str, int]:
-    """Return the number of pages that branches of change requests edit now, by branch. ``hidden``: the pages that
+    """Return the number of pages that change request branches currently edit, by branch. ``hidden``: the pages that
     don't count, by branch."""
     left_out = tx.given("hidden", "branch_id", "page_id")
     rows = tx.all(
@@ -414,7 +415,7 @@ def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[s
 
 
 def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
-    """Record everyone whose text a save of a page that is edited live contains."""
+    """Record everyone whose text is in a save of a page that is edited live."""
     tx.run_many(
         "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
         [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
@@ -555,7 +556,8 @@ def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[st
 
 
 def count_reviews(tx: Transaction, space_id: str) -> list[tuple[str, int]]:
-    """Return the reviewers of the 50 newest merged change requests of a space, with the number of each, most first."""
+    """Return the reviewers of the 50 newest merged change requests of a space, with each person's number of reviews,
+    highest first."""
     rows = tx.all(
         """SELECT v.reviewer, count(DISTINCT v.change_id) AS changes FROM change_reviews v
            WHERE v.change_id IN (SELECT c.id FROM change_requests c WHERE c.space_id = :space AND c.status = 'merged'
@@ -747,7 +749,7 @@ def delete_settled(tx: Transaction, change_id: str, conflict_id: str | None = No
 
 
 def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Delete review requests to people who are not members of the organization."""
+    """Delete review requests for people who are not members of the organization."""
     tx.run(
         """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
            AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",

@@ -23,7 +23,7 @@ _PAGES = 200
 
 class ReviewerSuggestion(Struct, frozen=True):
     """Reviewer to suggest. ``count``: the number of pages of the change request that the person created or edited, or
-    of change requests of the space that they reviewed; 0 for a required reviewer."""
+    of change requests in the space that they reviewed; 0 for a required reviewer."""
 
     user_id: str
     reason: Reason

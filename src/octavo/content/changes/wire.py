@@ -1,4 +1,4 @@
-"""Wire types of change requests."""
+"""Wire types for change requests."""
 
 from __future__ import annotations
 
@@ -40,8 +40,7 @@ class ChangeRequestLinkTarget(Struct, frozen=True):
 
 
 class ChangeRequestLinkInput(Struct, frozen=True):
-    """Link of a change request to an issue or another page outside of Octavo. ``id``: the ID of an
-    existing link."""
+    """Link from a change request to an issue or another page outside of Octavo. ``id``: the ID of an existing link."""
 
     ref: ChangeRequestLinkTarget
     id: str | UnsetType = UNSET
@@ -55,7 +54,7 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits of its content.
+    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits to its content.
     ``agent``: the agent that its creator used. All three are Octavo extensions."""
 
     id: str
@@ -165,7 +164,7 @@ def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | 
     for number, link in enumerate(links):
         if link.id is not UNSET and link.id not in known:
             raise BadRequest(
-                f"links[{number}].id: this change request has no such link. Omit the id of a new link."
+                f"links[{number}].id: this change request has no such link. Omit the ID for a new link."
             )
         known.discard(link.id or "")
         found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))
@@ -177,7 +176,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Return a description in its stored form, validated and normalized. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:

@@ -1,4 +1,4 @@
-"""References in the form used in a document's file, for edits that name them by target."""
+"""References as written in a document's file, for edits that name them by target."""
 
 from __future__ import annotations
 

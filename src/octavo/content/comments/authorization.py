@@ -15,8 +15,8 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion with its caller. ``change_id``: the id of the change request; None for the discussion of the
-    space itself. ``limits``: the limits of the caller on restricted pages, if there are any."""
+    """Discussion and its caller. ``change_id``: the id of the change request; None for the discussion of the space
+    itself. ``limits``: the caller's limits on restricted pages, if any."""
 
     change_id: str | None = None
     limits: ReaderLimits | None = None
@@ -30,7 +30,7 @@ class Discussion(InSpace, frozen=True):
         """Raise Forbidden if a restriction doesn't allow the caller to comment on a page."""
         if self.limits is not None and page_id in self.limits.silent:
             raise Forbidden(
-                "You can't comment on this page. Ask an administrator of the space for access to it."
+                "You can't comment on this page. Ask a space administrator for permission to comment."
             )
 
     @property

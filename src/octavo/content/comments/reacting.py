@@ -10,7 +10,7 @@ MAX_EMOJIS = 50
 
 
 def emoji_of(given: str, field: str) -> str:
-    """Return the emoji, fully qualified. Raises BadRequest naming ``field``."""
+    """Return the fully qualified emoji. Raises BadRequest naming ``field``."""
     found = find_emoji(given)
     if found is None:
         raise BadRequest(f"{field}: expected an emoji, got {given[:50]!r}.")

@@ -37,10 +37,10 @@ def read_suggestion(
     if discussion.change_id is None:
         raise BadRequest("suggestion: edits can only be suggested in a change request.")
     if about.page is None or about.node is None:
-        raise BadRequest("suggestion: requires `page` and `node`, which name the block to edit.")
+        raise BadRequest("suggestion: requires `page` and `node`, which identify the block to edit.")
     if about.cell is not None:
         raise BadRequest(
-            "tableCell: can't be combined with `suggestion`. Suggest an edit of the whole table instead."
+            "tableCell: can't be combined with `suggestion`. Suggest an edit to the whole table instead."
         )
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)

@@ -1,5 +1,5 @@
-"""Creation of image variants. When a revision adds image files, a job creates their variants in a separate
-process, a few images of the space at a time.
+"""Create image variants. When a revision adds image files, a job creates their variants in a separate process, a few
+images of the space at a time.
 
 Readers never wait for variants. If one can't be created, the page shows the original image.
 """

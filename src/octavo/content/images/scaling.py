@@ -1,4 +1,4 @@
-"""Scaling of images in a separate process: ``python -m octavo.content.images.scaling FOLDER NAME…``.
+"""Scale images in a separate process: ``python -m octavo.content.images.scaling FOLDER NAME…``.
 
 Images are untrusted input for decoders written in C, so this runs isolated (``kit.processes.subprocesses``) and imports
 nothing else of Octavo. In each named folder, it reads ``source`` and writes a file ``WIDTH.webp`` for each width, then

@@ -1,4 +1,4 @@
-"""Declarations of the tables of images."""
+"""Declarations of the image tables."""
 
 from __future__ import annotations
 

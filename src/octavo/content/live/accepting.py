@@ -62,13 +62,13 @@ _POSTS, _STEPS = 1_500, 13_000
 """Maximum numbers of requests and steps of a person per minute."""
 _BATCHES_AT_ONCE = 1_000
 MOST_WRITERS = 40
-"""People who can edit a page at the same time."""
+"""Maximum number of people who can edit a page at the same time."""
 MOST_CLIENTS = 10
-"""Clients in which a person can edit a page at the same time."""
+"""Maximum number of clients in which a person can edit a page at the same time."""
 _PRESENT = 60_000
-"""Time in milliseconds since its last batch during which a client counts as present."""
+"""Time in milliseconds that a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
-"""Time in milliseconds during which the steps of a page are kept after its last change."""
+"""Time in milliseconds that the steps of a page are kept after its last change."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
@@ -94,7 +94,7 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Raised if the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with a different version of the document schema."""
 
     reason = "schema"
 
@@ -129,7 +129,7 @@ class _Turn:
         return branch
 
     def lock(self, space_id: str, change_id: str | None) -> LiveBranch:
-        """Return the branch of a change request, or main, locked."""
+        """Lock and return the branch of a change request, or main."""
         place = (space_id, change_id)
         branch = self._branches.get(place)
         if branch is None:
@@ -160,8 +160,8 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start the epoch of a page at the revision that its first writer has. It can be an earlier revision
-        than the current one."""
+        """Start the epoch of a page at the revision that its first writer has. This revision can be earlier than the
+        current one."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:
@@ -201,7 +201,7 @@ class Accepting:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
-        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
+        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit to the change request.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))
@@ -213,7 +213,7 @@ class Accepting:
     def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record the position of a client's caret for one minute, or remove it. Raises the errors of ``accept``."""
         if (caret.anchor is None) is not (caret.head is None):
-            raise BadRequest("head: must be null if anchor is null, and only then.")
+            raise BadRequest("head: must be null if `anchor` is null, and not null otherwise.")
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -257,7 +257,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     row, page = turn.page(branch, key, given.epoch, given.version)
     last = store.find_last_batch(tx, key, given.client)
     if last is not None and last[1] != access.user_id:
-        raise Forbidden("client: this id is already in use. Choose another id.")
+        raise Forbidden("client: this ID is already in use. Choose another ID.")
     if last is None:
         _require_place(tx, key, access.user_id)
     if row.held_until > now():
@@ -306,7 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
-    """Raise TooManyRequests if a page can't be edited in one more client of a person."""
+    """Raise TooManyRequests if a person can't edit a page in one more client."""
     writers = store.find_writers(tx, key, now() - _PRESENT)
     if user_id not in writers and len(writers) >= MOST_WRITERS:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."

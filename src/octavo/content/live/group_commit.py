@@ -21,7 +21,7 @@ T = TypeVar("T")
 Shared = TypeVar("Shared")
 
 _GATHER = 0.012
-"""Seconds for which the first request waits for others."""
+"""Number of seconds that the first request waits for others."""
 _TRIES = 6
 
 

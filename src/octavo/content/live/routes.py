@@ -1,4 +1,4 @@
-"""Operations of live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
+"""Operations for live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _branch(tx: Transaction, access: LiveAccess, page_id: str) -> LiveBranch:
 @operation("getLivePageInMain", "GET", _MAIN, needs=Can.EDIT, errors=(403, 404, 409))
 @operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
 def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
-    """Get a page in the form used for live editing: a ProseMirror document at a version."""
+    """Get a page in the format used for live editing: a ProseMirror document at a version."""
     with call.db.read() as tx:
         branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
@@ -236,13 +236,14 @@ def list_set_aside_texts(
     "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: SetAsideInput) -> SetAsideText:
-    """Set aside a text of the caller that could not be added to a page. Only the caller can see it."""
+    """Set aside a text that the caller could not add to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
         key = _known_page(tx, access, page_id)
         if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
-                f"You can set aside at most {MOST_SET_ASIDE} texts on a page. Delete some of them first."
+                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. "
+                "Delete some of them first."
             )
         store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)

@@ -1,4 +1,4 @@
-"""Save live pages: write the differences from the last revision as edits of single blocks.
+"""Save live pages: write the differences from the last revision as edits to single blocks.
 
 Every save is computed from rows and is written in one transaction along with the version that it contains. So
 each save happens exactly once, no matter how many processes try or crash.
@@ -70,8 +70,8 @@ _HOLD = 10_000
 """Time in milliseconds after which steps are accepted again if the process that holds them ends before
 releasing them."""
 _STEPS_OF_SNAPSHOT = 300
-"""Number of steps after which the stored document is renewed, so that a process that loads it has only a few
-steps to apply."""
+"""Number of steps after which the stored document is updated, so that a process that loads it has only a few steps to
+apply."""
 
 
 class Saved(Struct, frozen=True):
@@ -99,8 +99,8 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, key: PageKey) -> Saved | None:
-    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or
-    its change request is merged or archived. Raises the errors of an edit of the page."""
+    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or its change
+    request is merged or archived. Raises the errors of an edit to the page."""
     return retry_on_conflict(lambda: _try_to_save(context, key))
 
 
@@ -183,7 +183,7 @@ def _prepare(
 
 
 def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
-    """Return the authors of unsaved steps. If no one wrote them, such as new keys of blocks, return the author of the
+    """Return the authors of unsaved steps. If no one wrote them, as with new block keys, return the author of the
     change request, or the last person who wrote in the page; nothing if neither is known."""
     found = store.list_authors(tx, key, row.saved_version, row.version)
     if not found and branch.change is not None:
@@ -230,7 +230,7 @@ def _edited(
             return differences, edit(resolver, tx, branch.state, changes, started=started), refused
         except OctavoError as error:
             if isinstance(error, BlockNotFound) and known is not None:
-                # The saved source reads differently than expected, so compare with the page as it reads now.
+                # The saved source is read differently than expected, so compare with the page as it is read now.
                 saved = known = None
                 continue
             block = _block_of(error, differences)
@@ -243,8 +243,8 @@ def _edited(
 
 
 def _command(page_id: str, differences: BlockDifferences) -> UpdateBlocks:
-    # Deleted blocks become empty before the insertions. If another block moved out of one of them, it keeps
-    # its key, which would otherwise still refer to its old place.
+    # Deleted blocks become empty before the insertions. If another block moved out of one of them, it keeps its key,
+    # which would otherwise still refer to its old position.
     return UpdateBlocks(
         page=page_id,
         set=[

@@ -99,7 +99,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return the pages among these that are live."""
+    """Return which of these pages are live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
@@ -168,7 +168,7 @@ def set_revision(tx: Transaction, key: PageKey, revision: str) -> None:
 
 
 def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None:
-    """Record that the revisions contain the steps up to a version, but for the ``refused`` blocks."""
+    """Record that the revisions contain the steps up to a version, except for the ``refused`` blocks."""
     tx.run(
         f"""UPDATE page_live SET saved_version = :version, refused = :refused,
               unsaved_since = CASE WHEN version > :version THEN :at ELSE NULL END,
@@ -242,7 +242,7 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey) -> None:
-    """Postpone saving a page until its next steps."""
+    """Postpone saving a page until its next step."""
     tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
 
 

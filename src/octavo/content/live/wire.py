@@ -1,4 +1,4 @@
-"""Wire types of live editing."""
+"""Wire types for live editing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SetAsideInput(Struct):
 
 
 class StepsQuery(Struct):
-    """Query parameters of steps. ``epoch`` and ``after``: the last known version."""
+    """Query parameters for steps. ``epoch`` and ``after``: the last known version."""
 
     epoch: Name
     after: Number
@@ -47,7 +47,7 @@ SetAsideQuery = PageQuery
 
 
 class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Short form of a person, with enough data for a caret."""
+    """Summary of a person, with enough data for a caret."""
 
     id: str
     display_name: str
@@ -104,11 +104,12 @@ class SavedEvent(Struct, tag_field="kind", tag="saved"):
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
-    """Request to load the page again, because it starts from another document or can no longer be edited."""
+    """Request to load the page again, because it starts from a different document or can no longer be edited."""
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
-    """Page in the form used for live editing. ``refused``: the keys of the blocks that the last save left unchanged."""
+    """Page in the format used for live editing. ``refused``: the keys of the blocks that the last save left
+    unchanged."""
 
     epoch: str
     version: int

@@ -21,10 +21,10 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
+"""Delay in milliseconds before an email is sent. The email includes events that happen in the meantime, and is not sent
 if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Maximum number of entries in a digest; for the rest, only their number is given."""
+"""Maximum number of entries in a digest; the rest are only counted."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -122,8 +122,8 @@ def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: No
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """Send one email. ``reason``: the reason of the notification; None for a digest, which recipients
-    unsubscribe from as a whole."""
+    """Send one email. ``reason``: the reason for the notification; None for a digest, which recipients unsubscribe from
+    as a whole."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:
@@ -158,7 +158,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
     BadRequest."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
-        raise BadRequest("token: this link is invalid or incomplete. Copy the whole link from the email.")
+        raise BadRequest("This link is invalid or incomplete. Copy the whole link from the email.")
     user_id, _, what = payload.partition(" ")
     return user_id, what
 

@@ -28,7 +28,7 @@ from .types import NOTIFIED, Reason, State
 BATCH = 200
 """Number of people notified in one transaction."""
 KEEP: dict[State, int] = {"done": 30, "read": 90, "unread": 365}
-"""Number of days for which notifications are kept, by state."""
+"""Number of days that notifications are kept, by state."""
 
 
 @consumer("notifications")
@@ -81,7 +81,7 @@ def notify(
     reasons: Mapping[str, Reason],
     **payload: object,
 ) -> None:
-    """Notify people of a subject of a space, each through the channels that they chose. ``reasons``: the reason for
+    """Notify people about a subject in a space, each through the channels that they chose. ``reasons``: the reason for
     each person. ``payload``: fields of the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}

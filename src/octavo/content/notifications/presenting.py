@@ -1,4 +1,4 @@
-"""Convert notifications to their form in the API and in emails, in batches."""
+"""Convert notifications to the format used in the API and in emails, in batches."""
 
 from __future__ import annotations
 

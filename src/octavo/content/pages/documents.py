@@ -46,7 +46,7 @@ def shown_on(tx: Transaction, state: State, page_variables: Mapping[str, object]
 def evaluate_document_for(
     tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: Mapping[str, object]
 ) -> Document:
-    """Return the document with expressions replaced by values. ``mode``: how to evaluate them."""
+    """Return the document with expressions replaced with values. ``mode``: how to evaluate them."""
     if mode == "false":
         return document
     shown = shown_on(tx, state, page_variables)
@@ -62,7 +62,7 @@ def document_json(
     evaluated: Evaluated = "false",
     page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
-    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
+    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions with
     values."""
     key = (state.key, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
@@ -87,7 +87,7 @@ def page_markdown(
     evaluated: Evaluated,
     page_variables: Mapping[str, object],
 ) -> str:
-    """Return the original text of a page file, or its text with only the expressions replaced by values."""
+    """Return the original text of a page file, or its text with only the expressions replaced with values."""
     source = get_body(tx, body) if body else ""
     if evaluated == "false":
         return source

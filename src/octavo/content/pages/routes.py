@@ -1,5 +1,4 @@
-"""Read operations on content. Each operation exists for main of a space, for revisions, and for change
-requests."""
+"""Read operations on content. Each operation exists for a space's main, for revisions, and for change requests."""
 
 from __future__ import annotations
 
@@ -25,6 +24,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SpaceAccess
 from octavo.organization.access.roles import Can
 
+from . import seen_routes
 from .access_wire import PageAccessOverview, present_access_overview
 from .documents import document_json
 from .links import Links
@@ -62,9 +62,11 @@ from .wire import (
     WaysQuery,
 )
 
+__all__ = ["seen_routes"]
+
 operation = Area("content").operation
 change_operation = Area("changes").operation
-"""Decorator for operations on change requests, which require the scope of change requests."""
+"""Decorator for operations on change requests, which require the change request scope."""
 
 _MAIN = "/spaces/{spaceId}/content"
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
@@ -280,7 +282,7 @@ def get_reusable_document(
 
 @operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
-    """Get who can see a page of main. To change it, set `visibleTo` of the page."""
+    """Get who can see a page of main. To change it, set the page's `visibleTo`."""
     with call.db.read() as tx:
         return present_access_overview(call, tx, space, page_id)
 
@@ -311,7 +313,7 @@ def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
 
 @operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
 def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
-    """List all references in main, grouped by target, with up to a hundred places each."""
+    """List all references in main, grouped by target, with up to a hundred locations each."""
     with _links(call, space) as links:
         return links.of_space(query)
 
@@ -329,7 +331,7 @@ def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQu
 def list_page_backlinks(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that refer to a page, in all spaces that the caller can see."""
+    """List the references to a page from all spaces that the caller can see."""
     with _links(call, space) as links:
         return links.to_page(page_id, query)
 
@@ -340,7 +342,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, space: SpaceAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that use a file."""
+    """List where a file is used."""
     with _links(call, space) as links:
         return links.to_file(file_id, query)
 
@@ -354,7 +356,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that include reusable content."""
+    """List where reusable content is used."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 

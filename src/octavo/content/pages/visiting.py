@@ -1,8 +1,8 @@
 """The content API for visitors of a site. It is limited to the content that pages show them.
 
-The pages are those of a view. Documents are returned as displayed, with expressions replaced by values and
-included content in place. Files are included if a page shows them. Names of variables and reusable content,
-and other authoring data, are not revealed.
+The pages are those of a view. Documents are returned as displayed, with expressions replaced with values and included
+content in place. Files are included if a page shows them. Names of variables and reusable content, and other authoring
+data, are not revealed.
 """
 
 from __future__ import annotations

@@ -158,8 +158,7 @@ class _Stale:
 
 
 def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, ChangedBlocks] | None:
-    """Return the page and the edit if the only change is an edit of some blocks or of the front matter of one
-    page."""
+    """Return the page and the edit if the only change is an edit to some blocks or to the front matter of one page."""
     if len(changes.pages) != 1 or changes.items:
         return None
     ((page_id, new),) = changes.pages.items()
@@ -307,7 +306,7 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions: neither refers to pages that
+    """Return whether the prepared rows are still valid after concurrent revisions: neither side refers to pages that
     the other changed. If no page moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
@@ -399,7 +398,7 @@ def _require_unchanged(tx: Transaction, delta: Delta) -> None:
 
 
 def _replace(tx: Transaction, old: Collection[Row], new: Collection[Row]) -> None:
-    """Replace the rows ``old`` by the rows ``new``, in the current versions of their owners."""
+    """Replace the rows ``old`` with the rows ``new``, in the current versions of their owners."""
     owners: dict[str, list[str]] = {}
     for row in (*old, *new):
         owners.setdefault(row.space_id, []).append(row.owner_id)

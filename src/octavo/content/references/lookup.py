@@ -214,7 +214,7 @@ class StateFiles:
 
     def _anchors_of(self, owner: Owner) -> tuple[Anchors, set[Question]]:
         before, self.asked = self.asked, set()
-        # Any change of the text may rename all of its anchors, so the query covers the entire text.
+        # Any change to the text may rename all of its anchors, so the query covers the entire text.
         self.asked.add((self.space_id, question("anchor", f"{owner.id}#")))
 
         inclusions = Inclusions()

@@ -49,8 +49,7 @@ def list_spaces_naming_spec(tx: Transaction, organization_id: str, slug: str) ->
 
 
 def find_pages_with(tx: Transaction, space_id: str, kind: str, targets: list[str]) -> set[str]:
-    """Return the IDs of the pages of main that refer to one of these targets, directly or in a reusable
-    content."""
+    """Return the IDs of the pages of main that refer to one of these targets, directly or in reusable content."""
 
     def owners(kind: str, targets: list[str]) -> dict[str, list[str]]:
         rows = tx.all(

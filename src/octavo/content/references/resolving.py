@@ -1,4 +1,4 @@
-"""Resolution of references, the same for the API, the index of links, the reader, and print.
+"""Resolve references in the same way for the API, the link index, the reader, and PDFs.
 
 The result depends on the files of the space that contains the reference, on the hosts of this server
 (``hosts``), and on the reader (``Viewer``): a page of another space is a page for readers who can see that
@@ -100,7 +100,7 @@ class MemberViewer:
 
 
 class NobodyViewer:
-    """Viewer of a printed document, who can see only the space itself."""
+    """Viewer of a PDF, who can see only the space itself."""
 
     members = False
 
@@ -297,8 +297,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL with which a file of the resolver's space refers to a page of another space, or None
-        if the viewer can't see the page."""
+        """Return the URL that a file of the resolver's space uses to refer to a page of another space, or None if the
+        viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None

@@ -65,9 +65,9 @@ class ViewDocuments:
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> Document:
-        """Return the document for HTML and print, with resolved references and the IDs of anchors in their
-        nodes. ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see
-        ``for_external_renderer``. ``whole``: see ``Drawing``."""
+        """Return the document for HTML and PDF, with resolved references and the IDs of anchors in their nodes.
+        ``folded``: whether details of rendered blocks can be collapsed. ``elsewhere``: see ``for_external_renderer``.
+        ``whole``: see ``Drawing``."""
         owner = page_owner(page)
 
         def drawn(document: Document) -> Document:
@@ -137,10 +137,9 @@ class ViewDocuments:
     def for_markdown(
         self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
-        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns
-        the URL of a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their
-        source. ``section``: the ID of the anchor of the only section to return; the result is empty if the
-        visitor can't see it."""
+        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns the URL of
+        a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their source. ``section``:
+        the anchor ID of the only section to return; the result is empty if the visitor can't see it."""
         owner = page_owner(page)
 
         def withheld(ref: JsonObject, type: str) -> bool:
@@ -217,8 +216,7 @@ class ViewDocuments:
         return list(document.nodes)
 
     def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
-        """Replace links to withheld pages by their text, and remove blocks that show the title of such a
-        page."""
+        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page."""
         if not self._view.withholds:
             return document
         gone = {(r.type, _encoded(r.ref)) for r in references(document) if withheld(r.ref, r.type)}

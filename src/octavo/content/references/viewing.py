@@ -1,8 +1,8 @@
-"""Views of a whole space as seen by a reader: a visitor of a site, or print.
+"""Views of a whole space as seen by a visitor of a site, or as shown in a PDF.
 
-Revisions never change, so a view is built once and cached; a page then needs the database only for its own
-text. All output of the reader and of print is based on a view: a page whose condition is not met is not in
-the tree, and only the visible parts of a document are returned.
+Revisions never change, so a view is built once and cached; a page then needs the database only for its own text. All
+reader output and all PDFs are based on a view: a page whose condition is not met is not in the tree, and only the
+visible parts of a document are returned.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from .packing import pack, unpack
 
 _BATCH = 500
 _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
-"""Parsed documents by the hash of the text below a file's front matter, so that an edit of a title or
-description requires no parsing."""
+"""Parsed documents by the hash of the text below a file's front matter, so that an edit to a title or description
+requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("page bodies", 2))
 """Hash of the text below the front matter, by the hash of the file."""
 _failed: ByteCache[list[int]] = ByteCache(share("unreadable blocks", 1))
@@ -82,7 +82,7 @@ def _list_known(tx: Transaction, digests: Iterable[str]) -> set[str]:
 
 
 def read_source(tx: Transaction, body: str | None) -> Document:
-    """Return the document of a page file, unevaluated. The caller owns the result."""
+    """Return the unevaluated document of a page file. The caller owns the result."""
     return parse_source(body, lambda: get_body(tx, body)) if body else Document(nodes=[], gaps=[""])
 
 

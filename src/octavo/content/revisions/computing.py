@@ -168,8 +168,8 @@ def notify_dependency_changed(
 
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, and
-    NotFetchedYet."""
+    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, or NotFetchedYet
+    if external data is missing."""
     computer = _computer(source)
     if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
@@ -191,8 +191,8 @@ def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: st
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest
-    for an invalid source, and NotFetchedYet."""
+    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest for an
+    invalid source, or NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")
@@ -257,8 +257,8 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
 
 
 def _check_result(source: ComputedSource, found: Computed) -> None:
-    """Check that a computer returned a valid result: not too large, parents before children, and a unique place
-    for each page. Raises BadRequest."""
+    """Check that a computer returned a valid result: not too large, parents before children, and a unique position for
+    each page. Raises BadRequest."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
         raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES:,} pages or files.")
     above: set[str | None] = {None}
@@ -267,7 +267,8 @@ def _check_result(source: ComputedSource, found: Computed) -> None:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} produced the page {page.title!r} without a unique place in the tree."
+                f"source.type: {source.type!r} produced the invalid page {page.title!r}. "
+                "Each page must follow its parent and have a unique ID and path."
             )
         above.add(page.id)
         places.add(place)

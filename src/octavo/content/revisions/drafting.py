@@ -98,7 +98,7 @@ class Draft:
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
     def slug_taken(self, page: Page, slug: str) -> bool:
-        """Return whether another page in the same place has this slug."""
+        """Return whether another page under the same parent has this slug."""
         return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:

@@ -1,7 +1,7 @@
 """Blocks that are rendered from other data, such as an operation of an OpenAPI specification.
 
-Packages register a ``Draw`` function, which converts a block to ordinary blocks so that all output formats
-support it: HTML, Markdown, search, and print. The API returns the original block.
+Packages register a ``Draw`` function, which converts a block to ordinary blocks so that all output formats support it:
+HTML, Markdown, search, and PDF. The API returns the original block.
 """
 
 from __future__ import annotations
@@ -25,11 +25,10 @@ It takes the type of the block."""
 
 
 class Drawing(Struct, frozen=True):
-    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side,
-    as on a web page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page,
-    which need not be repeated. ``written``: whether people wrote the page and the block is one part of it.
-    ``whole``: whether to include all details; otherwise, some collapsed ones may be a link to the page with
-    all of them."""
+    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side, as on a web
+    page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page, which need not be
+    repeated. ``written``: whether people wrote the page and the block is one part of it. ``whole``: whether to include
+    all details; otherwise, some collapsed details may be replaced with a link to the page with all of them."""
 
     asker: Requester
     folded: bool
@@ -71,7 +70,7 @@ def contains_rendered_blocks(document: Document) -> bool:
 
 
 def with_content(block: Block, find_file: FindFile) -> Block:
-    """Return the block in the form used for rendering, with the hash of the file that it refers to."""
+    """Return the block in the format used for rendering, with the hash of the file that it refers to."""
     ref = block.data.get("ref")
     item = (
         find_file(ref, block.type) if isinstance(ref, dict) and ref.get("kind") in ("url", "file") else None
@@ -89,8 +88,8 @@ def draw_blocks(
     document: Document,
     stays: Callable[[Block], bool] = lambda block: False,
 ) -> set[Drawn]:
-    """Replace the blocks of a document with their renderings, in place, and return their sources. ``stays``:
-    the function that returns whether a block is rendered elsewhere."""
+    """Replace the blocks of a document with their renderings, in place, and return their sources. ``stays``: the
+    function that returns whether to leave a block to another renderer."""
     there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}

@@ -253,7 +253,7 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return those of these spaces in whose main a page is or was restricted."""
+    """Return which of these spaces have or had a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
@@ -263,7 +263,7 @@ def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]
 
 
 def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the spaces of an organization in whose main a page is or was restricted."""
+    """Return the spaces of an organization that have or had a restricted page in main."""
     # Each branch with restricted pages takes one index lookup, and in this order no other rows are read.
     rows = tx.all(
         """WITH RECURSIVE restricted(branch) AS (
@@ -279,7 +279,7 @@ def list_restricted_spaces(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def list_child_ids(tx: Transaction, state: State, parents: Iterable[str]) -> list[tuple[str, str]]:
-    """Return the subpages of these pages, each with its parent, in no order."""
+    """Return the subpages of these pages, each with its parent, in no particular order."""
     below = f"p.parent_id {tx.among('parents')} AND p.deleted = 0"
     selects, layers = _select_from_layers(state, "SELECT p.page_id, p.parent_id FROM page_versions p", below)
     return [
@@ -424,8 +424,8 @@ def list_ancestors(tx: Transaction, state: State, page: Page) -> list[Page]:
 
 
 def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, list[Page]]:
-    """Return the pages with these IDs that exist in the state, each after its ancestors from the top down,
-    with one lookup per level."""
+    """Return the pages with these IDs that exist in the state, each preceded by its ancestors from the top down, with
+    one lookup per level."""
     found = find_pages(tx, state, page_ids)
     known, level = dict(found), found
     while level:

@@ -42,13 +42,13 @@ def lock_main(tx: Transaction, state: State, changes: Changes, prepared: Prepare
 
 
 def is_in_place(tx: Transaction, state: State, changes: Changes) -> bool:
-    """Return whether all changed pages keep their places and names."""
+    """Return whether all changed pages keep their positions and names."""
     before = find_pages(tx, state, changes.pages)
     return all(_keeps_place(before.get(id), page) for id, page in changes.pages.items())
 
 
 def _keeps_place(before: Page | None, after: Page | None) -> bool:
-    """Return whether a page keeps its place and names."""
+    """Return whether a page keeps its position and names."""
     return before is not None and after is not None and _place(before) == _place(after)
 
 

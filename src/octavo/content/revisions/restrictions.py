@@ -1,14 +1,14 @@
 """Restricted pages of a state, and the state as one person sees it.
 
-The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current
-rule. The rules of main apply to every state of the space, also to revisions and change requests from before
-the rule.
+The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current rule. The
+rules of main apply to every state of the space, including revisions and change requests from before the rule.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -19,7 +19,7 @@ from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
-from octavo.organization.access.page_rules import PageViewer, Rule, level_at
+from octavo.organization.access.page_rules import PageViewer, Rule, is_published, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
@@ -42,7 +42,7 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, and those of main, also of pages that
+    """Return the rules that apply in a state: the rules of its pages, and those of main, including rules of pages that
     were deleted there."""
     main = main_state(tx, state.space_id)
     found = _read_cached(tx, (main.revision_id,), lambda: _read_with_deleted(tx, main, {}))
@@ -66,8 +66,8 @@ def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[]
 
 
 def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of a state, also of pages that were deleted while a rule applied to them. ``of_main``: the rules
-    of main, which also apply to pages that only the state has or had below the same pages."""
+    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. ``of_main``:
+    the rules of main, which also apply to pages that only the state has or had below the same pages."""
     found = _read(tx, state, of_main)
     deleted: dict[str, tuple[Rule, ...]] = {
         id: (rule,) for id, rule in list_deleted_restricted(tx, state).items()
@@ -115,13 +115,13 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
-    """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    """Return the state without the pages that the caller can't see. Integrations see no restricted pages."""
     state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
         return state
     if isinstance(space.actor, Script):
-        return published(tx, state)
+        return unrestricted(tx, state)
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state
@@ -129,9 +129,12 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
 
 
 def _limits_in(
-    tx: Transaction, state: State, viewer: PageViewer | None, compute: Callable[[], ReaderLimits]
+    tx: Transaction,
+    state: State,
+    viewer: PageViewer | Literal["sites", "everyone"],
+    compute: Callable[[], ReaderLimits],
 ) -> ReaderLimits:
-    """Return the limits of a viewer in a state; None for sites. A state without a revision isn't cached."""
+    """Return the limits of a viewer in a state. A state without a revision isn't cached."""
     if not state.revision_id:
         return compute()
     key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
@@ -148,11 +151,11 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
     space = None
     if isinstance(caller, Person | Script):
         space = find_space_access(tx, caller, Can.VIEW, state.space_id)
-    return published(tx, state) if space is None else seen_by(tx, space, state)
+    return unrestricted(tx, state) if space is None else seen_by(tx, space, state)
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
-    """Return a state as the reader of another one sees it. Pages hidden in that one are hidden here, too."""
+    """Return a state as the reader of another state sees it. Pages hidden in that state are hidden in this one, too."""
     if like.reader is None:
         return replace(state, limits=like.limits)
     seen = seen_by(tx, like.reader, state)
@@ -181,37 +184,54 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
     """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing. Sites show no restricted page."""
+    viewing."""
     if drafted is not None and drafted.space_id == space_id:
         return published(tx, revision_state(tx, space_id, drafted.revision_id))
     return published(tx, main_state(tx, space_id))
 
 
 def published(tx: Transaction, state: State) -> State:
-    """Return the state without restricted pages, as sites show it."""
+    """Return the state as sites show it: without restricted pages, except those whose rules let sites show them."""
     found = find_rules(tx, state)
     if not found:
         return state
-    return replace(state, limits=_limits_in(tx, state, None, lambda: ReaderLimits.of(frozenset(found))))
+
+    def limits() -> ReaderLimits:
+        return ReaderLimits.of(frozenset(id for id, rules in found.items() if not is_published(rules)))
+
+    return replace(state, limits=_limits_in(tx, state, "sites", limits))
+
+
+def unrestricted(tx: Transaction, state: State) -> State:
+    """Return the state without restricted pages, which everyone who sees the space can see."""
+    found = find_rules(tx, state)
+    if not found:
+        return state
+    limits = _limits_in(tx, state, "everyone", lambda: ReaderLimits.of(frozenset(found)))
+    return replace(state, limits=limits)
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
-    """Raise Forbidden unless the reader of the state can replace a page by another version. ``old``: the version
+    """Raise Forbidden unless the reader of the state can replace a page with another version. ``old``: the version
     before, if it is known."""
     if state.limits is None or (old is not None and new is not None and replace(old, rank=new.rank) == new):
         return
     if page_id in state.limits.hidden:
-        raise Forbidden("This page contains pages that you can't see. Ask an administrator of the space.")
+        raise Forbidden(
+            "This page has subpages that you can't see. Ask a space administrator to make this change."
+        )
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
-        raise Forbidden("You can't edit this page. Ask an administrator of the space for access to it.")
+        raise Forbidden("You can't edit this page. Ask a space administrator for permission to edit it.")
     if old is not None and new is not None and old.parent != new.parent:
         rules = state.limits.rules
         if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Page | None]) -> None:
-    """Raise Forbidden unless the reader of the state can replace these pages by other versions."""
+    """Raise Forbidden unless the reader of the state can replace these pages with other versions."""
     if state.limits is not None:
         before = find_pages(tx, state.whole, pages)
         for id, page in pages.items():
@@ -222,12 +242,12 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
         for child in list_children(tx, state.whole, gone) if gone else ():
             if pages.get(child.id, child) is not None and child.id in state.hidden:
                 raise Forbidden(
-                    "This page contains pages that you can't see. Ask an administrator of the space."
+                    "This page has subpages that you can't see. Ask a space administrator to make this change."
                 )
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
-    """Return the caller's role at a page of main; None if they can't see it."""
+    """Return the caller's role on a page of main; None if they can't see it."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space))
 
@@ -235,8 +255,8 @@ def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | Non
 def require_same_readers(
     tx: Transaction, main: State, after: Rules, pages: Mapping[str, Page | None]
 ) -> None:
-    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main is no administrator.
-    ``after``: the rules that apply after the merge."""
+    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main isn't an
+    administrator. ``after``: the rules that apply after the merge."""
     if main.limits is None:
         return
     before = find_pages(tx, main.whole, pages)
@@ -245,7 +265,9 @@ def require_same_readers(
         if page is None or old is None or old.parent == page.parent:
             continue
         if not set(main.limits.rules.get(old.parent or "", ())) <= set(after.get(page.parent or "", ())):
-            raise Forbidden("Only administrators of the space can move a page to where more people see it.")
+            raise Forbidden(
+                "Only space administrators can move a page to a location where more people can see it."
+            )
 
 
 class HiddenPages:
@@ -298,7 +320,7 @@ def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
     def see(tx: Transaction, space_id: str) -> State:
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         # All restricted pages of other spaces are hidden, too.
-        return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
+        return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
 
     return HiddenPages(tx, org.organization_id, see)
 

@@ -29,8 +29,7 @@ Write = Callable[[Transaction, Staged], None]
 def write_before_revision(
     db: Database, state: State, changes: Changes, more: Iterable[Write]
 ) -> Iterator[Staged]:
-    """Write the rows of ``changes`` of the state's upper branch, and then ``more``, in transactions of their
-    own.
+    """Write the rows of ``changes`` of the state's upper branch, and then ``more``, in separate transactions.
 
     The rows become active once the block has claimed the version (``claim_version``); if the block fails, no
     active rows remain. Call this outside any transaction. Raises BranchMoved if a writer that started later

@@ -1,11 +1,10 @@
 """Versions of data that is written before the revision it belongs to.
 
-The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
-become active only once the revision is created. Pages and items have a sequence far beyond the head of their
-branch, which becomes the head. Derived data has a version, initially 0. A large revision writes the rows of
-many owners (pages and reusable content) next to the current ones, under a new version, and switches these
-owners to it. Later edits write under the current version. Inactive rows are invisible, and a job removes
-them.
+The rows of a large revision, and the data derived with it, are written in short transactions beforehand and become
+active only once the revision is created. Pages and items have a sequence far beyond the head of their branch, which
+becomes the head. Derived data has a version, initially 0. A large revision writes the rows of many owners (pages and
+reusable content) alongside the current ones, under a new version, and switches these owners to it. Later edits write
+under the current version. Inactive rows are invisible, and a job removes them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Index long texts and derived pages in background jobs. People who edit a long text then don't wait for the index.
+"""Index long texts and derived pages in background jobs, so that people who edit a long text don't wait for the index.
 
 Derived pages are computed pages and pages with blocks that show an API operation. They change without a revision, so
 they are indexed again after related revisions and whenever their sources may have changed.

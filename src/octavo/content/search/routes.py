@@ -6,7 +6,7 @@ import msgspec
 
 from octavo.content.revisions.authorization import WrittenState
 from octavo.kit.http.operation import Area, Call
-from octavo.organization.access.authorization import OrgAccess, SpaceAccess
+from octavo.organization.access.authorization import OrgAccess, SpaceAccess, other_space_access
 from octavo.organization.access.roles import Can
 
 from . import presenting
@@ -27,9 +27,8 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
     """Search the pages of a space. Returns one entry per page, best matches first, each with its best
     sections.
 
-    Up to 1,000 pages are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 pages are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are more,
+    if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
 
     def search() -> SearchListing[SearchPage]:
@@ -38,6 +37,21 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 
     found: SearchListing[SearchPage] = call.context.answers.get(_key(call, space.space_id, query), search)
     return found
+
+
+@operation(
+    "searchSpaceAsUser",
+    "GET",
+    "/spaces/{spaceId}/permissions/users/{userId}/search",
+    needs=Can.ADMIN,
+    errors=(404,),
+)
+def search_as_user(
+    call: Call, space: SpaceAccess, user_id: str, query: SearchQuery
+) -> SearchListing[SearchPage]:
+    """Search the pages of a space that a person can see. Returns the results and the count that they get."""
+    with call.db.read() as tx:
+        return presenting.search_space(tx, call, other_space_access(tx, space, user_id), query)
 
 
 @operation(
@@ -52,9 +66,8 @@ def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) ->
     """Search the spaces of an organization that the caller can see. Returns spaces with matching pages, best
     first, each with its ten best pages; search the space to get all of them.
 
-    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there are more,
+    if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
 
     def search() -> SearchListing[SearchSpace]:

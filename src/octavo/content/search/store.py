@@ -378,7 +378,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return the pages among these that are indexed with their own text."""
+    """Return which of these pages are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -401,7 +401,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the spaces and ids of the pages among these that are pending for indexing."""
+    """Return the spaces and ids of those pages that are pending for indexing."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -646,8 +646,8 @@ def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches
 
 
 def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the spaces that contain a word of each term; for each word of the first term, those with most
-    pages first."""
+    """Yield the spaces that contain a word of each term; for each word of the first term, those with the most pages
+    first."""
     first, *others = terms
     also = "".join(
         f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"

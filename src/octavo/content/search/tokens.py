@@ -100,7 +100,7 @@ def fold(text: str) -> str:
 
 
 def _as_typed(text: str) -> str:
-    """Return the text folded, but with its uppercase letters."""
+    """Return the folded text, but keep its uppercase letters."""
     if text.isascii():
         return text
     plain = _IGNORED_SIGNS.sub("", unicodedata.normalize("NFKD", text))
@@ -249,7 +249,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def one_edit_away(word: str) -> set[str]:
-    """Return every word one typing error away: a letter added, missing, replaced, or two swapped."""
+    """Return every word one typing error away: with a letter added, missing, or replaced, or two letters swapped."""
     letters = _LETTERS + "".join(c for c in set(word) if c not in _LETTERS)
     splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     return (

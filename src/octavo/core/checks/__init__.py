@@ -1,2 +1,1 @@
-"""Checks of documents that need no language model: they find missing, unfinished, or contradictory
-content."""
+"""Check documents for missing, unfinished, or contradictory content, without a language model."""

@@ -1,7 +1,7 @@
 """Check whether code samples can be parsed.
 
-Samples in documentation are often fragments, and omit irrelevant parts. A sample is only reported if no
-reading of it makes sense.
+Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if no interpretation
+of it makes sense.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 _LONGEST = 20_000
-"""Maximum number of characters of a sample that is checked."""
+"""Maximum length in characters of a sample that is checked."""
 _ELLIPSIS = re.compile(r"…|\.\.\.")
 _SPREAD = re.compile(r"\.\.\.(?=[\w$\[{(])")
 _PLACEHOLDER = re.compile(r"<[^\s<>=/!?][^<>\n]{0,60}>|\{\{|\{%|\$\{|<%|%\}|\[\[|\*\*\*|~~~")
@@ -32,7 +32,7 @@ _PYTHON_2 = re.compile(r"^\s*(?:print\s+[\"'\w]|exec\s+\"|raise\s+\w+,)|except\s
 _NAMELESS = re.compile(r"^\s*(?:-{3,}|={3,})\s*$", re.M)
 _SIGNATURE = re.compile(r"[\w.$]+\([^()]*\)(?:\s*(?::|->|=>)\s*[\w.<>\[\]?| ]+)?[;,]?")
 _SHELL = re.compile(r"\s*(?:use|show) \w+;?$", re.M)
-"""Commands of a database shell that reads JavaScript."""
+"""Commands of a database shell that accepts JavaScript."""
 _own = threading.local()
 
 
@@ -41,7 +41,7 @@ class _Broken(ValueError):
 
 
 def explain_broken_code(syntax: str, source: str) -> str | None:
-    """Return the reason why a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
+    """Return the reason a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
 
     >>> explain_broken_code("json", '{"a": 1,}')
     'JSON: Expecting property name enclosed in double quotes (line 1)'
@@ -73,7 +73,7 @@ def _check_json(text: str) -> None:
         first = error
     except ValueError:
         return
-    # Several values in a row, and members of an object without the braces around them, are common.
+    # Consecutive values, and object members without the surrounding braces, are common.
     for attempt in (f"{{{text.strip().rstrip(',')}}}", f"[{text.strip().rstrip(',')}]"):
         try:
             json.loads(attempt)
@@ -134,7 +134,7 @@ def _check_xml(text: str) -> None:
     except etree.XMLSyntaxError:
         return
     for entry in parser.error_log:
-        # Prefixes and entities are declared in the file that a sample is from.
+        # Prefixes and entities are declared in the file that a sample comes from.
         if entry.type_name in (
             "NS_ERR_UNDEFINED_NAMESPACE",
             "ERR_UNDECLARED_ENTITY",
@@ -171,7 +171,7 @@ def _check_python(text: str) -> None:
 
 
 def _is_signature(text: str) -> bool:
-    """Return whether a sample is the signature of a function in a reference, or a list of them.
+    """Return whether a sample is a function signature from a reference, or a list of signatures.
 
     >>> _is_signature("# Get it.\\nget(string, string?): object?\\n\\nlast_result() -> object")
     True

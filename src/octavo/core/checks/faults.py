@@ -1,4 +1,4 @@
-"""Faults of a page, and all other data about it that checks of a whole site need."""
+"""Faults on a page, and the other data about it that site-wide checks need."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ QUOTE = 200
 
 
 class TextFix(Struct, frozen=True, array_like=True):
-    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, so that
-    it is found again on a page that was edited."""
+    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, used to
+    find it again after the page is edited."""
 
     before: str
     old: str
@@ -24,9 +24,8 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Fault of a page. ``subject``: the text that distinguishes it from other faults of its kind on the page.
-    ``quote``: the words that show it. ``message``: the problem with them. ``rule``: the rule of a style
-    guide."""
+    """Fault on a page. ``subject``: the text that distinguishes it from other faults of its kind on the page.
+    ``quote``: the words that show it. ``message``: the problem with them. ``rule``: the style guide rule."""
 
     kind: FaultKind
     subject: str
@@ -47,9 +46,9 @@ class Statement(Struct, frozen=True, array_like=True):
 
 
 class CheckedPage(Struct, omit_defaults=True):
-    """Result of the check of one page. ``urls``: the URLs of other sites, with the text of their links.
-    ``variables``: the names of the variables that it uses, such as ``space.version``. ``operations``: the operations of
-    APIs that it shows, as specification, method, and path."""
+    """Result of checking one page. ``urls``: the URLs of other sites, with the text of their links. ``variables``: the
+    names of the variables that it uses, such as ``space.version``. ``operations``: the API operations that it shows, as
+    specification, method, and path."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []

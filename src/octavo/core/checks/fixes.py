@@ -1,4 +1,4 @@
-"""Apply the fixes of findings to documents."""
+"""Apply fixes for findings to documents."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONTEXT = 40
 
 
 def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
-    """Return the replacement of a part of a text.
+    """Return the fix that replaces part of a text.
 
     >>> text_fix("You can simply start", 8, 15, "")
     TextFix(before='You can ', old='simply ', after='start', new='')
@@ -26,8 +26,9 @@ def text_fix(text: str, start: int, end: int, new: str) -> TextFix:
 def replace_text(document: Document, fix: TextFix) -> bool:
     """Replace a text in a document, in place. Return False if it isn't there, or is split by formatting.
 
-    Of several places, the one with the most of the expected text around it is changed: other fixes may have changed
-    some of that. Blocks with a replacement lose their source, so only they are written again.
+    If the text occurs more than once, the occurrence whose surroundings best match the expected text is replaced,
+    because other fixes may have changed some of that text. Changed blocks lose their source, so only they are written
+    again.
     """
     best: tuple[int, Block, Text, int, int] | None = None
     for top in document.nodes:
@@ -65,7 +66,7 @@ def _find_in(node: Text, fix: TextFix) -> Iterator[tuple[int, int, int]]:
 
 
 def _count_equal(one: str, two: str) -> int:
-    """Return the number of equal characters at the start of two texts."""
+    """Return the length of the common prefix of two texts."""
     return next(
         (at for at, (a, b) in enumerate(zip(one, two, strict=False)) if a != b), min(len(one), len(two))
     )

@@ -1,4 +1,4 @@
-"""Check one page by itself."""
+"""Check a single page."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
-    """Return the faults of a page, and the data that checks of the whole site need about it. ``rules``: the
-    rules of its style guide."""
+    """Return the faults of a page, and the data about it that site-wide checks need. ``rules``: the rules of its style
+    guide."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
@@ -93,8 +93,14 @@ def prose(node: Block | Inline) -> str:
     return "".join(parts)
 
 
+def styled_texts(document: Document) -> list[StyledText]:
+    """Return the paragraphs and headings of a page for the rules of a style guide."""
+    nodes = (node for node in walk(document) if isinstance(node, (Block, Inline)))
+    return [styled_text(node) for node in nodes if node.type in _PROSE]
+
+
 def styled_text(node: Block | Inline) -> StyledText:
-    """Return a paragraph or heading for the rules of a style guide."""
+    """Return a paragraph or heading in the form that style guide rules check."""
     text: list[str] = []
     shown: list[str] = []
     for child in walk(node):
@@ -110,7 +116,7 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str) -> re.Match[str] | None:
-    """Return the match of what marks a text without code as unfinished. Return None if nothing does."""
+    """Return the match of a placeholder, which marks a text without code as unfinished; None if there is none."""
     return _MARKER.search(text) or _FILLER.search(text) or _SOON.search(text)
 
 

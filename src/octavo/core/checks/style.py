@@ -1,7 +1,7 @@
-"""Rules of a style guide, in the format of Vale, and the faults that they find in a text.
+"""Style guide rules in Vale's format, and the faults that they find in a text.
 
-Patterns are run by RE2, which takes time in proportion to the text for every pattern. Patterns that it doesn't support,
-such as those that look ahead, are refused when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support, such as
+lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 from msgspec import Meta, Struct
@@ -46,18 +46,18 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Text that is not a rule, with the reason."""
+    """Raised for text that is not a rule, with the reason."""
 
 
 class RuleAction(Struct, frozen=True):
-    """Fix of a rule."""
+    """Fix that a rule specifies."""
 
     name: str = ""
     params: tuple[str, ...] = ()
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule in the form used in its file."""
+    """Rule as written in its file."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]
@@ -147,7 +147,8 @@ class StyleRule:
 
 
 def load_yaml(source: str) -> dict[str, object]:
-    """Return the keys of a rule. Raises StyleRuleError for text that isn't a mapping, is too long, or has aliases."""
+    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError for text that isn't a mapping, is too
+    long, or has aliases."""
     import yaml
 
     if len(source) > 200_000:
@@ -191,7 +192,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
 def _compile(
     pattern: str, given: GivenRule, parts: Sequence[str] = (), *, bounded: bool = True
 ) -> re.Pattern[str]:
-    """Compile a pattern. ``parts``: the patterns of the rule that it consists of, one of which an error names."""
+    """Compile a pattern. ``parts``: the patterns of the rule that it combines; an error names the invalid one."""
     import re2
 
     options = re2.Options()
@@ -213,23 +214,31 @@ def _compile(
 
 class StyledText(Struct, frozen=True):
     """Paragraph or heading. ``text``: as written; ``shown``: the same with code replaced by other characters, so that
-    no rule is about it."""
+    no rule matches it."""
 
     text: str
     shown: str
     heading: bool
 
 
+class Replacement(NamedTuple):
+    """Text that replaces a range of another text."""
+
+    start: int
+    end: int
+    new: str
+
+
 class StyleFault(Struct, frozen=True):
-    """Part of a text that breaks a rule. ``start`` and ``end``: its range, which ``new`` can replace unless it is
-    None."""
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: what corrects it; None if people
+    have to decide."""
 
     rule: StyleRule
     text: StyledText
     start: int
     end: int
     message: str
-    new: str | None = None
+    fix: Replacement | None = None
 
 
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
@@ -238,7 +247,7 @@ def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list
 
 
 def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield the parts of the texts of a page that break a rule, up to a maximum number."""
+    """Yield the parts of a page's texts that break a rule, up to a maximum number."""
     fitting = [text for text in texts if rule.fits(heading=text.heading)]
     return islice(_check(rule, fitting), min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
 
@@ -262,13 +271,14 @@ def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]
 def _fault(
     rule: StyleRule, text: StyledText, start: int, end: int, *words: str, new: str | None = None
 ) -> StyleFault:
-    return StyleFault(rule, text, start, end, _message(rule.given.message, words), new)
+    fix = _remove(text.text, start, end) if new == "" else Replacement(start, end, new) if new else None
+    return StyleFault(rule, text, start, end, _message(rule.given.message, words), fix)
 
 
 def _on_page(found: StyleFault) -> Fault:
     rule, text, start, end = found.rule, found.text.text, found.start, found.end
     # Other pages may link to a heading by its text, so only people change headings.
-    fix = text_fix(text, start, end, found.new) if found.new is not None and not found.text.heading else None
+    fix = text_fix(text, *found.fix) if found.fix is not None and not found.text.heading else None
     return Fault(
         "style",
         rule.name,
@@ -295,15 +305,12 @@ def _quote(text: str, start: int, end: int) -> str:
 def _check_existence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
     for match in rule.patterns[0].finditer(text.shown):
         if match[0].casefold() not in rule.exceptions and not _is_quoted(text.shown, match):
-            start, end = match.start(), match.end()
             new = _replacement(rule.given.action)
-            if new == "":
-                start, end = _with_space(text.text, start, end)
-            yield _fault(rule, text, start, end, match[0], new=new)
+            yield _fault(rule, text, match.start(), match.end(), match[0], new=new)
 
 
 def _replacement(action: RuleAction) -> str | None:
-    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't say."""
+    """Return the text that replaces a word to avoid: empty to remove it, or None if the rule doesn't specify one."""
     if action.name == "remove":
         return ""
     return action.params[0] if action.name == "replace" and len(action.params) == 1 else None
@@ -324,12 +331,10 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFaul
             old = match[0]
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
-            # A person has to choose among alternatives, and a replacement can't refer to groups of the pattern.
+            # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
             choice = None if "|" in new or "$" in new else _like(old, new)
-            start, end = match.start(), match.end()
-            if choice == "":
-                start, end = _with_space(text.text, start, end)
-            yield _fault(rule, text, start, end, new.replace("|", "’ or ‘"), old, new=choice)
+            words = new.replace("|", "’ or ‘"), old
+            yield _fault(rule, text, match.start(), match.end(), *words, new=choice)
 
 
 def _like(old: str, new: str) -> str:
@@ -337,9 +342,23 @@ def _like(old: str, new: str) -> str:
     return new[:1].upper() + new[1:] if old[:1].isupper() and not old.isupper() else new
 
 
-def _with_space(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return the range of a word to remove, together with the space after it."""
-    return (start, end + 1) if text[end : end + 1] == " " else (start, end)
+def _remove(text: str, start: int, end: int) -> Replacement:
+    """Return the removal of a word with the space and commas around it. The next word becomes the start of the sentence
+    if the removed word was.
+
+    >>> _remove("Obviously, you can.", 0, 9)
+    Replacement(start=0, end=12, new='Y')
+    >>> _remove("It is, of course, fine.", 7, 16)
+    Replacement(start=5, end=17, new='')
+    """
+    before, after = text[:start], text[end:]
+    if text[start].isupper() and (found := re.match(r",? (\w)", after)) is not None:
+        return Replacement(start, end + found.end(), found[1].upper())
+    if before.endswith(", ") and re.match(r"[,.;:!?)]|$", after):
+        return Replacement(start - 2, end + after.startswith(","), "")
+    if before.endswith(" ") and re.match(r"[,.;:!?)]|$", after):
+        return Replacement(start - 1, end, "")
+    return Replacement(start, end + after.startswith(" "), "")
 
 
 def _check_occurrence(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:

@@ -1,4 +1,4 @@
-"""Rules of a style guide as the files of Vale: their names, and what Octavo doesn't support in them."""
+"""Read and write style guide rules as Vale files, and report what Octavo doesn't support in them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class StyleFile(Struct, frozen=True):
 
 
 def file_stem(title: str) -> str:
-    """Return the name of the file of a rule, without its ending.
+    """Return the name of a rule's file, without its extension.
 
     >>> file_stem("Don't use “and/or”")
     'DontUseAndOr'
@@ -46,7 +46,7 @@ def file_stem(title: str) -> str:
 
 
 def title_of(stem: str) -> str:
-    """Return the title of a rule whose file has this name, without its ending.
+    """Return the title of a rule from the name of its file, without the extension.
 
     >>> title_of("OxfordComma"), title_of("URLFormat"), title_of("we")
     ('Oxford comma', 'URL format', 'we')
@@ -56,9 +56,9 @@ def title_of(stem: str) -> str:
 
 
 def read_style_file(stem: str, text: str) -> StyleFile:
-    """Read the file of a rule. Raises StyleRuleError for a rule that can't be checked.
+    """Read a rule file. Raises StyleRuleError for a rule that can't be checked.
 
-    The title and the reason that ``write_style_file`` puts above a rule are removed from it.
+    The title and the reason that ``write_style_file`` adds above a rule are removed.
     """
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").strip() + "\n"
     title, why = title_of(stem), ""
@@ -75,7 +75,7 @@ def read_style_file(stem: str, text: str) -> StyleFile:
 
 
 def write_style_file(title: str, why: str, source: str) -> str:
-    """Return the text of the file of a rule, with its title as a comment and its reason as its description."""
+    """Return the text of a rule file, with its title as a comment and its reason as its description."""
     described = re.search(r"^description\s*:", source, re.M) is not None
     about = "" if described or not why else f"description: {json.dumps(why, ensure_ascii=False)}\n"
     return f"# {' '.join(title.split())}\n{about}{source.strip()}\n"

@@ -41,7 +41,7 @@ def write_attributes(attrs: Data) -> str:
 
 
 def html_text(text: str) -> str:
-    """Return text for HTML in which all spaces are significant."""
+    """Return text as HTML in which all spaces are preserved."""
     text = html.escape(text, quote=False).replace("$$", "&#x24;&#x24;")
     return re.sub(r"[\t\r]|^ | $|(?<= ) |(?<=\n) | (?=\n)", lambda m: f"&#x{ord(m[0]):x};", text)
 

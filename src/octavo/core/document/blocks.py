@@ -1,11 +1,10 @@
 """Edit a document by the keys of its blocks: set, insert, delete, and move blocks. Untouched blocks keep
 their bytes and their keys.
 
-``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every
-top-level block, so that an edit reads neither the rest of the page nor the resulting page. It reads only the
-changed blocks and their neighbors, together with the definitions of the page. If that cannot prove that the
-rest of the page still reads the same, it raises ``NotLocal``, and the same edits are made again on the whole
-document.
+``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every top-level
+block, so that an edit reads neither the rest of the page nor the resulting page. It reads only the changed blocks and
+their neighbors, together with the definitions of the page. If it can't prove that the rest of the page is still read
+the same way, it raises ``NotLocal``, and the same edits are applied to the whole document.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _DEFINITIONS_MAX = 20_000
 _BESIDE_MAX = 8
 """Maximum number of blocks that are searched for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Maximum number of blocks that are read to find the changes of an edit."""
+"""Maximum number of blocks that are read to find what an edit changed."""
 _LOOKS = 16
 """Maximum number of keys that are looked up one by one before all of them are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -91,8 +90,8 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 
 class ChangedBlocks(Struct, frozen=True):
-    """Changes that an edit of some blocks made to the references of a page. ``before``: the number of references before
-    the first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, as
+    """Changes to a page's references caused by an edit to some blocks. ``before``: the number of references before the
+    first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, as
     ``references`` returns them for the page. ``has_places``: whether the edit may have changed the targets of links."""
 
     before: int
@@ -154,7 +153,7 @@ def _indexes_containing(
 
 
 def _kept(entries: Sequence[BlockEntry], among: Set[str] | None, kept: dict[str, str]) -> dict[str, str]:
-    """Add the keys that nodes keep to ``kept``, and return it. ``among``: the names of the nodes; None for all."""
+    """Add the kept keys of nodes to ``kept``, and return it. ``among``: the names of the nodes; None for all."""
     counts: dict[str, int] = {}
     if among is not None:
         entries = [entries[at] for at in _indexes_containing(among, entries, _names_of)]
@@ -210,7 +209,7 @@ class Allowed(Struct, frozen=True):
 
 
 class EditedBlocks(Struct, frozen=True):
-    """Result of edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
+    """Result of applying edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
     ``document``: the whole document, if it was read."""
 
     text: str
@@ -445,7 +444,7 @@ class BlockEdits:
         return given.nodes
 
     def delete(self, keys: Sequence[str], field: str) -> None:
-        """Delete blocks, and blocks that contained nothing else. Raises EditError."""
+        """Delete blocks, and any blocks that contained nothing else. Raises EditError."""
         for number, key in enumerate(keys):
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
@@ -461,7 +460,7 @@ class BlockEdits:
         return [slot.node for slot in taken]
 
     def take(self, keys: Sequence[str], field: str, beside: BlockPosition | None = None) -> list[_Slot]:
-        """Remove blocks for ``put``, on this page or another. ``beside``: their new position."""
+        """Remove blocks so that ``put`` can insert them, on this page or another. ``beside``: their new position."""
         goal = (beside.after or beside.before or beside.into) if beside is not None else None
         taken: list[_Slot] = []
         for number, key in enumerate(keys):
@@ -516,8 +515,8 @@ class BlockEdits:
         self._check(found)
 
     def detach(self, keys: Sequence[str], field: str) -> list[Block]:
-        """Remove blocks for another page, with their keys, and with their sources if these mean the same
-        without the definitions of this page. Raises EditError."""
+        """Remove blocks for another page, with their keys, and with their sources if the sources mean the same without
+        this page's definitions. Raises EditError."""
         taken = self.take(keys, field)
         nodes = []
         for slot in taken:
@@ -649,7 +648,7 @@ class BlockEdits:
         """Move the gap before a removed block in front of the next one, joined with that block's own gap."""
         if at < len(self._order):
             here = self._slot(at)
-            # The first block starts where the document started, any other keeps its distance.
+            # The first block starts where the document started; any other block keeps its gap.
             here.gap = gap if not here.gap.strip(_BLANK) and at == 0 else _joined(gap, here.gap)
         elif gap.strip(_BLANK):
             self._tail = _joined(gap, self._tail)
@@ -806,8 +805,8 @@ class BlockEdits:
         return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
-        """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and
-        one block on either side."""
+        """Return the runs of blocks to write and read: touched blocks, points where blocks became adjacent, and one
+        block on either side."""
         order = self._order
         touched: list[int] = []
         before: int | None = -1
@@ -865,8 +864,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Return the blocks of a window, read again. Raises NotLocal if unchanged blocks read differently, or if the
-        definitions changed."""
+        """Read the blocks of a window again and return them. Raises NotLocal if unchanged blocks are read differently,
+        or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -895,7 +894,7 @@ class BlockEdits:
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
-        """Raise NotLocal if tags or elements in these blocks may pair with tags or elements elsewhere."""
+        """Raise NotLocal if tags or elements in these blocks may pair with tags or elements in other blocks."""
         for block in blocks:
             opened, closed = open_ends(block.source or "")
             if closed or any(f"end{name}" in text or f"</{name}" in text.lower() for name in opened):

@@ -1,9 +1,9 @@
 """Rules for where emphasis can open and close, including scripts that put no spaces between words.
 
-CommonMark lets no mark open or close between punctuation and a letter, but in Chinese, Japanese, and Korean
-text there are only such places: ``**重点。**后面`` stayed literal. These are the amended rules of the CJK-friendly
-CommonMark specification, which several implementations share: next to a CJK character, punctuation does not
-count, so the mark works there as it does between letters. Text without CJK characters is not affected.
+CommonMark doesn't let a mark open or close between punctuation and a letter, which would leave ``**重点。**后面``
+unformatted, because Chinese, Japanese, and Korean text has no spaces there. These are the amended rules of the
+CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation does
+not count, so the mark works there as it does between letters. Text without CJK characters is not affected.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ def _is_emoji(char: str, code: int) -> bool:
 
 
 def _is_form_selector(char: str) -> bool:
-    """Return whether a character is a variation selector for a form of the previous character instead of for
-    an emoji."""
+    """Return whether a character is a variation selector that selects a form of the previous character other than an
+    emoji."""
     return "\ufe00" <= char <= "\ufe0e"
 
 
@@ -71,8 +71,8 @@ _NOTHING: Any = MappingProxyType({})
 
 
 def without_dicts(token: Token) -> Token:
-    """Share one empty dict among tokens. With two dicts for each token, they would make up a third of its
-    size. Rules that need one assign a new dict."""
+    """Share one empty dict among tokens. Separate dicts would make up a third of each token's size. Rules that need a
+    dict assign a new one."""
     token.attrs = token.meta = _NOTHING
     return token
 

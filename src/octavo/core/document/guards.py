@@ -1,7 +1,7 @@
-"""Misspelled or misplaced conditions: find them and hide the content that they were meant to guard.
+"""Find misspelled or misplaced conditions, and hide the content that they were meant to guard.
 
-Condition tags belong between blocks. Elsewhere (in the middle of a line, `{% else %}` in a condition, a
-misspelled tag) they have no effect, and the content after them would be visible to everyone.
+Condition tags belong between blocks. Anywhere else (in the middle of a line, `{% else %}` in a condition, a misspelled
+tag) they have no effect, and the content after them would be visible to everyone.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def has_guard_key(lines: str) -> bool:
 
 
 def may_hold_guards(text: str) -> bool:
-    """Return whether a text may contain guards, a quick check."""
+    """Check quickly whether a text may contain guards."""
     return "{%" in text and _GUARD.search(text) is not None
 
 
@@ -68,7 +68,7 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield the line (from 1) and text of each guard that can't be read; guards inside a block have the line
+    """Yield the line (from 1) and text of each guard that can't be read; a guard inside a block is reported at the line
     where the block starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):

@@ -167,8 +167,8 @@ class ApiRenderer(Renderer):
         return self._rows(rows)
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
-        """Render rows of method, path, link, and id. A prefix shared by most paths is shown once, above. An
-        operation that is named only by its path shows it once."""
+        """Render rows of method, path, link, and id. A prefix shared by most paths is shown once, above. If an
+        operation's only name is its path, the path is shown once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -267,7 +267,7 @@ class ApiRenderer(Renderer):
         return element("p", block.nodes, class_="openapi-limits")
 
     def openapi_fold(self, block: Block) -> Pieces:
-        """Render the fields inside a field, collapsed behind their number."""
+        """Render the fields inside a field, collapsed under a line with their number."""
         title, body = title_and_body(block)
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         of = self._fold_context(block)
@@ -379,8 +379,8 @@ class ApiRenderer(Renderer):
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; of
-    several, the longest. Return an empty string if there is none."""
+    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; if more than one
+    qualifies, the longest. Return an empty string if there is none."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

@@ -60,7 +60,7 @@ class CodeRenderer(Renderer):
         return self._listing(block, len(lines), lambda syntax, shown: self._lines(lines, syntax, shown))
 
     def openapi_listing(self, block: Block) -> Pieces:
-        """Render a listing whose many lines are plain text instead of nodes."""
+        """Render a listing with many lines, given as plain text instead of nodes."""
         source = text_of(block.data, "source") or ""
 
         def body(syntax: str, shown: int) -> list[Piece]:
@@ -165,7 +165,7 @@ class CodeRenderer(Renderer):
         def text(node: Text) -> None:
             for leaf in node.leaves:
                 for kind, part in tokens.take(len(leaf.text)):
-                    # GitBook marks important code with bold; other marks keep their meaning.
+                    # GitBook uses bold to mark important code; other marks keep their meaning.
                     marks = [m for m in leaf.marks if m.type not in ("code", "keyboard")]
                     out.append(as_markup(marked(marks, write_tokens([(kind, part)]))))
 

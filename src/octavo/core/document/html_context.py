@@ -28,8 +28,8 @@ class HtmlTarget(Struct, frozen=True, kw_only=True):
 
 
 ALL_FIELDS = "fields=all"
-"""Query of a page that lists all fields of its API content; without it, the page has the first fields and a
-link to this page."""
+"""URL query for the version of a page that lists all fields of its API content; without it, the page has the first
+fields and a link to that version."""
 COLUMN = 736
 """Width of a text column on a page in pixels."""
 
@@ -161,17 +161,17 @@ class CodeBlock(Struct, frozen=True):
 
 
 class HtmlContext(Struct, frozen=True, kw_only=True):
-    """Everything that is needed to render a page: pure callables over data that was fetched before.
+    """Everything that is needed to render a page: pure functions of data that has already been fetched.
 
-    ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's
-    icon sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL
-    for trying out an operation. ``authentication(spec)``: returns the URL of the authentication page of an
-    API, or None. ``integration(data)``: returns the URL of the content that an integration shows in its
-    block. ``code_block(syntax)``: returns the block that renders listings in that language. ``highlight(code,
-    syntax)``: returns the colored tokens of a listing. ``search(query)`` and ``ask(query)``: return the URLs
-    of the pages behind buttons, or None. ``new_tab``: whether to open other hosts in a new tab. ``anchors``:
-    whether headings have a link to themselves. ``direction``: the direction of the page, ``ltr`` or ``rtl``;
-    text in the other direction is marked. ``column``: the width in pixels of the text on a wide screen.
+    ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's icon
+    sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL for trying out an
+    operation. ``authentication(spec)``: returns the URL of an API's authentication page, or None.
+    ``integration(data)``: returns the URL of the content that an integration shows in its block.
+    ``code_block(syntax)``: returns the block that renders listings in that language. ``highlight(code, syntax)``:
+    returns the colored tokens of a listing. ``search(query)`` and ``ask(query)``: return the URLs of the pages that
+    buttons open, or None. ``new_tab``: whether to open other hosts in a new tab. ``anchors``: whether headings have a
+    link to themselves. ``direction``: the direction of the page, ``ltr`` or ``rtl``; text in the other direction is
+    marked. ``column``: the width in pixels of the text on a wide screen.
     """
 
     link: Callable[[Data], HtmlTarget | None] = _link
@@ -203,7 +203,7 @@ class OutlineHeading(Struct, frozen=True):
 class Html(Struct, frozen=True):
     """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed. ``diagrams``:
     whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
-    ``together``: whether some of them are expandable lines. ``changes``: whether it lists changes of operations.
+    ``together``: whether some of them are expandable lines. ``changes``: whether it lists changes to operations.
     ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether it shows some operations in
     full."""
 

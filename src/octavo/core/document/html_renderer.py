@@ -1,6 +1,6 @@
 """Renderer of pieces, and of parts that all kinds of nodes share: references, images, and notes.
 
-Pieces are on one stack, so the depth of a document costs no recursion.
+Pieces are kept on one stack, so a deep document needs no recursion.
 """
 
 from __future__ import annotations

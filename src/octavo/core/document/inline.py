@@ -30,7 +30,7 @@ STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
 """An id that the author gave to a heading, in any script."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""A heading's id in the form that many tools use after the text: ``## Types {#module-types}``."""
+"""A heading's id in the format that many tools use after the text: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -382,7 +382,7 @@ def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
 
 
 def plain_inlines(text: str) -> Inlines:
-    """Return the nodes of text without any character that starts an inline rule: at most URLs and emoji."""
+    """Return the nodes of text without any character that starts an inline rule: only text, URLs, and emoji."""
     build = _Builder(None)
     _plain(build, text)
     return build.out
@@ -435,7 +435,7 @@ def _emojis(build: _Builder, text: str) -> None:
 
 
 def _trim_url(url: str) -> str:
-    """Return the URL without trailing punctuation and without a closing parenthesis that it did not open."""
+    """Return the URL without trailing punctuation and unmatched closing parentheses."""
     end, unopened = len(url), url.count(")") - url.count("(")
     while end:
         if url[end - 1] == ")" and unopened > 0:
@@ -494,8 +494,7 @@ def _image(token: Token) -> Inline:
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return, for each opening HTML tag, the index of its end tag, and the reverse, on one level of
-    Markdown."""
+    """Return, for each opening HTML tag, the index of its end tag, and vice versa, on one level of Markdown."""
     pairs: dict[int, int] = {}
     opened: dict[tuple[str, int], list[int]] = {}
     for index, token in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""Convert documents to and from JSON, in the form of the API's JSONDocument.
+"""Convert documents to and from JSON, in the format of the API's JSONDocument.
 
 ``to_json`` never fails. ``from_json`` accepts input from clients: it checks everything against ``schema.py``
 and raises ``DocumentError`` naming the position, such as ``document.nodes[3].data.style: expected one of
@@ -29,7 +29,7 @@ class DocumentError(ValueError):
 
 
 def to_json(document: Document) -> Data:
-    """Return the document in the form of the API. Nodes without keys get keys (see ``keys.assign_keys``)."""
+    """Return the document in the API's format. Nodes without keys get keys (see ``keys.assign_keys``)."""
     assign_keys(document)
     ids = place_ids(document)
     return {
@@ -40,7 +40,7 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
-    """Return some nodes with keys in the form of their document, without the ids of link targets, because
+    """Return some nodes with keys as they are in their document's JSON, but without the ids of link targets, because
     these depend on the whole document."""
     return [_show(node, {}) for node in nodes]
 
@@ -107,8 +107,8 @@ def _show_mark(mark: Mark) -> Data:
 
 
 def from_json(value: object) -> Document:
-    """Return the document of a decoded JSON value, checked. ``isVoid``, ``meta.id``, and unknown members are
-    ignored; unknown block and inline types are rejected."""
+    """Validate a decoded JSON value and return its document. ``isVoid``, ``meta.id``, and unknown members are ignored;
+    unknown block and inline types are rejected."""
     found = _Reader().mapping(value, "document", "document")
     return nodes_from_json(found.get("nodes"), "document.nodes")
 

@@ -523,7 +523,7 @@ _STARTING: dict[str, tuple[Any, ...]] = {**_INTERRUPTING, "[": (footnote, defini
 
 
 def _chain(rules: dict[str, tuple[Any, ...]]) -> Callable[[StateBlock, int, int, bool], bool]:
-    """Return a rule that tries only the given rules for the first character of a line."""
+    """Return a rule that tries only the rules given for the first character of a line."""
 
     def rule(state: StateBlock, line: int, end: int, silent: bool) -> bool:
         start = state.bMarks[line] + state.tShift[line]
@@ -725,8 +725,7 @@ _PADDING = "".join(map(chr, range(33)))
 
 
 def safe_url(url: str) -> bool:
-    """Return whether a link can have this URL: no script, data, or local file, in any browser's
-    interpretation."""
+    """Return whether a URL is safe to link to: not a script, data, or a local file in any browser's interpretation."""
     return normalize_url.validateLink(_UNREAD.sub("", url).lstrip(_PADDING))
 
 

@@ -460,7 +460,7 @@ def _figure(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _image_of_markdown(content: Kids) -> Block | None:
-    """Return the image of content that is a single Markdown image."""
+    """Return the image from content that is a single Markdown image."""
     images = content[0] if len(content) == 1 else None
     if not isinstance(images, Block) or images.type != "images" or images.data or len(images.nodes) != 1:
         return None
@@ -725,8 +725,8 @@ Places = dict[tuple[int, int], tuple[int, int]]
 
 
 def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
-    """Return the rows with an empty cell wherever another one extends to, and the extent of the cells; None
-    if they extend too far."""
+    """Return the rows, with an empty cell at each position that another cell covers, and the spans of the cells; None
+    if the spans are too large."""
     merged: Places = {}
     covered: set[tuple[int, int]] = set()
     placed: list[dict[int, Element]] = []
@@ -888,7 +888,7 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read a video or audio file: as a block that plays it if it is on the web, otherwise as the file."""
+    """Read a video or audio file: as a block that plays it if it is on the web, otherwise as a file."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None

@@ -22,7 +22,7 @@ It also bounds everything computed from a document, and each step that no other 
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""Name in messages for the parts of which a page has too many."""
+"""How messages name the parts that a page has too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):

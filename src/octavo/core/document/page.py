@@ -163,7 +163,7 @@ def _is_condition(key: str) -> bool:
 
 
 def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
-    """Return the keys of a front matter (including its ``---`` lines), and the reason if it can't be read."""
+    """Parse front matter, including its ``---`` lines. Return its keys, and the reason if it can't be read."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
@@ -339,7 +339,8 @@ class _Head:
         fits = isinstance(canonical, (str, type(None))) and isinstance(alternates, list)
         if not fits or value.keys() - {"canonical", "alternates"} or not all(map(_is_text, alternates)):
             self.problem(
-                key, f"{key}: must have the URL or path `canonical`, or a list of them, `alternates`"
+                key,
+                f"{key}: must contain `canonical`, a URL or path, or `alternates`, a list of URLs and paths",
             )
             return {}
         return value
@@ -398,7 +399,7 @@ def _layout_value(layout: LayoutOptions) -> JsonObject:
 
 
 def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
-    """Return the top-level keys of a front matter: name, line (from 1), and the offsets of the entry."""
+    """Return the top-level keys of front matter: name, line (from 1), and the offsets of the entry."""
     match = _FRONT.match(front)
     if match is None:
         return []
@@ -504,8 +505,8 @@ def _set_keys(front: str, changes: JsonObject, ending: str) -> str:
     )
     if match is None or problems or is_right:
         return changed
-    # The lines of a changed key contained more than the key: an anchor that others repeat, or a key of an
-    # unusual form.
+    # The lines of a changed key contained more than the key: an anchor that others repeat, or a key written in an
+    # unusual way.
     written = "".join(_entry(key, value, ending) for key, value in expected.items())
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 

@@ -1,4 +1,4 @@
-"""Helpers shared by all renderers of documents: careful access to external values, and short texts."""
+"""Helpers shared by all renderers of documents: safe access to external values, and short texts."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[object]) -> list[Any]:
-    """Return the nodes, with a single plain paragraph replaced by its content."""
+    """Return the nodes, with a single plain paragraph replaced with its content."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)
@@ -144,7 +144,7 @@ def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
     """Return the number of columns and rows that each cell of a table spans, by position (record, column), if the
-    covered cells are empty; and the positions of these. The header is record -1."""
+    covered cells are empty; and the positions of the covered cells. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()

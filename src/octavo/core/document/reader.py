@@ -1,4 +1,4 @@
-"""Read Markdown into nodes. ``read`` takes any text, never fails, and keeps every byte: see ``Document``."""
+"""Read Markdown into nodes. ``read`` accepts any text, never fails, and keeps every byte: see ``Document``."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from .tag_reader import ANY_TAG, PAIRED, TAGS, VOID_TAGS, read_integration
 MAX_TAGS = 16
 """Maximum nesting of tags and elements (within one list or quote) that are paired."""
 _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
-"""Limits of the total number of characters of footnotes: a minimum, plus a multiple of the length of the page.
-A footnote is read again at every reference; references beyond the limit are empty."""
+"""Limits on the total number of characters of footnotes: a minimum, plus a multiple of the length of the page. A
+footnote is read again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
 """Characters that can start or end something within a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth to which Markdown in HTML in Markdown (and so on) is read; deeper content is HTML only."""
+"""Maximum depth to which Markdown in HTML in Markdown (and so on) is read; deeper content is read only as HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """The first line of a quote that is a GitHub alert."""
@@ -67,7 +67,7 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return the number of nodes that a node counts as if a client sends it back. A text also counts its leaves and
+    """Return the number of nodes that a node counts as when a client sends it back. A text also counts its leaves and
     their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
@@ -420,8 +420,8 @@ class _Reader:
 
 
 def read(markdown: str) -> Document:
-    """Return the document of a page's body (see ``page.split_page``). Works for every text; ``writer.write``
-    returns exactly that text."""
+    """Return the document of a page's body (see ``page.split_page``). Accepts any text; ``writer.write`` returns
+    exactly that text."""
     try:
         return _read(markdown)
     except DEFECTS as error:
@@ -504,7 +504,7 @@ def open_ends(markdown: str) -> tuple[set[str], set[str]]:
 
 
 def read_blocks(markdown: str) -> list[Block]:
-    """Return the blocks of a piece of Markdown, without sources. Works for every text."""
+    """Return the blocks of a piece of Markdown, without sources. Accepts any text."""
     try:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()

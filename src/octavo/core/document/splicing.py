@@ -1,8 +1,8 @@
 """Apply an edit of a block to the block's source, so that untouched parts keep their bytes.
 
-The block before and after the edit is written in the canonical style as a draft. The difference between the
-drafts is the edit; aligning the words and punctuation of the old draft with the source shows where to apply
-it. The result is used only if it reads the same as the canonical style, so a wrong guess costs only time.
+The block before and after the edit is written in the canonical style as a draft. The difference between the drafts is
+the edit; aligning the words and punctuation of the old draft with the source shows where to apply it. The result is
+used only if it is read the same way as the canonical style, so a wrong guess costs only time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Maximum number of characters of a block; an edit of a longer block rewrites it."""
+"""Maximum number of characters of a block; an edit to a longer block rewrites it."""
 _READ_MAX, _READ_SHARE = 200_000, 4
 """Maximum number of characters that can be read to find the position of an edit, and the maximum number of
 times that the source can be read if that is more."""
@@ -135,8 +135,7 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside a block are in the same places, even if the content of some
-    changed."""
+    """Return whether all blocks inside a block are in the same positions, even if the content of some changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
@@ -178,7 +177,7 @@ def _tokens(text: str) -> _Tokens:
 
 
 def _likeness(token: str) -> str:
-    """Return the common class of tokens that can replace each other."""
+    """Return the class that a token shares with the tokens that can replace it."""
     if token.isspace():
         return " "
     return token.replace("_", "*")
@@ -203,7 +202,7 @@ def spliced(source: str, before: str, after: str) -> Iterator[str]:
     ending = "\r\n" if "\r\n" in source else "\n"
     seen: set[str] = set()
     known: dict[Any, dict[int, int]] = {}
-    # Smallest first: the bare change, however it is located.
+    # Smallest first: the bare change, located in either way, comes before wider ones.
     for (left, right), find in product(((0, 0), (0, 1), (1, 0), (1, 1)), (_places, _places_by_words)):
         places = known.get(find)
         if places is None:

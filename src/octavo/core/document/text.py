@@ -1,4 +1,4 @@
-"""Extract text from a document: plain text, its outline, its sections for search."""
+"""Extract a document's plain text, its outline, and its sections for search."""
 
 from __future__ import annotations
 

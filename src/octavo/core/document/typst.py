@@ -1,9 +1,9 @@
 """Render document nodes as Typst code that calls the functions of ``sites/printing/octavo.typ``.
 
-No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only two
-special characters, and all other code comes from this module. So content can't run code, read files, or
-import packages. Pieces are on one stack, so the depth of a document costs no recursion; nodes nested more
-deeply than Typst can lay out are written without their containers.
+No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only two special
+characters, and all other code comes from this module. So content can't run code, read files, or import packages. Pieces
+are kept on one stack, so a deep document needs no recursion; nodes nested more deeply than Typst can lay out are
+written without their containers.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ from .urls import safe_url
 
 
 class TypstTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference: ``page`` of the same print (with ``anchor`` for a position on it; ``page`` can
-    be None for a position on the same page), or the URL ``url``. If both are missing, the reference is shown
-    as text."""
+    """Target of a reference: ``page`` of the same PDF (with ``anchor`` for a position on it; ``page`` can be None for a
+    position on the same page), or the URL ``url``. If both are missing, the reference is shown as text."""
 
     page: str | None = None
     anchor: str | None = None
@@ -69,7 +68,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 class PrintLabels(Struct, frozen=True, kw_only=True):
-    """Texts in a print that its author did not write."""
+    """Texts in a PDF that its author did not write."""
 
     info: str = "Note"
     success: str = "Success"
@@ -79,7 +78,7 @@ class PrintLabels(Struct, frozen=True, kw_only=True):
 
 
 class Printing(Struct, frozen=True, kw_only=True):
-    """Everything that is needed to print one page: pure callables over data that was fetched before.
+    """Everything that is needed to print one page: pure functions of data that has already been fetched.
 
     ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of
     an icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in
@@ -332,7 +331,7 @@ class _Printer:
         label = f"{self.printing.page}.{self._headings}"
         self.anchors[place_of(self.printing.page, text_of(block.data, "id"))] = label
         align = _ALIGNED.get(text_of(block.data, "align") or "")
-        # Text only, because a heading is in the bookmarks of the file as well.
+        # Text only, because headings also appear in the file's bookmarks.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
         made = _with("hd", inside, str(level), str(self.printing.level + level), literal(label))
         return _with("al", made, literal(align)) if align else made
@@ -785,7 +784,7 @@ class _Printer:
 
 
 def place_of(page: str, anchor: str | None = None) -> str:
-    """Return the label in a print of a page or of a position on it."""
+    """Return the label, in a PDF, of a page or of a position on it."""
     return f"{page}#{quote(anchor, errors='replace')}" if anchor else page
 
 
@@ -848,7 +847,7 @@ def _colored(mark: Mark, inside: str) -> str:
     return inside
 
 
-# Formulas: MathML, as on the pages of sites, converted to Typst math.
+# Formulas: MathML, as on site pages, converted to Typst math.
 
 _LAID = {
     "msub": ("b",),

@@ -1,4 +1,4 @@
-"""Find the differences between the edited and the saved form of a page, as edits of its blocks."""
+"""Find the differences between the edited and the saved version of a page, as block edits."""
 
 from __future__ import annotations
 
@@ -49,9 +49,9 @@ class BlockDifferences(Struct, frozen=True):
 def block_differences(
     saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
 ) -> BlockDifferences:
-    """Return the differences of a document, whose blocks have unique keys. ``saved``: the saved blocks by
-    key, in order. ``skipped``: the keys of blocks that keep their saved content, because their new content
-    can't be saved. Raises UnwritableBlock."""
+    """Return the differences between a document, whose blocks have unique keys, and its saved blocks. ``saved``: the
+    saved blocks by key, in order. ``skipped``: the keys of blocks that keep their saved content, because their new
+    content can't be saved. Raises UnwritableBlock."""
     blocks: dict[str, SavedBlock] = {}
     changed, inserted = [], {}
     for node in doc.children:

@@ -1,4 +1,4 @@
-"""Merge an external edit of a saved page into the page as it is edited live.
+"""Merge an external edit to a saved page into the page as it is edited live.
 
 The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both
 changed the same block, their changes are merged word by word; if that is not possible, the page gets both
@@ -31,14 +31,14 @@ def merge_edit(
     uids: Iterator[int],
     unsaved: Container[str],
 ) -> list[StepJson]:
-    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
-    numbers for links and annotations that the page does not have yet. ``unsaved``: the keys of the blocks that
-    may differ from the ``old`` ones; the others are saved, even if their source reads back in another form."""
+    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``: numbers for
+    links and annotations that the page does not have yet. ``unsaved``: the keys of the blocks that may differ from the
+    ``old`` ones; the others are saved, even if their source is read back in a different form."""
     return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())
 
 
 def have_same_content(written: JsonObject, block: JsonObject) -> bool:
-    """Return whether two blocks are saved in the same form, apart from data derived from the rest of the page."""
+    """Return whether two blocks are saved the same way, apart from data derived from the rest of the page."""
     return same(_without_ids(trimmed(written)), _without_ids(trimmed(block)))
 
 
@@ -112,11 +112,11 @@ class _Merge:
     def _merged(self, key: str) -> list[Node]:
         node, old, new = self.nodes.get(key), self.old.get(key), self.new.get(key)
         if new is None:
-            # The block was deleted elsewhere. Keep it only if someone is editing it here.
+            # The other version deleted the block. Keep it only if someone is editing it here.
             is_kept = node is not None and (old is None or self._is_edited(key, node, old))
             return [node] if node is not None and is_kept else []
         if node is None:
-            # The block was deleted here. Insert it again only if someone changed it elsewhere.
+            # The block was deleted here. Insert it again only if the other version changed it.
             return [] if old is not None and same(old, new) else [self._read(new)]
         if old is None:
             return [node] if _is_saved_as(node, new) else [node, self._copy(new)]
@@ -183,7 +183,7 @@ def _replacement(before: Node, after: Node) -> ReplaceStep | None:
     try:
         result = step.apply(old)
     except (ValueError, AssertionError):
-        return None  # It would split a letter of two code units, or a block.
+        return None  # The replacement would split a character of two code units, or a block.
     return step if result.doc is not None and result.doc.eq(_page([after.copy(after.content)])) else None
 
 

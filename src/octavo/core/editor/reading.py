@@ -1,4 +1,4 @@
-"""Convert documents of the API to the editor's form.
+"""Convert API documents to the editor's format.
 
 Every top-level block is converted, converted back, and compared. A block that would change becomes an
 ``opaque`` node, which contains the block's JSON. ``web/studio/document/convert.ts`` does the same; a test
@@ -24,12 +24,12 @@ _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if ty
 
 
 class _ForeignError(Exception):
-    """Raised internally if the editor has no form for a part of the document."""
+    """Raised internally if the editor has no representation for a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
-    """Return a document of the API in the editor's form. ``uids``: numbers for links and annotations, none of which the
-    page has yet. A document without blocks becomes one empty paragraph."""
+    """Return an API document in the editor's format. ``uids``: numbers for links and annotations, none of which the
+    page uses yet. A document without blocks becomes one empty paragraph."""
     return _NODES["doc"].create(None, _blocks([read_top_block(block, uids) for block in document["nodes"]]))
 
 
@@ -186,7 +186,7 @@ class _Reader:
         ranks = [MARK_RANK.get(mark["type"], -1) for mark in given]
         if -1 in ranks:
             raise _ForeignError("mark")
-        # Marks in an unusual order remember their position.
+        # Marks in an unusual order store their position.
         is_usual = all(one < other for one, other in zip(ranks, ranks[1:], strict=False))
         marks = list(around)
         for place, mark in enumerate(given):

@@ -1,6 +1,6 @@
 """The schema of the editor's documents, the same as in ``web/studio/document/schema.ts``.
 
-A test compares the two. ``VERSION`` changes with the schema: editors that were loaded with another one can't
+A test compares the two. ``VERSION`` changes with the schema: editors that were loaded with a different version can't
 take part in live editing until they are reloaded.
 """
 
@@ -57,7 +57,7 @@ SPANS: Final = frozenset(("link", "annotation"))
 
 
 def editor_name(object: str, type: str) -> str:
-    """Return the editor's name of a ``block`` or ``inline`` of documents. In documents, blocks, inlines, and marks may
+    """Return the editor's name for a ``block`` or ``inline`` of documents. In documents, blocks, inlines, and marks may
     share a name."""
     name = type.replace("-", "_")
     if object == "inline":

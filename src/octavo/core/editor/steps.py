@@ -46,7 +46,7 @@ class StepError(Exception):
 
 
 class _MarkSetStep(Step):
-    """Several changes of marks as one step. The library doesn't have such a step yet."""
+    """Several mark changes as one step. The library doesn't have such a step yet."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
@@ -81,7 +81,7 @@ step_json_id("markSet", _MarkSetStep)
 
 
 class Applied(NamedTuple):
-    """Result of steps: the document, and the changed ranges of each step."""
+    """Result of applying steps: the document, and the changed ranges of each step."""
 
     doc: Node
     ranges: list[Ranges]
@@ -99,7 +99,7 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
                     node.check()
             changed = _replace_inlines(doc, step) if isinstance(step, ReplaceStep) else None
             result = StepResult.ok(changed) if changed is not None else step.apply(doc)
-        except Exception as error:  # The library raises any exception for JSON that is not a step.
+        except Exception as error:  # The library may raise any exception for JSON that is not a step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
             raise StepError(index, result.failed or "the step doesn't fit the document")
@@ -231,8 +231,8 @@ def _through(map: StepMap, places: list[tuple[int, int]]) -> list[tuple[int, int
 
 
 def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
-    """Return the places in a document that the steps before it may have changed, each with its start and end. A
-    place where content was deleted is empty."""
+    """Return the ranges of a document, each with its start and end, that the steps before it may have changed. The
+    range of deleted content is empty."""
     places: list[tuple[int, int]] = []
     for step in steps:
         map = StepMap(list(ranges_of(step)))
@@ -241,7 +241,7 @@ def changed_places(steps: Iterable[StepJson]) -> list[tuple[int, int]]:
 
 
 def _places_of(step: StepJson) -> list[tuple[int, int]]:
-    """Return the places that a step changes, in the document before it."""
+    """Return the ranges that a step changes, as positions in the document before the step."""
     if step["stepType"] == "markSet":
         return [place for part in step["steps"] for place in _places_of(part)]
     if "pos" in step:

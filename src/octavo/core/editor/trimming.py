@@ -12,8 +12,8 @@ _BLANKS = " \t"
 
 
 def trimmed(block: JsonObject, before: JsonObject | None = None) -> JsonObject:
-    """Return a block without leading and trailing spaces in its texts. ``before``: the last saved form of the block;
-    texts that already had such spaces keep them, because they weren't just typed."""
+    """Return a block without leading and trailing spaces in its texts. ``before``: the last saved version of the block.
+    Texts that already had such spaces keep them, because they weren't just typed."""
     kept = set(_with_blanks(before)) if before is not None else set()
     return _trim(block, kept)
 

@@ -1,4 +1,4 @@
-"""Convert the editor's form of documents to documents of the API."""
+"""Convert documents from the editor's format to API documents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNPLACED = 100
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:
-    """Return the attributes of a node or mark; their values are any JSON."""
+    """Return the attributes of a node or mark; their values can be any JSON."""
     return cast(JsonObject, node.attrs)
 
 
@@ -34,7 +34,7 @@ def block_key(node: Node) -> str | None:
 
 
 def last_uid(doc: Node) -> int:
-    """Return the highest number of the links and annotations of a document."""
+    """Return the highest number of the links and annotations in a document."""
     found = 0
     stack = [doc]
     while stack:
@@ -47,7 +47,7 @@ def last_uid(doc: Node) -> int:
 
 
 def write_block(node: Node) -> JsonObject:
-    """Return a block in the form of the API."""
+    """Return a block in the API's format."""
     if node.type.name == "opaque":
         opaque: JsonObject = attrs_of(node)["json"]
         return opaque

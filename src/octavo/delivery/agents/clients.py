@@ -169,7 +169,7 @@ def read_request(context: Context, request: Request, query: bytes) -> AppRequest
         raise asked.bad("unsupported_response_type", "response_type: must be code")
     plain = challenge.replace("-", "").replace("_", "")
     if fields.get("code_challenge_method") != "S256" or len(challenge) != 43 or not plain.isalnum():
-        raise asked.bad("invalid_request", "code_challenge: must be a challenge of the method S256")
+        raise asked.bad("invalid_request", "code_challenge: must be an S256 challenge")
     return asked
 
 

@@ -103,7 +103,7 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
             raise BadRequest("scopes: must include docs:read, which all other scopes require")
     elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
         raise BadRequest(
-            "scopes: can't mix scopes of the tools (docs:...) with scopes of the API; request only one kind"
+            "scopes: tool scopes (docs:...) can't be mixed with API scopes; request only one kind"
         )
     secret = new_secret("")
     until = now() + body.days * DAY
@@ -183,7 +183,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
-        raise Unusable("This token has just been used. Use the new token.")
+        raise Unusable("This refresh token was just used. Use the new one.")
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 

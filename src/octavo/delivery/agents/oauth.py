@@ -45,8 +45,8 @@ _WORDS: dict[str, str] = {
     "docs:gaps": "See readers' unanswered questions and searches",
     "docs:merge": "Merge change requests without asking you first",
     "user:read": "Read your profile",
-    "organization:read": "Read the settings of the organization",
-    "organization:write": "Edit the settings of the organization",
+    "organization:read": "Read the organization's settings",
+    "organization:write": "Edit the organization's settings",
     "organization:members:read": "See members, teams, and invitations",
     "organization:members:write": "Invite, edit, and remove members and teams",
     "organization:ask": "Ask questions about all content",
@@ -63,11 +63,11 @@ _WORDS: dict[str, str] = {
     "site:permissions:write": "Edit who has access to sites",
     "site:auth:read": "See how visitors sign in, including share links and signing keys",
     "site:auth:write": "Edit how visitors sign in, including share links and signing keys",
-    "site:insights:read": "Read the insights of sites",
+    "site:insights:read": "Read site insights",
     "site:ask": "Ask questions on sites",
     "site:search": "Search sites",
     "integration:read": "See which integrations are available and installed",
-    "integration:installations:read": "Read the settings of installed integrations, including their credentials",
+    "integration:installations:read": "Read the settings of installed integrations, including credentials",
     "integration:installations:write": "Install and configure integrations, which have their own permissions",
     "integration:publish": "Publish integrations, which have their own permissions",
     "integration:delete": "Delete integrations and all their installations",
@@ -261,9 +261,7 @@ class OAuth:
         if grant is None:
             return error_answer(
                 "invalid_grant",
-                (
-                    "This has already been used, so the agent's access has been revoked. Connect the app again."
-                ),
+                "This code or token was already used, so access has been revoked. Connect the app again.",
             )
         issued = {
             "access_token": grant.access,

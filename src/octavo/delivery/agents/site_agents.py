@@ -81,7 +81,7 @@ def connect_visitor(
     visitor's token has expired in the meantime."""
     until = _end_of(tx, context, site, proof, preview)
     if until is None:
-        raise BadRequest("asked: your sign-in has expired. Connect the app again")
+        raise BadRequest("Your sign-in has expired. Connect the app again.")
     forget_site_agents(tx)
     code, id = new_secret(""), ids.new_id()
     tx.insert(
@@ -152,7 +152,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This token has just been used. Use the new token.")
+        raise Unusable("This refresh token was just used. Use the new one.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 

@@ -151,7 +151,7 @@ class SiteOAuth:
         if found is None:
             return error_answer(
                 "invalid_grant",
-                "This has already been used, so the app's access has been revoked. Connect the app again.",
+                "This code or token was already used, so access has been revoked. Connect the app again.",
             )
         grant = found[1]
         issued = {"access_token": grant.access, "token_type": "Bearer", "expires_in": grant.lasts}
@@ -234,7 +234,7 @@ def connect(view: View, visit: SiteVisit) -> Later:
         raise BadRequest(str(bad)) from None
     agreed = _agreed.decode(signed) if signed is not None else None
     if agreed is None or agreed.site != site.id or agreed.proof != hash_token(admission.proof):
-        raise BadRequest("asked: this page has expired. Connect the app again")
+        raise BadRequest("This page has expired. Connect the app again.")
 
     def work_out() -> Answer:
         with context.db.write() as tx:

@@ -126,8 +126,10 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         raise BadRequest("act: must be the number of an action in the offer")
     for name, value in given.values.items():
         field = offer.fields.get(name)
-        if field is None or not field.allows(value):
-            raise BadRequest(f"values.{name[:100]}: must be a field of this block with a value it accepts")
+        if field is None:
+            raise BadRequest(f"values.{name[:100]}: this block has no such field")
+        if not field.allows(value):
+            raise BadRequest(f"values.{name[:100]}: this field doesn't accept the value")
     state = {**(offer.component.state or {}), **given.values}
     action = _resolve_state(offer.actions[given.act], state)
     here = OfferedComponent(offer.component.id, offer.component.props, state)

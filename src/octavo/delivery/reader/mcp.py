@@ -479,7 +479,7 @@ def _call_operation(site: Reading, asked: CallOperation) -> str:
     key = f"{listed.method.lower()} {listed.path}"
     operation = site.build(space).find_operation(page, None, key)
     if operation is None or site.send is None:
-        raise RefusedTool("This operation can't be called from here. Send the request to the API directly.")
+        raise RefusedTool("This tool can't call this operation. Send the request to the API directly.")
     try:
         request = prepare_request(*operation, fill_form(*operation, asked))
     except (BadRequest, TooLarge) as error:

@@ -193,13 +193,12 @@ class FrameLabels(BlockLabels, frozen=True, kw_only=True):
     as_written: str = "As written"
     connect_app: str = "Connect {app}?"
     connect_text: str = (
-        "This app will be able to read this site as you see it until your sign-in ends. Anyone can "
-        "choose an app's name: "
-        "continue only if you started this yourself."
+        "This app will be able to read this site as you see it until your sign-in ends. Apps choose their "
+        "own names, so continue only if you started this yourself."
     )
-    connect_source: str = "It is described at {host}."
+    connect_source: str = "The app is described at {host}."
     connect_place: str = "Your browser then opens:"
-    connect_local: str = "That address is on your own computer, where any app could use this name."
+    connect_local: str = "This URL is on your own computer, where any app could use this name."
     connect: str = "Connect"
     cancel: str = "Cancel"
 

@@ -252,7 +252,9 @@ def _require_token(
         raise RedirectBeforeVisit(_after_sign_out(tx, context, site) or base, gone)
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
-            raise Unauthorized("jwt_token: must be signed for this site and must not have expired")
+            raise Unauthorized(
+                "The sign-in token (`jwt_token`) isn't signed for this site, or has expired. Sign in again."
+            )
         raise RedirectBeforeVisit(
             _without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),)
         )

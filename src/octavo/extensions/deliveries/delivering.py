@@ -212,7 +212,7 @@ def _attempt(context: Context, row: Delivery) -> bool:
             store.note_answer(tx, row.queue)
     if status == "failed" and not result.refused:
         parked = {"recipient": row.recipient, "id": row.id, "type": row.type, "error": problem}
-        log.error("event parked", extra=parked)
+        log.error("event failed permanently", extra=parked)
     return problem is None or result.refused
 
 

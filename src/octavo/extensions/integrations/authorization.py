@@ -129,7 +129,7 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
         raise missing
     if isinstance(actor, Script) and actor.integration_id == row.id:
         if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id is not None):
-            raise Forbidden("Sign in as a person, or use a token of the integration itself.")
+            raise Forbidden("Sign in as a person, or use the integration's own token.")
         return IntegrationAccess(row, actor, True)
     role = role_at_owner(tx, actor, row.organization_id)
     if not at_least(role, INTEGRATION[Can.VIEW]) and row.visibility == "private":

@@ -72,7 +72,9 @@ class _Pages:
 
     def add(self, given: list[Any], parent: str | None, place: str, depth: int = 1) -> None:
         if depth > _DEEPEST:
-            raise BadRequest(f"source.type: the integration returned pages nested more than {_DEEPEST} deep")
+            raise BadRequest(
+                f"source.type: the integration returned pages nested more than {_DEEPEST} levels deep"
+            )
         for n, page in enumerate(given):
             where = f"{place}[{n}]"
             own = self._asked.id(f"page {page.id}" if page.id is not UNSET else f"page at {where}")

@@ -54,7 +54,9 @@ def copy_name(builtin: str, organization_id: str) -> str:
 def require_name(name: str) -> None:
     """Check the name of an integration. Raises BadRequest for an invalid or reserved one."""
     if not _NAME.fullmatch(name) or not name.strip("."):
-        raise BadRequest("integrationName: must be 1 to 100 letters, digits, -, _, and .")
+        raise BadRequest(
+            "integrationName: must be 1 to 100 letters, digits, hyphens, underscores, and periods"
+        )
     base = name.lower().partition(".")[0]
     if base in BUILTIN_NAMES:
         raise BadRequest(
@@ -146,7 +148,7 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
         raise NotFound(f"There is no integration {name!r}.")
     if offered and row.visibility != "public":
         raise BadRequest(
-            f"{name}: only public integrations can be offered, and the visibility of this one is {row.visibility!r}"
+            f"{name}: only public integrations can be offered, but the visibility of this one is {row.visibility!r}"
         )
     store.set_offered(tx, row.id, offered)
     after = {"offered": offered}

@@ -89,7 +89,8 @@ def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
         pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
         if pending is None or pending.user != actor.user_id:
             raise BadRequest(
-                "state: unknown, expired, already used, or from another person. Start over in the Git sync settings."
+                "This sign-in has expired, was already used, or was started by someone else. "
+                "Start over in the Git sync settings."
             )
         at = _access(tx, actor, pending.installation)
         draft = _find_draft(tx, at)
@@ -162,7 +163,9 @@ def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> C
     that person can see."""
     if draft.authorized_by != at.user_id:
         label = _label(draft.provider)
-        raise Conflict(f"Another person signed in at {label}. Sign in there yourself to choose a repository.")
+        raise Conflict(
+            f"Another person signed in with {label}. Sign in with your own account to choose a repository."
+        )
     if draft.provider == "github":
         require_app(context, draft.provider)
         return Credential("token", _open(context, draft).access)
@@ -181,7 +184,7 @@ def resolve(
     repository = AppRepository(draft.repository_id or 0, None)
     if draft.provider == "github":
         app = require_app(context, "github")
-        assert isinstance(app, GitHubApp), "the app of GitHub"
+        assert isinstance(app, GitHubApp), "the GitHub app"
         repository = app.find_repository(
             ProviderTokens(credential.secret, None, None), remote.path.strip("/").removesuffix(".git")
         )
@@ -201,10 +204,10 @@ def _person_at(context: Context, at: SyncAccess, remote: Remote) -> tuple[DraftR
     with context.db.read() as tx:
         draft = store.find_draft(tx, at.id)
     if draft is None or draft.authorized_by is None:
-        raise Conflict("credential: `app` requires that you sign in at GitHub or GitLab first")
+        raise Conflict("credential: `app` requires signing in with GitHub or GitLab first")
     app = require_app(context, draft.provider)
     if not app.owns(remote):
-        raise BadRequest(f"remote: must be a repository at {app.origin}, where you signed in")
+        raise BadRequest(f"remote: must be a repository on {app.origin}, where you signed in")
     return draft, credential_of_person(context, at, draft)
 
 
@@ -212,7 +215,7 @@ def keep_repository(tx: Transaction, id: str, repository: AppRepository) -> None
     """Store the repository of a new sync, and delete the tokens that were only needed to choose it."""
     draft = store.find_draft(tx, id)
     if draft is None:
-        raise Conflict("credential: `app` requires that you sign in at GitHub or GitLab first")
+        raise Conflict("credential: `app` requires signing in with GitHub or GitLab first")
     kept: dict[str, Any] = {"account": repository.account, "repository_id": repository.id or None}
     if draft.provider == "github":
         kept["secret"] = None
@@ -231,16 +234,20 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
     with context.db.read() as tx:
         draft = store.find_draft(tx, credential.secret)
     if draft is None:
-        raise Conflict("This repository was connected through an app, and the connection was deleted.")
+        raise Conflict(
+            "This repository was connected through an app, but that connection was deleted. "
+            "Disconnect the repository, and connect it again."
+        )
     app = require_app(context, draft.provider)
     if not app.owns(read_remote(row.remote, local=True)):
         raise Conflict(
-            f"The app of this server is registered at {app.origin}, but the repository is elsewhere."
+            f"This server's app is registered at {app.origin}, but the repository isn't hosted there. "
+            "Disconnect the repository, and connect it with an access token."
         )
     if isinstance(app, GitHubApp):
         if draft.account is None or draft.repository_id is None:
             raise Conflict(
-                "The repository isn't connected through the app. Disconnect it, and connect it again."
+                "The repository isn't connected through the app. Disconnect the repository, and connect it again."
             )
         return Credential("token", app.repository_token(draft.account, draft.repository_id))
     return Credential("oauth", _renewed(context, draft).access, "oauth2")
@@ -283,7 +290,7 @@ def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
         time.sleep(_PAUSE)
         with context.db.read() as tx:
             draft = store.find_draft(tx, draft.id) or draft
-    raise Unavailable("Another process is renewing the access at GitLab. Try again.")
+    raise Unavailable("Another process is renewing access to GitLab. Try again.")
 
 
 def _renew(context: Context, app: GitLabApp, draft: DraftRow, grant: ProviderTokens) -> ProviderTokens:
@@ -296,7 +303,5 @@ def _renew(context: Context, app: GitLabApp, draft: DraftRow, grant: ProviderTok
     with context.db.write() as tx:
         store.end_renewal(tx, draft.id, None if renewed is None else _seal(context, draft.id, renewed))
     if renewed is None:
-        raise Conflict(
-            "GitLab no longer accepts the access of the person who signed in there. Sign in again."
-        )
+        raise Conflict("GitLab no longer accepts the sign-in that connected this repository. Sign in again.")
     return renewed

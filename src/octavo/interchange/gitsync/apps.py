@@ -190,7 +190,7 @@ class GitHubApp(ProviderApp):
             },
         )
         if grant is None:
-            raise BadRequest("code: GitHub didn't accept it. Start over.")
+            raise BadRequest("code: GitHub rejected this code. Start over.")
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
@@ -203,15 +203,19 @@ class GitHubApp(ProviderApp):
         place = "/repos/" + "/".join(quote(part, safe="") for part in path.split("/"))
         answer = self._send(f"{self._api}{place}", "GET", {"authorization": f"Bearer {grant.access}"})
         if answer.status == 401:
-            raise Conflict("Your sign-in at GitHub has expired. Sign in there again.")
+            raise Conflict("Your GitHub sign-in has expired. Sign in with GitHub again.")
         if answer.status in (403, 404):
-            raise Forbidden(f"You have no access to {path} at GitHub, or the app isn't installed there.")
+            raise Forbidden(
+                f"You don't have access to {path} on GitHub, or the app isn't installed in that repository."
+            )
         found = self._decode(answer, _GitHubRepository)
         if not found.permissions.push:
-            raise Forbidden(f"You need write access to {path} at GitHub to sync it.")
+            raise Forbidden(f"You need write access to {path} on GitHub to sync it.")
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
-            raise Conflict(f"The app isn't installed in {path}. Install it there at GitHub first.")
+            raise Conflict(
+                f"The app isn't installed in {path}. Install it in the repository on GitHub first."
+            )
         return AppRepository(found.id, self._decode(answer, _Installation).id)
 
     def repository_token(self, account: int, repository: int) -> str:
@@ -227,7 +231,8 @@ class GitHubApp(ProviderApp):
         answer = self._send(url, "POST", {**self._signed(), "content-type": "application/json"}, body)
         if answer.status in (403, 404, 422):
             raise Conflict(
-                "The GitHub App no longer has access to this repository. Install it there again, or unsuspend it."
+                "The GitHub App no longer has access to this repository. "
+                "Install the app in the repository again, or unsuspend it."
             )
         made = self._decode(answer, _RepositoryToken)
         until = int(made.expires_at.timestamp() * 1000) - _MARGIN
@@ -290,7 +295,7 @@ class GitLabApp(ProviderApp):
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         grant = self._ask_tokens("/oauth/token", self._own(form))
         if grant is None:
-            raise BadRequest("code: GitLab didn't accept it. Start over.")
+            raise BadRequest("code: GitLab rejected this code. Start over.")
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
@@ -339,6 +344,6 @@ def missing_app(context: Context, provider: str) -> str:
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (
-        "Use an access token. Connecting without one needs an app registered at"
+        "Use an access token. Connecting without one requires an app registered at"
         f" {url.rstrip('/')}/{place}, which this server doesn't have (OCTAVO_{provider.upper()}_APP_ID)."
     )

@@ -582,7 +582,7 @@ class _BranchFollower:
             self._finish(link)
         elif is_there:
             raise Stopped(
-                Reason.CONTENT, "the repository already has a branch of this name; push to another branch"
+                Reason.CONTENT, "the repository already has a branch with this name; push to another branch"
             )
         else:
             self._push(link)
@@ -607,7 +607,7 @@ class _BranchFollower:
             update(self.context, access)
             change = self._change(link) or change
         if change.conflicts is not None:
-            raise Stopped(Reason.CONTENT, "the change request has conflicts; resolve them before you push it")
+            raise Stopped(Reason.CONTENT, "the change request has conflicts; resolve them before you push")
         parent = link.commit_id or self.row.commit_id
         base = self._state_in(parent, change)
         with self.context.db.read() as tx:

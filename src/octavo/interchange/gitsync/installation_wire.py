@@ -249,12 +249,15 @@ def read_installation_request(
     """Return the requested settings. Raises BadRequest for settings that belong to another provider or that
     Octavo doesn't support."""
     if body.provider is not UNSET and body.provider != installation.provider:
-        raise BadRequest(f"provider: this installation is for {installation.provider}")
+        raise BadRequest(f"provider: can't be changed from {installation.provider}")
     if or_none(body.agent_instructions):
-        raise BadRequest("agentInstructions: Octavo writes no instructions for agents into repositories")
+        raise BadRequest(
+            "agentInstructions: not supported, because Octavo doesn't write agent instructions to repositories"
+        )
     if or_none(body.child_installation_project_directories):
         raise BadRequest(
-            "childInstallationProjectDirectories: the file docs.yaml in the repository names the folders of spaces"
+            "childInstallationProjectDirectories: not supported. "
+            "Specify the folders of spaces in the repository's docs.yaml"
         )
     config = body.provider_configuration
     config = UpdateProviderConfiguration() if config is UNSET else config
@@ -265,12 +268,12 @@ def read_installation_request(
     for name, value in foreign.items():
         if value is not UNSET:
             raise BadRequest(
-                f"providerConfiguration.{name}: this installation is for {installation.provider}"
+                f"providerConfiguration.{name}: not available for {installation.provider} installations"
             )
     given = or_none(config.project_id if gitlab else config.repository_id)
     if isinstance(given, str) and "/" not in given:
         name = "projectId" if gitlab else "repositoryId"
-        raise BadRequest(f"providerConfiguration.{name}: must be a number, or the path such as acme/docs")
+        raise BadRequest(f"providerConfiguration.{name}: must be a number or a path such as acme/docs")
     origin = None
     if config.custom_instance_url is not UNSET and gitlab:
         server = config.custom_instance_url

@@ -197,7 +197,7 @@ def _update_draft(
         return
     if wanted.priority is None:
         raise BadRequest(
-            "priority: choose the side that the first sync starts from: `git` imports the repository, `gitbook`"
+            "priority: choose which side the first sync starts from: `git` imports the repository, `gitbook`"
             " exports the content"
         )
     through_app = wanted.through_app if draft.authorized_by is not None else None
@@ -253,7 +253,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
         else:
             credential = _stored_token(context, draft)
     if credential is None or credential.kind == "ssh-key":
-        way = "Set `providerConfiguration.accessToken`, or sign in at the provider in the Git sync settings."
+        way = (
+            "Set `providerConfiguration.accessToken`, or sign in with the provider in the Git sync settings."
+        )
         if app_at(context, provider) is None:
             way = missing_app(context, provider)
         raise Conflict(f"This installation has no access token. {way}")

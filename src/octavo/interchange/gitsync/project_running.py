@@ -227,8 +227,8 @@ class _Members:
             space_access(self.tx, self.actor, Can.ADMIN, space_id)
         except (NotFound, Forbidden):
             said = (
-                "the person who connected the repository can no longer sync this space; ask an "
-                "admin of the space to update the sync"
+                "the person who connected the repository can no longer sync this space; ask a "
+                "space administrator to update the sync"
             )
             self._problem(folder, "rights_lost", said)
             return

@@ -49,7 +49,7 @@ class ProviderRequest(Struct, frozen=True):
 def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
     """Raise BadRequest that names the field if the provider's API can't be used."""
     if provider not in _STATES:
-        raise BadRequest(f"{field}: requires a repository at GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
+        raise BadRequest(f"{field}: requires a repository on GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
         raise BadRequest(f"{field}: requires an HTTPS URL and an access token")
     if len(_parts(remote)) < 2:

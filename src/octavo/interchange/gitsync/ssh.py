@@ -87,8 +87,8 @@ class Vendor(SSHVendor):
             return self._run(host, connection, command, username or "git")
         except paramiko.AuthenticationException:
             said = (
-                f"{host} doesn't know the SSH key. Add the public key to the repository's "
-                "settings at the Git provider."
+                f"{host} doesn't accept the SSH key. Add the public key to the repository settings "
+                "on the Git provider."
             )
             raise Stopped(Reason.UNAUTHORIZED, said) from None
         except (paramiko.SSHException, EOFError, OSError) as error:

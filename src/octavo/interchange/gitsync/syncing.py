@@ -178,7 +178,7 @@ class Sync(SyncRun[SyncRow]):
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
             raise Stopped(
-                Reason.MOVED, "The folder of the space was moved in the meantime. The next sync continues."
+                Reason.MOVED, "The space's folder was moved in the meantime. The next sync continues."
             )
         self._require_no_restrictions()
         head = self.fetch(copy)

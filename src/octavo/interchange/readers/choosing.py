@@ -120,7 +120,7 @@ def read_source(
         given = (reader.told or reader.find)(files) if reader is not None else ""
         if given is None:
             raise SourceError(
-                f"this isn't a {KINDS[kind]} source: its configuration is missing. Choose another kind or leave it out"
+                f"this isn't a {KINDS[kind]} source: its configuration is missing. Choose another kind, or omit it"
             )
         found, folder = kind, given
     if found == "octavo":

@@ -77,7 +77,7 @@ class _Measured:
 
     def read(self, size: int = -1) -> bytes:
         if size > _MAX_DIRECTORY:
-            raise SourceError("the directory of the archive is too large")
+            raise SourceError("the archive's directory is too large")
         return self.file.read(_MAX_DIRECTORY if size < 0 else size)
 
     def seek(self, offset: int, whence: int = 0) -> int:

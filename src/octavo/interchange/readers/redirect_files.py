@@ -65,8 +65,8 @@ def format_of(name: str, text: str) -> Format:
         if re.search(pattern, text, re.MULTILINE):
             return format
     raise SourceError(
-        "is in no known format. Use a CSV table with the columns `source` and `destination`, or the"
-        " redirects file of another platform."
+        "unknown format. Use a CSV table with the columns `source` and `destination`, or the"
+        " redirects file of a supported platform."
     )
 
 
@@ -218,7 +218,7 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
     given = whole if is_map else whole.get("redirects") or whole.get("redirect_maps")
     values = [value for value in (given, *of_plugins) if value]
     if not values:
-        raise SourceError("has no redirects")
+        raise SourceError("contains no redirects")
     for value in values:
         if isinstance(value, list):
             yield from _read_list(value, "308" if value is given else "")

@@ -330,9 +330,9 @@ def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFi
     origins = staged.source.origins if staged.source is not None else {}
     if conflict.kind == "deleted":
         said = (
-            "the source no longer has this, but it is kept because people changed it"
+            "the source no longer has this content, but it was kept because people changed it"
             if conflict.theirs is None
-            else "people removed this, but it was restored because the source changed"
+            else "people removed this content, but it was restored because the source changed"
         )
     else:
         new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"

@@ -117,9 +117,11 @@ class _Crawl:
         self._set_scope(first.url)
         self._read_robots()
         if not self._allowed(first.url):
-            raise SourceError("the robots.txt of the site disallows this URL. Allow it there and try again")
+            raise SourceError("the site's robots.txt disallows this URL. Allow the URL there and try again")
         if not _is_html(first):
-            raise SourceError("the URL isn't an HTML page. Enter the URL of a page of the website")
+            raise SourceError(
+                "the URL doesn't return an HTML page. Enter the URL of one of the website's pages"
+            )
         self._walk(first)
         self._name_files()
         for page in self.pages.values():
@@ -153,7 +155,7 @@ class _Crawl:
         if answer.status >= 500:
             # RFC 9309 requires this: if rules can't be fetched, everything is disallowed.
             raise SourceError(
-                f"the robots.txt of the site can't be read, so no page may be imported: the server responded with "
+                f"the site's robots.txt can't be read, so no pages can be imported: the server responded with "
                 f"status {answer.status}. Try again once {self.origin}/robots.txt responds"
             )
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""

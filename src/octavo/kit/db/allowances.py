@@ -1,4 +1,4 @@
-"""Limits on how often an action is allowed within a time, counted in the database so that the limit applies
+"""Limits on how often an action is allowed within a period of time, counted in the database so that the limit applies
 across all processes."""
 
 from __future__ import annotations

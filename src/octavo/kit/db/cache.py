@@ -185,8 +185,8 @@ class ByteCache(Generic[T]):
             self._memory.take(more)
 
     def drop_oldest(self, until: float = math.inf) -> int:
-        """Drop the least recently used value and return its size in bytes, or 0 if there is none that was last read
-        until this time. For ``Memory``, which counts the bytes."""
+        """Drop the least recently used value and return its size in bytes, or 0 if every value has been read since this
+        time. For ``Memory``, which counts the bytes."""
         with self._lock:
             key = next(iter(self._entries), None)
             if key is None or self._entries[key][2] > until:
@@ -219,8 +219,8 @@ class FreshCache(Generic[T]):
     """Cache of values read from the database. Each is valid until the next commit by any process, and is then
     checked again.
 
-    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached.
-    Never use the cache inside a write transaction, because data that it reads may yet be rolled back.
+    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached. Never use
+    the cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(

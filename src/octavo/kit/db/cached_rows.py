@@ -52,4 +52,4 @@ class CachedRows:
 
 
 NOTHING: Final = CachedRows(-1, "")
-"""Cache of no generation, to which nothing is ever added."""
+"""Cache that belongs to no generation and always stays empty."""

@@ -54,7 +54,7 @@ threads of this process."""
 _THREADS = 1000
 """Number greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Seconds for which the counter of other processes' commits can be reused."""
+"""Number of seconds that the counter of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
 """Time limit in seconds for one statement of a request, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
@@ -218,8 +218,8 @@ class Transaction:
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """Return SQL of a table with these text columns. Its rows are the parameter ``name``: a JSON array of
-        arrays, or for a single column an array of strings (``json_list``)."""
+        """Return SQL for a table with these text columns. Its rows are the parameter ``name``: a JSON array of arrays,
+        or for a single column an array of strings (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
@@ -298,8 +298,8 @@ class Database:
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason why the replica answers no reads, after waiting for it to catch up with the server for
-        at most ``seconds``. Empty if it answers reads; None without a replica."""
+        """Return the reason the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the
+        server. Empty if it answers reads; None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -312,8 +312,8 @@ class Database:
         still has one snapshot.
 
         It is for callers that can start again: it raises StaleCachedRead when it needs rows of a different snapshot
-        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not,
-        it raises StaleCachedRead then, too.
+        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not, it
+        raises StaleCachedRead in that case, too.
         """
         return self.read()
 
@@ -334,8 +334,8 @@ class Database:
         raise NotImplementedError
 
     def recent_generation(self) -> int | None:
-        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last
-        commit: for responses that are faster than looking it up."""
+        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last commit: for
+        responses that take less time than looking it up."""
         return self.generation()
 
     def is_damaged(self) -> bool:
@@ -472,6 +472,7 @@ class SqliteDatabase(Database):
         self._all_lock = threading.Lock()
         """Separate from the lock for writes, so that new readers don't wait for a writer."""
         self._writer = self._connect()
+        self._file = os.stat(path)
         self._busy_timeout = 0
         # data_version differs between connections, so one of them is used for all threads.
         self._watcher = self._connect()
@@ -496,8 +497,19 @@ class SqliteDatabase(Database):
         return unreachable_error(error) if code & 0xFF in _FAILURES else error
 
     def is_damaged(self) -> bool:
+        if not self._damaged and self._is_gone():
+            self._damaged = True
+            log.critical("database: %s was deleted or replaced: restore it from a backup", self._path)
         self._damaged = self._damaged or self._mark.exists()
         return self._damaged
+
+    def _is_gone(self) -> bool:
+        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that at the end of
+        the process."""
+        try:
+            return not os.path.samestat(os.stat(self._path), self._file)
+        except OSError:
+            return True
 
     def find_damage(self) -> list[str]:
         with closing(sqlite3.connect(self._path)) as connection:
@@ -529,6 +541,8 @@ class SqliteDatabase(Database):
     def _reader(self) -> Any:
         local = self._local
         if not hasattr(local, "connection"):
+            if self._is_gone():
+                raise Damaged  # The connection would create an empty database.
             local.connection = self._connect()
             local.connection.execute("PRAGMA query_only=ON")
             local.transaction = _SqliteTransaction(local.connection, self.caches)

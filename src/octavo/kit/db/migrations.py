@@ -8,9 +8,9 @@ A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
 must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
-Differences of the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
-``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql``
-and ``-- end`` lines for one engine alone.
+Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
+``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql`` and ``--
+end`` lines for one engine alone.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, and
+    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, or
     Unavailable if other transactions keep using tables that a migration has to change.
     """
     applied: list[Migration] = []
@@ -131,8 +131,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated because something keeps it locked. End long transactions"
-                    f" of other programs, and start again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated because something keeps it locked. End long"
+                    f" transactions in other programs, and start Octavo again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:
@@ -179,14 +179,14 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
         if migration.number in recorded:
             if recorded[migration.number][1] != migration.checksum:
                 raise RefusedDatabase(
-                    f"The migration {migration} differs from the one this database ran. Migrations never change."
-                    " Run the version that this database was created with, or a later one."
+                    f"This database ran a different version of the migration {migration}. Run the"
+                    " version of Octavo that this database was created with, or a later one."
                 )
         elif migration.number < latest:
             name, _ = recorded[latest]
             raise RefusedDatabase(
                 f"The migration {migration} is older than {latest}_{name}, which this database already has:"
-                " it was created by a version between two releases. Export its organizations with that version,"
+                " it was created by an unreleased version. Export its organizations with that version,"
                 " and import them into a new server."
             )
     return [migration for migration in migrations if migration.number not in recorded]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Limit of the integers of a key: larger ones never occurred in a database."""
+"""Limit on the integers in a key; larger ones never occur in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -56,8 +56,7 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the key in a page token; return None for the first page. Raises BadRequest that names
-    ``page``."""
+    """Decode the key in a page token; return None for the first page. Raises BadRequest naming ``page``."""
     if token is None:
         return None
     try:
@@ -82,8 +81,8 @@ class Slice(Struct, Generic[T], frozen=True):
 def slice_rows(
     rows: Sequence[T], limit: int, count: int, key: Callable[[T], tuple[str | int, ...]]
 ) -> Slice[T]:
-    """Cut ``rows`` (fetched with ``limit + 1``) to a page, for lists that neither ``list_page`` nor
-    ``slice_items`` can express."""
+    """Trim ``rows`` (fetched with ``limit + 1``) to a page, for lists that neither ``list_page`` nor ``slice_items``
+    can express."""
     if len(rows) <= limit:
         return Slice(rows, count)
     kept = rows[:limit]
@@ -108,11 +107,11 @@ def list_page(
 ) -> Slice[T]:
     """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
-    ``columns``: the columns to select. ``make``: the function that makes an item of a row. ``by``: the
-    columns to sort by, such as ``a.created_at, a.id``, which together are unique and never NULL.
-    ``key_types``: the types of their values. ``descending``: whether all of them descend. ``before``: a
-    `WITH` that ``source`` needs. ``count``: the total of all pages, if it is known without counting.
-    ``given``: the parameters of ``source``. Raises BadRequest for a ``page`` of another list.
+    ``columns``: the columns to select. ``make``: the function that makes an item from a row. ``by``: the columns to
+    sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of their
+    values. ``descending``: whether to sort by all of them in descending order. ``before``: a `WITH` that ``source``
+    needs. ``count``: the total of all pages, if it is known without counting. ``given``: the parameters of ``source``.
+    Raises BadRequest for a ``page`` from another list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")

@@ -1,8 +1,7 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
-through a pooler that assigns each transaction another connection. Listening and migrating need the server
-itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
+pooler that assigns each transaction a different connection. Listening and migrating need the server itself.
 
 Why reads can use cached rows
 -----------------------------
@@ -11,23 +10,23 @@ Why reads can use cached rows
 reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
 generation.
 
-*It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of
-its one ``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns
-in the same message. If both snapshots are equal, exactly the same transactions have committed (an aborted one
-never will), and the read continues. If they differ, there are two cases. If the read has used no cached
-rows yet, all its rows will come from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts
-again with a read that begins a transaction immediately, so no read starts again twice. A transaction that has
-started never raises StaleCachedRead, unless it runs at a replica that fails. A read starts before its thread writes,
-and doesn't raise StaleCachedRead after it has written, so nothing is written twice.
+*It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
+``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
+message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
+read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
+from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
+immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead, unless it runs
+on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after it has written,
+so nothing is written twice.
 
 *It sees what this process committed.* Each commit makes a new generation before its caller learns that it succeeded,
 and a read that starts afterward uses nothing older.
 
-*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a
-generation, including permissions. A read checks whether a notice has arrived at the socket that the listening
-thread has not read yet. A snapshot is taken after the generation was looked up: rows cached under a
-generation lack at most commits whose notice hasn't arrived yet, and expire when it arrives. So the
-transaction may run at a replica that has applied the same commits (``replica``).
+*It sees what others committed as soon as their notice has arrived*, like everything that is cached under a generation,
+including permissions. A read checks whether a notice has arrived at the socket that the listening thread has not read
+yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most commits whose
+notice hasn't arrived yet, and expire when it arrives. So the transaction may run on a replica that has applied the same
+commits (``replica``).
 
 *Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last
 responded to the listener. By then all earlier notices have arrived, so caching also stops if a connection
@@ -103,7 +102,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """Return a statement in the driver's form."""
+    """Return a statement in the driver's format."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)
@@ -155,7 +154,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Seconds for which the server's last response counts as current."""
+"""Number of seconds that the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -163,8 +162,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler is between this process and the server. In that case, the greeting has a
-    different process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
+    process id than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -228,7 +227,7 @@ class _CachedRead(Transaction):
         try:
             return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would also take too long on the server.
+            raise  # The statement took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -325,7 +324,7 @@ class PostgresDatabase(Database):
         self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Open the pools. Raises Unavailable that names the wrong setting."""
+        """Open the pools. Raises Unavailable naming the wrong setting."""
         try:
             # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:
@@ -376,6 +375,18 @@ class PostgresDatabase(Database):
             with suppress(psycopg.Error), connect(self._direct_url) as connection:
                 connection.execute(f"NOTIFY {_CHANNEL}, '{_DAMAGED}'")
         return Damaged()
+
+    def _require_tables(self, error: psycopg.Error) -> None:
+        """Raise TemporarilyUnavailable if a table is missing because someone emptied or replaced the database after
+        this process started."""
+        with suppress(psycopg.Error), connect(self._direct_url) as connection:
+            row = connection.execute("SELECT to_regclass('migrations')").fetchone()
+            if row is not None and row[0] is not None:
+                return
+        log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
+        raise TemporarilyUnavailable(
+            "The database is empty. A server administrator must restore a backup."
+        ) from error
 
     def _close_pools(self) -> None:
         self._reads.connections.close()
@@ -461,6 +472,9 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
         except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
@@ -485,6 +499,9 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
         except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
@@ -542,6 +559,9 @@ class PostgresDatabase(Database):
             raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
             raise disk_full_error(error) from error
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
         except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error

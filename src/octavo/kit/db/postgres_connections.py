@@ -24,11 +24,11 @@ from .database import Row, statement_seconds, taking_turns
 T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""Errors if the server is unreachable, full, or overloaded; nothing is wrong with the statement."""
+"""Errors raised if the server is unreachable, full, or overloaded; nothing is wrong with the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that report damaged data on the server."""
 CONNECT_SECONDS = 5
-"""Seconds for the server to respond to a new connection, the start of a read, or a check."""
+"""Number of seconds that the server has to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
 """Seconds that a transaction waits for a connection while the server is known to be unreachable."""
 _NETWORK = {
@@ -188,7 +188,7 @@ def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
             max_size=size,
             open=False,
             configure=configure,
-            # This makes the next request start again, instead of retrying less and less often.
+            # After this time, the pool starts again with the next request, instead of retrying less and less often.
             reconnect_timeout=CONNECT_SECONDS,
             # A statement is prepared on one connection, and a pooler may run it on another.
             kwargs={

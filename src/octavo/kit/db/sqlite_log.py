@@ -102,7 +102,7 @@ class SqliteLog:
         return self._end()[0]
 
     def end_previous_read(self) -> None:
-        """End the earlier one of the two reads."""
+        """End the earlier of the two reads."""
         self._held.execute("COMMIT")
         self._held, self._next = self._next, self._held
 
@@ -168,8 +168,8 @@ class SqliteLog:
         )
 
     def read(self, pages: ChangedPages) -> Iterator[bytes]:
-        """Yield each page with its number before it, in the form of ``write_pages``. Raises LostTrack,
-        possibly at the end."""
+        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises LostTrack, possibly
+        at the end."""
         for page, at in pages.wanted.items():
             data = os.pread(self._log, pages.page_size, at)
             if len(data) != pages.page_size:

@@ -1,4 +1,4 @@
-"""Helpers for bodies of requests."""
+"""Helpers for request bodies."""
 
 from typing import Any, TypeVar
 

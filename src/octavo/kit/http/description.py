@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 description of the table."""
+"""The OpenAPI 3.1 description of the table of operations."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _TEXTS = {
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}
-"""Response that is not JSON; generators of clients rely on ``format``."""
+"""Response that is not JSON; client generators rely on ``format``."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -61,8 +61,8 @@ class Meanings(Struct, frozen=True):
     """Descriptions of properties and parameters by name, with ``Type.name`` and ``operationId.name`` taking
     precedence, and of schemas by name. Docstrings of types are for readers of the code.
 
-    ``introduction``: Markdown, with ``{server}`` for the URL with which paths start. ``areas``: the areas of
-    operations by name.
+    ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas``: the areas of operations
+    by name.
     """
 
     introduction: str = ""
@@ -167,8 +167,7 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words with which they
-    all end."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words that they all end with."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]
@@ -210,8 +209,8 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
 
 
 def _complete(schema: object) -> None:
-    """Complete schemas for generators of clients: arrays of anything get ``items``, and patterns follow
-    ECMAScript, where ``$`` is the very end."""
+    """Complete schemas for client generators: arrays of anything get ``items``, and patterns follow ECMAScript, where
+    ``$`` matches only the very end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -229,8 +228,8 @@ def _complete(schema: object) -> None:
 def _describe_defaults(
     operations: Iterable[Operation], shapes: Mapping[str, object], components: Mapping[str, object]
 ) -> None:
-    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make
-    generators of clients treat the property as required."""
+    """Add defaults of optional body fields to their descriptions, because ``default`` in a schema would make client
+    generators treat the property as required."""
     waiting: list[Any] = [
         shapes[repr(o.body)] for o in operations if o.body is not None and o.body is not RawBody
     ]

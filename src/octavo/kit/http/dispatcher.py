@@ -117,7 +117,7 @@ SMALL_BODY = 64 * 1024
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
-    """Return the error for an exception of msgspec, such as "title: must be a string, not an integer".
+    """Return the error for a msgspec exception, such as "title: must be a string, not an integer".
 
     ``place``: the name of the whole value, used if msgspec names no field. ``type``: the type of the whole
     value.
@@ -360,8 +360,8 @@ class Dispatcher:
             call.counted = True
 
     def _count_for_organization(self, call: Call) -> None:
-        """Count a call to an organization. It is not counted if reading the limits has to leave the event loop, so that
-        the next attempt does. Raises TooManyRequests."""
+        """Count a call to an organization. If reading the limits requires leaving the event loop, it is not counted now
+        but in the next attempt. Raises TooManyRequests."""
         if not call.organization_counted:
             self.context.organization_rates.count(call.organization_id)
             call.organization_counted = True

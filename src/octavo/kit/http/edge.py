@@ -68,7 +68,7 @@ MAX_PARAMETERS = 100
 T = TypeVar("T")
 
 QUEUE_SECONDS = 30.0
-"""Maximum seconds that a request waits for a thread."""
+"""Maximum number of seconds that a request waits for a thread."""
 _IDS = random.Random()  # noqa: S311
 """Generator of request ids, which are not secret."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
@@ -123,8 +123,8 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """Return text in the form allowed in a header: non-ASCII letters, which URLs and paths of cookies can
-    contain, are percent-encoded."""
+    """Return text in the form allowed in a header: non-ASCII letters, which URLs and cookie paths can contain, are
+    percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
@@ -272,7 +272,7 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest if it is incomplete."""
+        """Return the body. Raises TooLarge beyond ``limit`` bytes, or BadRequest if it is incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
@@ -499,8 +499,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can name a trace. It becomes a link, so that it can be found, and does not
-        influence whether this trace is kept.
+        Any caller of a public port can name a trace. The named trace becomes a link, so that it can be found, and does
+        not influence whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -531,7 +531,7 @@ class Edge:
         """End a span. ``status``: the status; 0 if the response could not be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
-                # For paths below sites, the request has a more specific name.
+                # For paths on sites, the request has a more specific name.
                 span.rename(f"{method} {request.name}")
                 span.note("octavo.operation", request.name)
             if request.shows_path:
@@ -561,7 +561,7 @@ class Edge:
     async def _begin(
         self, request: Request, answer: Answer, open_stream: Callable[[], Iterator[bytes]]
     ) -> Answer:
-        """Return the response with the first chunk of its stream, so that errors until then get their
+        """Return the response with the first chunk of its stream, so that errors raised before it can still set the
         status."""
         threads = answer.threads
         pieces = iter(await self._run(request, threads, open_stream))
@@ -584,8 +584,7 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may contain secrets (signed links, keys of share links): only those of pages without any are
-        # logged.
+        # Paths may contain secrets (signed links, keys of share links): only paths of pages without secrets are logged.
         path = request.path
         if path.endswith("*}") and request.shows_path:
             path = "/" + "/".join(request.segments)
@@ -733,7 +732,7 @@ class Edge:
 
 
 async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[bytes, None]]) -> Answer:
-    """Return the response with the first pushed chunk, so that errors until then get their status."""
+    """Return the response with the first pushed chunk, so that errors raised before it can still set the status."""
     pieces = begin()
     first = await anext(pieces)
 

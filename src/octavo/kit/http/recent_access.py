@@ -16,8 +16,8 @@ _BYTES = 250
 
 
 class RecentAccess:
-    """Admitted callers of one application. ``asker``: a key that distinguishes callers. ``place``: the place
-    that they name."""
+    """Admitted callers of one application. ``asker``: a key that distinguishes callers. ``place``: the space or the
+    site's path that a request names."""
 
     def __init__(self) -> None:
         self._known: ByteCache[str] = ByteCache(_INSIDERS)

@@ -1,4 +1,4 @@
-"""Look up the handler for a path in a tree of segments, so that the number of routes does not matter."""
+"""Look up the handler for a path in a tree of segments, so that the cost does not depend on the number of routes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Routes(Generic[T]):
 
 
 def split_path(raw: bytes) -> list[str] | None:
-    """Return the segments of a path as it was sent, each decoded once; None if that is not UTF-8.
+    """Return the segments of a path as it was sent, each decoded once; None if the result is not UTF-8.
 
     An encoded slash stays within its segment. A single slash at the end is dropped.
 

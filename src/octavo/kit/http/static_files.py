@@ -18,7 +18,7 @@ _IMMUTABLE = {"cache-control": "public, max-age=31536000, immutable", "x-content
 
 
 def content_type(name: str) -> str:
-    """Return the media type of a file by its name, with the encoding of texts."""
+    """Return the media type of a file by its name, including the encoding for text."""
     kind = _TYPES.get(Path(name).suffix) or guess_type(name)[0] or "application/octet-stream"
     return f"{kind}; charset=utf-8" if kind.startswith("text/") else kind
 
@@ -33,8 +33,8 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 
 def static_route(path: str, folder: Path, name: str) -> Route:
-    """Return a route to the files directly in ``folder``, each at ``path`` and its name. Their names contain
-    a hash of their content, so that clients can cache them forever."""
+    """Return a route to the files directly in ``folder``, each at ``path`` followed by its name. Their names contain a
+    hash of their content, so that clients can cache them forever."""
 
     @cache
     def read(file: str) -> Answer:

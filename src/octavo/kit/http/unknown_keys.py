@@ -1,5 +1,5 @@
-"""Unknown keys of a JSON body, which the type to which it is decoded does not have, at any depth; and the
-keys that are rejected because newer servers use them to restrict something."""
+"""Find unknown keys in a JSON body: keys at any depth that the type of the body does not have, and keys that are
+rejected because newer servers use them to restrict something."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ NOTHING = Shape(fields={})
 
 @cache
 def shape_of(type: object) -> Shape:
-    """Return the shape of a type of bodies. It is computed on first use, because few types are needed and
-    each takes some time."""
+    """Return the shape of a body type. It is computed on first use, because few types are needed and each takes some
+    time."""
     return _shape(models.type_info(type), {})
 
 
@@ -150,5 +150,5 @@ _NUMBER = re.compile(r"\[\d+\]")
 
 
 def without_numbers(path: str) -> str:
-    """Return the path of a key in the form of ``NEWER``: ``links[].title`` for ``links[3].title``."""
+    """Return the path of a key in the format that ``NEWER`` uses: ``links[].title`` for ``links[3].title``."""
     return _NUMBER.sub("[]", path)

@@ -1,4 +1,4 @@
-"""Look up texts in the DNS."""
+"""Look up TXT records in DNS."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Logs: one line per event on standard error, as text or JSON, including those of libraries.
 
-An error has a short stack trace without the values of variables. Every line passes ``redact``: secrets of the
+An error has a short stack trace without the values of variables. Every line passes through ``redact``: secrets of the
 settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
 """
 
@@ -208,7 +208,7 @@ def configure_for(settings: Settings) -> None:
 
 
 def start_lines(form: Literal["text", "json"]) -> Callable[[str], None]:
-    """Return a function that prints a line about the start on standard output: JSON only in the format of JSON."""
+    """Return a function that prints a line about the start to standard output, as JSON if that is the format."""
 
     def say(line: str) -> None:
         moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

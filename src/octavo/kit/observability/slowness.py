@@ -1,4 +1,4 @@
-"""Log lines about slow requests and slow statements, from thresholds of the whole process."""
+"""Log slow requests and slow statements, using thresholds of the whole process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LINES = 60
 
 
 class Thresholds:
-    """Seconds from which something is slow, or None. There is one object, ``THRESHOLDS``."""
+    """Number of seconds after which something counts as slow, or None. There is one object, ``THRESHOLDS``."""
 
     __slots__ = ("request", "statement")
 

@@ -1,8 +1,7 @@
-"""Start other programs. They get no variables of the service's environment: no database URL, no key, no
-token.
+"""Start other programs. They get no variables from the service's environment: no database URL, no key, no token.
 
-Callers specify the variables that their program needs in addition to a path and a locale. Workers of the
-service itself are started elsewhere (``supervision``).
+Callers specify the variables that their program needs in addition to a path and a locale. Workers of the service itself
+are started by ``supervision``.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: whether standard error is dropped. ``own_session``: whether signals of the terminal do not
-    reach it. Raises OSError.
+    ``quiet``: whether standard error is dropped. ``own_session``: whether terminal signals do not reach it. Raises
+    OSError.
     """
     return subprocess.Popen(  # noqa: S603
         command,
@@ -52,7 +51,7 @@ def run_child(
     folder: Path,
     seconds: float,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input and wait for its end. Raises OSError, TimeoutError."""
+    """Run a program without input and wait for it to end. Raises OSError, TimeoutError."""
     try:
         return subprocess.run(  # noqa: S603
             command,

@@ -1,7 +1,7 @@
 """Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder and no variables of the service's environment: no database URL, no key. ``bounded_run`` limits
-its resources before any of the code runs.
+The process gets a folder and no variables from the service's environment: no database URL, no key. ``bounded_run``
+limits its resources before any of the code runs.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _BUSY = 10
 
 
 class ProcessLimits(NamedTuple):
-    """Limits of a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU
-    time."""
+    """Limits for a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU time."""
 
     memory: int
     file: int

@@ -62,8 +62,8 @@ class Ticket:
 
 
 class Places:
-    """Slots of a resource. ``each``: the maximum number that an organization can hold, and a person or object
-    in it. ``reserved``: the number of last slots reserved for organizations that hold none. Thread-safe."""
+    """Slots of a resource. ``each``: the maximum numbers that an organization, and a person or object in it, can hold.
+    ``reserved``: the number of last slots reserved for organizations that hold none. Thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size

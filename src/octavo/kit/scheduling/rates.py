@@ -10,7 +10,7 @@ from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
 
 _AGAIN = 10.0
-"""Seconds between two readings of the limits of organizations."""
+"""Seconds between two readings of the organization limits."""
 
 
 class RateAllowance(NamedTuple):
@@ -52,7 +52,7 @@ class OrganizationRates:
             self._limiter.check(organization_id, limit=limit)
 
     def forget(self) -> None:
-        """Read the limits again at the next request, because this process has changed them."""
+        """Read the limits again on the next request, because this process has changed them."""
         self._read_at = float("-inf")
 
 

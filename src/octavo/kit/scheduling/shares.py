@@ -1,5 +1,5 @@
-"""Fair sharing of limited resources: threads, processes, questions to a model, streams, connections of a
-database, the turn to write.
+"""Fair sharing of limited resources: threads, processes, questions to a model, streams, database connections, the turn
+to write.
 
 There is one rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all slots
 for an organization and half of that for each person or object in it, unless a pool specifies otherwise, and
@@ -57,9 +57,9 @@ class Busy(Unavailable):
 class Shares(Places):
     """Slots of a kind.
 
-    ``name``: the name of the resource in messages. ``each``: the maximum number of slots that an organization
-    can hold, and a person or object in it. ``waiting``: the maximum number of their waiting requests.
-    ``reserved``: the number of last slots reserved for organizations that hold none.
+    ``name``: the name of the resource in messages. ``each``: the maximum numbers of slots that an organization, and a
+    person or object in it, can hold. ``waiting``: the maximum number of their waiting requests. ``reserved``: the
+    number of last slots reserved for organizations that hold none.
     """
 
     def __init__(
@@ -309,8 +309,8 @@ class LoopTurns:
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if self._scheduled is not loop:
             self._scheduled = loop
-            # After everything that the sockets have received until then. ``call_soon`` does that on the
-            # serving loop, but not on that of the standard library, which runs queued work when it begins.
+            # This runs after everything that the sockets have received until then. ``call_soon`` does that on the
+            # serving loop, but not on the standard library's, which runs queued work when it begins.
             loop.call_later(0, self._serve, loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:

@@ -81,8 +81,8 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """Return a secret of 43 characters, which is always the same and reveals nothing about secrets of
-        other names and purposes."""
+        """Return a secret of 43 characters, which is always the same and reveals nothing about secrets with other names
+        and purposes."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:

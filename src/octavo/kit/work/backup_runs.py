@@ -23,7 +23,7 @@ declare(Table(name="backup_runs", stays="the server's own", long=("problem",)))
 
 
 class BackupRun(Struct, frozen=True):
-    """Attempted backup. Times are in milliseconds. ``problem``: the reason why it failed; None if it succeeded."""
+    """Attempted backup. Times are in milliseconds. ``problem``: why it failed; None if it succeeded."""
 
     id: str
     place: str

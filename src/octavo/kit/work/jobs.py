@@ -200,7 +200,7 @@ def enqueue(
     run_at: int | None = None,
     **payload: object,
 ) -> None:
-    """Add a job to the transaction; workers of this process wake once it commits.
+    """Add a job to the transaction; workers of this process wake up once it commits.
 
     ``organization``: the organization for which it is done; organizations take turns. ``key``: the key of the
     job, which is skipped if a job with this key is still waiting for its first run. ``run_at``: the time in
@@ -299,7 +299,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Let ``wake`` set this event from now on, until the event is garbage-collected."""
+    """Register an event for ``wake`` to set, until the event is garbage-collected."""
     _bells.add(bell)
 
 
@@ -317,8 +317,8 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the jobs, newest first within a state, parked before running before waiting ones, and their
-    total.
+    """Return the jobs, newest first within a state, with parked jobs before running ones and running before waiting
+    ones, and their total.
 
     ``after``: the position of a state in ``STATES`` and the id of a job, after which the list continues.
     """
@@ -364,8 +364,8 @@ def count_later(tx: Transaction) -> int:
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Reset the attempts of parked jobs and return the number of jobs: the given ones, or by default all of
-    them or all of a kind.
+    """Reset the attempts of the given parked jobs, or by default of all parked jobs or all of a kind, and return their
+    number.
 
     Raises NotFound for an id that is not that of a parked job.
     """
@@ -381,7 +381,9 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
         kind=kind,
     )
     if job_ids is not None and count < len(set(job_ids)):
-        raise NotFound("Not all of these are parked jobs. Nothing was changed.")
+        raise NotFound(
+            "Only failed jobs can be retried, and at least one of these hasn't failed. Nothing was changed."
+        )
     tx.after_commit(wake)
     return count
 

@@ -96,7 +96,7 @@ def emit(
     space_id: str | None = None,
     **payload: object,
 ) -> None:
-    """Add an event to the transaction; consumers of this process wake once it commits."""
+    """Add an event to the transaction; consumers of this process wake up once it commits."""
     tx.insert(
         "events",
         type=type,
@@ -219,8 +219,8 @@ def _placed(rows: list[Row], position: OutboxPosition) -> Iterator[tuple[Event, 
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` of the oldest events from before ``before`` (milliseconds) that every consumer
-    has passed, and return their number."""
+    """Delete at most ``limit`` of the oldest events created before ``before`` (milliseconds) that every consumer has
+    passed, and return their number."""
     passed = [_cursor(tx, name) or 0 for name in _consumers]
     rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
     old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))

@@ -190,7 +190,7 @@ class Worker:
         return leased
 
     def _free_kinds(self, ready: set[str], tx: Transaction) -> set[str]:
-        """Return those of the kinds that this process knows and that can run now, regardless of their owner."""
+        """Return the kinds that this process knows and that can run now, regardless of their owner."""
         ready = {jobs.former_kinds.get(kind, kind) for kind in ready}
         known = {kind: jobs.kinds[kind] for kind in ready & jobs.kinds.keys()}
         paused = bool(known) and find_maintenance(tx) is not None
@@ -302,7 +302,7 @@ class Worker:
             )
         if changed:
             log.error(
-                "job parked" if last else "job failed",
+                "job failed permanently" if last else "job failed",
                 extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},
                 exc_info=error,
             )
@@ -366,7 +366,7 @@ def _make_ready(tx: Transaction) -> None:
             error=error,
         )
         if parked:
-            log.error("job parked", extra={"job": id, "kind": kind, "error": error})
+            log.error("job failed permanently", extra={"job": id, "kind": kind, "error": error})
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
@@ -386,7 +386,7 @@ def _ready_kinds(tx: Transaction) -> set[str]:
 
 
 def _rename_former(tx: Transaction) -> None:
-    """Give jobs of processes of an older version the current names of their kinds."""
+    """Update jobs that processes of an older version added to the current names of their kinds."""
     for former in _ready_kinds(tx) & jobs.former_kinds.keys():
         tx.run(
             "UPDATE jobs SET kind = :kind WHERE kind = :former AND state = 'ready'",
@@ -406,7 +406,7 @@ def _park_unknown(tx: Transaction) -> None:
             at=now() - _UNKNOWN_FOR,
         )
         if parked:
-            log.error("jobs of an unknown kind parked", extra={"kind": kind, "count": parked})
+            log.error("jobs of an unknown kind failed permanently", extra={"kind": kind, "count": parked})
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:

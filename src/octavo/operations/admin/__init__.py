@@ -1,2 +1,2 @@
-"""Logic of the commands and of server administration: first start, backup, archives of organizations,
-diagnosis, and credentials."""
+"""Logic for the commands and for server administration: first start, backup, organization archives, diagnosis, and
+credentials."""

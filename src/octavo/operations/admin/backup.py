@@ -107,7 +107,7 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, Unavailable if it can't be written; a partial file is deleted.
+    Raises BadRequest if the file exists, or Unavailable if it can't be written; a partial file is deleted.
     """
     if target.exists():
         raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
@@ -189,9 +189,9 @@ _HOLDS_SOMETHING = "the server already has data: restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is
-    rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is
-    damaged, too old, or too new; Unavailable.
+    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is rebuilt.
+    ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
+    too new, or Unavailable if the key of its secrets is not configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -316,7 +316,7 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems of a backup; empty if it can be restored."""
+    """Return the problems with a backup; empty if it can be restored."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
@@ -352,7 +352,7 @@ def _digest(archive: zipfile.ZipFile, name: str) -> str | None:
 
 
 def verify_installation(context: Context) -> list[str]:
-    """Return the problems of a server's data.
+    """Return the problems with a server's data.
 
     These are texts and files that are missing or don't match their hash, rows that refer to missing rows,
     wrong counts, and derived tables that don't match the content, except in spaces with a pending rebuild
@@ -362,7 +362,7 @@ def verify_installation(context: Context) -> list[str]:
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """Return the damage of a database that can't be opened because of it. Raises Unavailable."""
+    """Return the damage that keeps a database from being opened. Raises Unavailable."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )

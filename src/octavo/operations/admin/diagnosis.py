@@ -1,4 +1,4 @@
-"""Checks of ``octavo check``: the parts of a server that work, the parts that don't, and the reasons."""
+"""Checks that ``octavo check`` runs: which parts of a server work, which don't, and why."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Finding = tuple[str, bool, str]
 _POSTGRESQL = 15
 """Oldest supported version of PostgreSQL."""
 _APART = 5.0
-"""Maximum difference of clocks in seconds."""
+"""Maximum difference between clocks in seconds."""
 _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
@@ -202,8 +202,8 @@ def _traces() -> list[Finding]:
 def _connections(tx: Transaction, settings: Settings) -> Finding:
     """Report the number of the database server's connections that all processes can use.
 
-    This counts the running processes on all machines, or the configured number if fewer are running. Behind a
-    pooler, each process uses one connection of the server, for listening.
+    This counts the running processes on all machines, or the configured number if fewer are running. Behind a pooler,
+    each process uses one connection to the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -238,7 +238,7 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences: sessions, links, and schedules of jobs depend on times from several machines."""
+    """Report clock differences: sessions, links, and job schedules depend on times from several machines."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"
@@ -301,7 +301,7 @@ def _rebuilds(context: Context) -> list[Finding]:
 
 
 def _backup(context: Context) -> Finding:
-    """Report the age of the last good backup. Backups that other tools write are not known."""
+    """Report the age of the last good backup. Backups made with other tools are not included."""
     with context.db.read() as tx:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)

@@ -84,7 +84,7 @@ def import_space(
     ``known``: the names of spaces in links, with their ids on this server. ``kind``: the format of the
     source; detected by default. ``whole``: whether to replace the space's content with the source.
 
-    Raises BadRequest for a source that can't be read, NotFound for an unknown space or collection.
+    Raises BadRequest for a source that can't be read, or NotFound for an unknown space or collection.
     """
     organization_id = organization_of(context, organization_id, space_id, collection_id)
     check_known(context, organization_id, known)
@@ -229,7 +229,7 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an open source into a space. ``where``: its location, which identifies it. ``in_site``: whether the
+    """Import an opened source into a space. ``where``: its location, which identifies it. ``in_site``: whether the
     import is part of the import of a site, which handles the customization."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))

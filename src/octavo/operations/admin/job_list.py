@@ -36,8 +36,7 @@ def get_job(context: Context, job_id: str) -> dict[str, object]:
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Run parked jobs again and return their number: these jobs, or by default all or all of a kind. Raises
-    NotFound."""
+    """Run these parked jobs again, or by default all or all of a kind, and return their number. Raises NotFound."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 

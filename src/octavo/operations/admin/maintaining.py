@@ -30,7 +30,7 @@ from .store import list_operators
 log = logging.getLogger(__name__)
 
 _LOOK_EVERY = 15 * 60.0
-"""Seconds between two checks whether maintenance was left on."""
+"""Seconds between two checks of whether maintenance was left on."""
 _FORGOTTEN = 4 * HOUR
 """Milliseconds after which maintenance without an announced end counts as left on."""
 _REMIND_EVERY = DAY

@@ -1,8 +1,8 @@
 """Restore one organization, space, or site of a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so every check of a whole restore applies.
-From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one next
-to the existing one.
+From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one
+alongside the existing one.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def opened_copy(
     """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore from a
     continuous backup, in milliseconds.
 
-    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for one of another server,
+    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for a backup of another server,
     whose key is unknown here.
     """
     with TemporaryFolder("restore") as name:
@@ -85,7 +85,7 @@ def opened_copy(
         if is_place(address) and holds_log(place := BackupPlace(address)):
             restore_followed(copy, place, until, progress)
         elif until is not None:
-            raise BadRequest("--until: needs a folder or bucket written by `octavo backup --follow`")
+            raise BadRequest("--until: requires a folder or bucket written by `octavo backup --follow`")
         else:
             with opened_backup(address) as file:
                 backup.restore(copy, file, progress)
@@ -193,16 +193,18 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " next to the current ones, with --space or --site."
+                " alongside the current ones, with --space or --site."
             )
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization to which a space or a site in the backup belonged. Raises BadRequest if it is not on this
+    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if it is not on this
     server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)
     with context.db.read() as tx:
         if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
-            raise BadRequest(f"--org: its organization {owner!r} isn't on this server. Choose another one.")
+            raise BadRequest(
+                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another one."
+            )
     return owner

@@ -113,8 +113,8 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     "checkInstallation", "POST", "/installation/check", needs=Can.OPERATE, errors=(503,), in_maintenance=True
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
-    """Test each part of the server, like `octavo check`, and report the parts that work, the parts that
-    don't, and the reasons. Only one check runs at a time: returns 503 while another one is running."""
+    """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
+    check runs at a time; returns 503 while another one is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is running. Try again when it is done.")
     try:
@@ -148,7 +148,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             settings,
             to=user.email,
             subject=f"Test email from {settings.name}",
-            text=f"This email was sent to test the mail server of {settings.url}. It works.\n",
+            text=f"This email was sent to test the mail server of {settings.url}. The mail server works.\n",
         )
     except Unavailable as error:
         return TestedMail(user.email, sent=False, problem=error.message)
@@ -159,7 +159,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 def list_organizations(
     call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
-    """List all organizations of the server, newest first. Their content stays private to their members."""
+    """List all organizations on the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
         found = store.list_organizations(tx, query.limit, query.page, search=query.search)
     return present_slice(found, present_hosted)
@@ -308,8 +308,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs: parked jobs, which failed too often, come first, followed by running and pending
-    ones. An event that could not be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs: failed jobs (`parked`) come first, followed by running and pending ones.
+    An event that could not be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(
@@ -335,7 +335,7 @@ def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     "retryInstallationJob", "POST", "/installation/jobs/{jobId}/retry", needs=Can.OPERATE, errors=(404,)
 )
 def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """Retry a parked job, with all its attempts. Returns 404 for a job that is not parked."""
+    """Retry a failed job, with all its attempts. Returns 404 for a job that hasn't failed."""
     with call.db.write() as tx:
         jobs.retry_parked(tx, [job_id])
         return present_whole_job(jobs.get_job(tx, job_id))
@@ -343,6 +343,6 @@ def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
 
 @operation("retryInstallationJobs", "POST", "/installation/jobs/retry", needs=Can.OPERATE)
 def retry_jobs(call: Call, operator: OperatorAccess, body: RetryJobs) -> RetriedJobs:
-    """Retry all parked jobs, or all of a kind. Returns their number."""
+    """Retry all failed jobs, or all failed jobs of a kind. Returns their number."""
     with call.db.write() as tx:
         return RetriedJobs(jobs.retry_parked(tx, kind=body.kind))

@@ -1,5 +1,4 @@
-"""Verification by the server administrator of email domains and site domains, and the integrations offered to
-all organizations."""
+"""Verify email domains and site domains as the server administrator, and offer integrations to all organizations."""
 
 from __future__ import annotations
 

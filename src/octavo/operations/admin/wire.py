@@ -1,4 +1,4 @@
-"""Wire types of server administration."""
+"""Wire types for server administration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Storage of files. ``free`` and ``total``: bytes on the disk of the data folder."""
+    """File storage. ``free`` and ``total``: bytes on the disk of the data folder."""
 
     location: str
     free: int
@@ -80,7 +80,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Backup that was written or that failed. ``problem``: the reason why it failed."""
+    """Backup that was written or that failed. ``problem``: why it failed."""
 
     place: str
     ended_at: str
@@ -160,7 +160,7 @@ Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
 
 
 class OrganizationLimits(Struct):
-    """Limits of an organization; null is unlimited. ``storage``: bytes of files. ``requests``: API requests per
+    """Limits for an organization; null means unlimited. ``storage``: bytes of files. ``requests``: API requests per
     minute."""
 
     members: Limit = None
@@ -188,7 +188,7 @@ class UsedOnDay(UsedResources):
 
 class OrganizationUsage(Struct, kw_only=True):
     """Usage and limits of an organization. ``days``: the usage on the last measured days, oldest first. ``near``: the
-    resources of which it has at least nine tenths of its limit."""
+    resources whose usage is at least nine tenths of the limit."""
 
     used: UsedResources
     limits: OrganizationLimits
@@ -218,7 +218,7 @@ def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """Person with an account. ``organizations``: the number of organizations of which they are a member."""
+    """Person with an account. ``organizations``: the number of organizations that they are a member of."""
 
     id: str
     user: User
@@ -307,7 +307,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Parked jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
+    """Failed jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 

@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
 class RefusedCall(OctavoError):
-    """Error response of the API. ``code``: the HTTP status."""
+    """Error response from the API. ``code``: the HTTP status."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -74,7 +74,7 @@ class ApiClient:
             return str(found[0]["id"])
         known = ", ".join(f"{one['id']} ({one['title']})" for one in found) or "none"
         raise BadRequest(
-            f"Choose the organization that publishes with --org or in the manifest. Your organizations: {known}"
+            f"Choose the publishing organization with --org or in the manifest. Your organizations: {known}"
         )
 
 

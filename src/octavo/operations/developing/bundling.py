@@ -78,11 +78,11 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
         raise BadRequest(f"{home / 'package.json'}: {error}") from None
     if all(any((one / "node_modules" / name).exists() for one in above) for name in package.dependencies):
         return
-    say(f"Installing the packages of {home / 'package.json'}")
+    say(f"Installing packages from {home / 'package.json'}")
     done = _deno(["install"], home)
     if done.returncode != 0:
         raise Unavailable(
-            f"Couldn't install the packages of {home / 'package.json'}: {_last_lines(done.stderr)}"
+            f"Couldn't install packages from {home / 'package.json'}: {_last_lines(done.stderr)}"
         )
 
 

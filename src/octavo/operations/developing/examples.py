@@ -59,9 +59,8 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish a built-in integration in an organization, install it there, and return the installation in the
-    form of the API. After an update, this publishes its next version. Raises BadRequest, RefusedCall,
-    Unavailable."""
+    """Publish a built-in integration in an organization, install it there, and return the installation in the API's
+    format. After an update, this publishes its next version. Raises BadRequest, RefusedCall, Unavailable."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
     installed: JsonObject = api.call("POST", path, {"name": name})

@@ -43,7 +43,7 @@ def publish_folder(
     organization: str | None = None,
     environment: str | None = None,
 ) -> JsonObject:
-    """Bundle the script, publish it as the next version, and return the integration in the form of the API.
+    """Bundle the script, publish it as the next version, and return the integration in the API's format.
     ``organization``: the id or subdomain, which takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, Unavailable.

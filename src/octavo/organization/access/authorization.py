@@ -26,7 +26,7 @@ from octavo.kit.http.operation import Actor, Call, Person, Script, Visitor, ente
 
 from .auditing import Stranger
 from .evaluation import Kind, Step, list_collection_steps, role_along
-from .reach import forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
+from .reach import actor_for_job, forces_sso, is_bound_elsewhere, require_account, require_single_sign_on
 from .roles import COLLECTION, ORGANIZATION, SITE, SPACE, Abilities, Can, at_least
 from .scopes import require_scope
 from .store import role_at_site
@@ -521,6 +521,16 @@ def find_kept_space_access(
         return None
     assert isinstance(access, KeptSpaceAccess)
     return access
+
+
+def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
+    """Return the access of another person to a space that the caller administers, to show the caller what that person
+    sees there. Raises NotFound unless the person can see the space."""
+    actor = actor_for_job(user_id, space.organization_id)
+    found = find_space_access(tx, actor, Can.VIEW, space.space_id)
+    if found is None:
+        raise NotFound(f"user {user_id!r} doesn't exist or can't see this space.")
+    return found
 
 
 # --- other members ------------------------------------------------------------------------------------

@@ -134,7 +134,7 @@ def limit_reached(resource: Resource, limit: int) -> LimitReached:
     """Return the error for an organization that can't have more of a resource."""
     return LimitReached(
         f"This organization has reached its limit of {limit:,} {_NAMES[resource]}."
-        " Ask the administrator of the server to raise it."
+        " Ask the server administrator to raise it."
     )
 
 

@@ -3,7 +3,7 @@ as frozen records."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from msgspec import Struct
 
@@ -173,13 +173,17 @@ def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str])
     )
 
 
-def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
-    """Raise NotFound that names ``place`` unless all users are members of the organization."""
-    wanted = set(user_ids)
-    found = tx.all(
+def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str]) -> set[str]:
+    """Return those of these users who are members of the organization."""
+    rows = tx.all(
         "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
         org=organization_id,
-        users=sorted(wanted),
+        users=sorted(set(user_ids)),
     )
-    if missing := wanted - {row[0] for row in found}:
+    return {row[0] for row in rows}
+
+
+def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
+    """Raise NotFound for ``place`` unless all users are members of the organization."""
+    if missing := set(user_ids) - find_members(tx, organization_id, user_ids):
         raise NotFound(f"{place}: {sorted(missing)[0]!r} isn't a member of this organization.")

@@ -1,9 +1,11 @@
 """Rules that restrict a page to certain people, and the level that they give a person. Does no I/O.
 
-A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
-in the space is at least this one), or ``administrators``. An empty tuple doesn't restrict anything. A rule
-also applies to everything below its page, where other rules can narrow access but not widen it.
-Administrators of the space are never restricted."""
+A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in
+the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict anything. A rule also
+applies to everything below its page, where other rules can narrow access but not widen it. Administrators of the space
+are never restricted. Sites show a restricted page if all of its rules have the entry ``sites``, which
+gives no person access to the page.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +19,8 @@ Subject = Literal["user", "team", "role"]
 Rule = tuple[str, ...]
 ADMINISTRATORS = "administrators"
 """Entry that grants access only to the administrators of the space, who can always see the page."""
+SITES = "sites"
+"""Entry that lets sites show the page."""
 MAX_ENTRIES = 100
 
 
@@ -40,20 +44,25 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators``. Raises ValueError.
+    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError.
 
     >>> read_entry("team:T1:edit")
     RuleEntry(subject='team', id='T1', level='edit')
     """
-    if text == ADMINISTRATORS:
+    if text in (ADMINISTRATORS, SITES):
         return None
     subject, _, rest = text.partition(":")
     id, _, level = rest.rpartition(":")
     if subject not in get_args(Subject) or level not in get_args(PageLevel) or not id:
-        raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, or administrators")
+        raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, administrators, or sites")
     if subject == "role" and id not in get_args(Role):
         raise ValueError(f"{id!r} isn't a role")
     return RuleEntry(subject, id, level)  # type: ignore[arg-type]
+
+
+def is_published(rules: Iterable[Rule]) -> bool:
+    """Return whether sites show a page to which these rules apply."""
+    return all(not rule or SITES in rule for rule in rules)
 
 
 def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:

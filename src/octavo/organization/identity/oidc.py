@@ -190,8 +190,8 @@ def finish(context: Context, browser: sessions.Browser, binding: str, query: Cal
         pending = one_time.redeem(tx, context.sealer, "oidc", query.state, _Pending)
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
         raise Unauthorized(
-            "state: this sign-in is unknown, was already used, has expired, or is from another browser."
-            " Start over at the sign-in page."
+            "This sign-in has expired, was already used, or was started in another browser. "
+            "Start over at the sign-in page."
         )
     if query.error is not None or not query.code:
         raise Unauthorized(

@@ -223,9 +223,7 @@ def finish_registration(
     with context.db.write() as tx:
         making = one_time.redeem(tx, context.sealer, "passkey-made", challenge, _PendingRegistration)
     if making is None or making.user_id != user_id:
-        raise BadRequest(
-            "challenge: this attempt is unknown, was already used, or has expired. Add the passkey again."
-        )
+        raise BadRequest("This request has expired or was already used. Add the passkey again.")
     answer = {
         "id": made.id,
         "rawId": made.id,
@@ -238,7 +236,7 @@ def finish_registration(
     given = _call_library(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
         raise BadRequest(
-            "credential: not a valid passkey for this server and challenge. Add the passkey again."
+            "credential: this passkey isn't valid for this server and request. Add the passkey again."
         )
     credential = given.credential_data
     return ProvedPasskey(

@@ -30,7 +30,7 @@ def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted
         return wanted.strip().lower()
     if not is_first_administrator(tx, user.id) or find_password(tx, user.id) is not None:
         raise Conflict(
-            "This account is already set up. Change your name and password in the settings of your account."
+            "This account is already set up. Change your name and password in your account settings."
         )
     if wanted is not None and wanted.strip().lower() != user.email:
         raise BadRequest(

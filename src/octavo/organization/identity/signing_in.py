@@ -142,7 +142,7 @@ def with_code(context: Context, browser: Browser, challenge: str, code: str) -> 
     many attempts."""
     payload = context.signer.verify("second-factor", challenge)
     if payload is None:
-        raise Unauthorized("challenge: this sign-in is unknown or has expired. Sign in again.")
+        raise Unauthorized("This sign-in attempt has expired. Sign in again.")
     return _with_code(context, browser, msgspec.json.decode(payload, type=_Challenge), code)
 
 
@@ -178,7 +178,7 @@ def start_passkey(context: Context, browser: Browser, challenge: str | None) -> 
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)
         if first is None:
-            raise Unauthorized("challenge: this sign-in is unknown or has expired. Sign in again.")
+            raise Unauthorized("This sign-in attempt has expired. Sign in again.")
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("passkey", browser.client))
     user_id = msgspec.json.decode(first, type=_Challenge).user_id if first is not None else None
@@ -282,7 +282,7 @@ def with_link(context: Context, browser: Browser, secret: str, code: str | None)
         if link is not None and link.first and not sessions.has_never_signed_in(tx, link.user_id):
             known = False
     if link is None or not known:
-        raise Unauthorized("link: this link is unknown, was already used, or has expired. Request a new one.")
+        raise Unauthorized("This link is invalid, was already used, or has expired. Request a new one.")
     return _complete_first_factor(context, browser, _Challenge("link", link.user_id, None), code)
 
 

@@ -275,9 +275,7 @@ def get_invitation(tx: Transaction, secret: str) -> store.InvitationRow:
 
 
 def _not_found() -> NotFound:
-    return NotFound(
-        "secret: this invitation doesn't exist, was already used, or has expired. Ask for a new one."
-    )
+    return NotFound("This invitation doesn't exist, was already used, or has expired. Ask for a new one.")
 
 
 def _find_by_secret(tx: Transaction, secret: str) -> store.InvitationRow | None:

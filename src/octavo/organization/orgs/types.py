@@ -29,20 +29,23 @@ RuleName = Literal[
     "require_change_request_subject",
     "require_change_request_description",
     "require_author_to_merge",
+    "require_style_guide",
     "custom",
 ]
+StyleLevel = Literal["suggestion", "warning", "error"]
 _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewers", "allow_bypass")
 
 
 class MergeRule(Struct, omit_defaults=True):
     """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
     ``expression``: the expression, for `custom`. ``message``: a message to show to people if the expression
-    is false."""
+    is false. ``level``: the lowest level of style rules that count, for `require_style_guide`; by default `error`."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
     expression: Annotated[str, Meta(max_length=1024)] | UnsetType = UNSET
     message: Annotated[str, Meta(max_length=512)] | UnsetType = UNSET
+    level: StyleLevel | UnsetType = UNSET
 
     def __post_init__(self) -> None:
         if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
@@ -53,6 +56,8 @@ class MergeRule(Struct, omit_defaults=True):
             raise ValueError("expression: required for the rule custom and not allowed for others")
         if self.rule != "custom" and self.message is not UNSET:
             raise ValueError("message: only allowed for the rule custom")
+        if self.rule != "require_style_guide" and self.level is not UNSET:
+            raise ValueError("level: only allowed for the rule require_style_guide")
 
 
 class MergeRules(Struct, omit_defaults=True):

@@ -132,12 +132,12 @@ def _place(
     siblings = [s for s in list_siblings(tx, org.organization_id, parent_id) if s[1:] != moved]
     if before is None and after is None:
         if parent_id == old_parent:
-            raise Conflict("It is already at this location.")
+            raise Conflict("The item is already at this location.")
         rank = rank_between(siblings[-1].rank if siblings else None, None)
     else:
         index = _index(tx, org, moved, siblings, before, after)
         if parent_id == old_parent and sum(s < Placed(old_rank, *moved) for s in siblings) == index:
-            raise Conflict("It is already at this position.")
+            raise Conflict("The item is already at this position.")
         rank = _rank_at(tx, siblings, index)
     if kind == "space":
         store.update_space(tx, id, collection_id=parent_id, rank=rank)

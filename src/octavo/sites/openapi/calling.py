@@ -108,7 +108,7 @@ def _json(value: object) -> str:
         # msgspec can't write integers of more than 64 bits.
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise BadRequest("values: must be nested less deeply") from None
+        raise BadRequest("values: nested too deeply") from None
 
 
 def _serialize(field: FormField, name: str, value: object) -> Iterable[tuple[str, str]]:
@@ -137,4 +137,4 @@ def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
             for each in (value if isinstance(value, list) else [value])
         ]
         return kind, urlencode(fields).encode()
-    raise BadRequest(f"body: must be text, to be sent as {plain[:100]}")
+    raise BadRequest(f"body: must be a string for the media type {plain[:100]}")

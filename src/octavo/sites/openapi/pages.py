@@ -406,11 +406,13 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
         if doc == "authentication":
             return _document_of(*drawer.authentication(place_of, words))
         return _document_of(*drawer.conventions(conventions_of(description), place_of, words))
-    if doc != "operations" or not isinstance(page, str):
+    if doc != "operations":
         raise BadRequest(
-            "source.props.doc: must be `operations`, or `info` with a `page`, `authentication`, "
-            "`errors_and_limits`, `models`, `webhooks`, or `changes`"
+            "source.props.doc: must be one of `operations`, `info`, `authentication`, `errors_and_limits`, "
+            "`models`, `webhooks`, and `changes`"
         )
+    if not isinstance(page, str):
+        raise BadRequest("source.props.page: must be the name of a tag, or `-` for operations without one")
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:

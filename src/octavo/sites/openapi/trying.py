@@ -660,7 +660,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:
-        raise BadRequest("path: every variable of the path needs a value")
+        raise BadRequest("path: every path variable needs a value")
     base, _, of_server = url.partition("#")[0].partition("?")
     path, _, of_path = path.partition("#")[0].partition("?")
     query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))

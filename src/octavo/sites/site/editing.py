@@ -112,7 +112,7 @@ def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStylegui
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     require_basename(new)
     if store.find_site_by_basename(tx, site.organization_id, new) is not None:
-        raise Conflict(f"basename: another site of the organization already has the basename {new!r}.")
+        raise Conflict(f"basename: another site in the organization already has the basename {new!r}.")
     store.remove_former_name(tx, site.organization_id, new)
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 

@@ -211,7 +211,7 @@ def _below(url: str, target: str) -> str:
     if address.startswith(url):
         return address.removeprefix(url)
     if not address.startswith("/") or address.startswith("//"):
-        raise BadRequest(f"target: must be a path of the site, or a URL that starts with {url}")
+        raise BadRequest(f"target: must be a path on the site, or a URL that starts with {url}")
     return address.removeprefix("/")
 
 

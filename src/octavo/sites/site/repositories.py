@@ -224,7 +224,7 @@ def _arrange(
     if not there:
         raise Stopped(
             Reason.CONTENT,
-            f"{DOCS_PATH} names no existing folder. Add a folder with content, or correct the names.",
+            f"{DOCS_PATH} doesn't name any existing folder. Add a folder with content, or correct the names.",
         )
     ours = name_spaces(tx, row.id)
     for key in there & ours.keys():

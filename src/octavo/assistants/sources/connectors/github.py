@@ -38,7 +38,7 @@ class _GitHub:
     def _api(self, setup: SourceSetup) -> SourceApi:
         if not _REPOSITORY.match(setup.values["repository"]):
             raise SourceFailure(
-                "misconfigured", "The repository must be an owner and a name, such as acme/docs."
+                "misconfigured", "The repository must have an owner and a name, such as acme/docs."
             )
         headers = {"Authorization": f"Bearer {setup.values['token']}", "X-GitHub-Api-Version": "2022-11-28"}
         return SourceApi("GitHub", BASE, self._fetcher, headers)
@@ -80,7 +80,7 @@ class GitHubIssues(_GitHub):
                     return
             if latest == since:
                 # More issues have the same time than fit on ten pages.
-                raise SourceFailure("upstream_unavailable", "GitHub returned a list that doesn't end.")
+                raise SourceFailure("upstream_unavailable", "GitHub returned an endless list.")
             since = latest
 
 
@@ -123,7 +123,7 @@ class GitHubDiscussions(_GitHub):
             kind = read_text(errors[0].get("type")) if errors else ""
             if kind == "RATE_LIMITED":
                 raise SourceFailure(
-                    "rate_limited", "GitHub limits the number of requests. The next sync continues."
+                    "rate_limited", "GitHub's rate limit was reached. The next sync continues from here."
                 )
             reason = (
                 read_text(errors[0].get("message"))[:300] if errors else "The repository has no discussions."

@@ -50,7 +50,8 @@ class Zendesk:
         subdomain = setup.values["subdomain"]
         if not _SUBDOMAIN.match(subdomain):
             raise SourceFailure(
-                "misconfigured", "The subdomain is the first part of your Zendesk URL, such as acme."
+                "misconfigured",
+                "The subdomain is invalid. Enter the first part of your Zendesk URL, such as acme.",
             )
         login = f"{setup.values['email']}/token:{setup.values['api_token']}".encode()
         headers = {"Authorization": f"Basic {base64.b64encode(login).decode()}"}

@@ -39,7 +39,7 @@ def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, Describ
     page = visit.view.tree.page(page_id)
     found = Frame(view, visit).builder.find_operation(page, spec, key) if page is not None else None
     if page is None or found is None:
-        raise NotFound("This page has no such operation that can be tried out.")
+        raise NotFound("This page doesn't have this operation, or the operation can't be tried out.")
     return page, *found
 
 

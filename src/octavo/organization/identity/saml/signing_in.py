@@ -189,8 +189,8 @@ def _get_answer(
     answer = one_time.peek(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
         raise Unauthorized(
-            "answer: this sign-in is unknown, was already used, has expired, or is from another browser."
-            " Start over at the sign-in page."
+            "This sign-in has expired, was already used, or was started in another browser. "
+            "Start over at the sign-in page."
         )
     return answer, store.get_active_provider(tx, answer.provider_id)
 
@@ -214,9 +214,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
-            raise Unauthorized(
-                "answer: this sign-in belongs to another provider. Start over at the sign-in page."
-            )
+            raise Unauthorized("This sign-in belongs to another provider. Start over at the sign-in page.")
         known = _find_person(tx, provider, answer)
         if not answer.asked or (known is not None and not known.vouched):
             return _page(context, secret)
@@ -298,7 +296,7 @@ def _sign_in(
     known: _Known | None,
 ) -> SamlSignIn:
     if one_time.redeem(tx, context.sealer, _ANSWER, secret, _Answer) is None:
-        raise Unauthorized("answer: this sign-in was already used. Start over at the sign-in page.")
+        raise Unauthorized("This sign-in was already used. Start over at the sign-in page.")
     user_id = known.user_id if known else _make_account(tx, provider, answer)
     if linked_accounts.find_user_id(tx, provider.id, answer.subject) is None:
         linked_accounts.link(tx, provider.id, answer.subject, user_id)

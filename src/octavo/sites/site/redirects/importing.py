@@ -130,7 +130,7 @@ class _Importing:
             text = f"/{address.removeprefix(self._base)}"
         if not text.startswith("/"):
             if len(text) > 2048 or not text.lower().startswith(("http://", "https://")):
-                raise BadRequest("destination: must be a path of the site or a URL")
+                raise BadRequest("destination: must be a path on the site or a URL")
             return ToExternal(text)
         segments = [unquote(part) for part in text.partition("?")[0].partition("#")[0].split("/") if part]
         shown, path = self._editor.structure.find_at(segments)

@@ -70,7 +70,7 @@ def require_source(source: str) -> None:
     if len(source) > MAX_SOURCE:
         raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
     if not is_source(source):
-        raise BadRequest("source: must be a path of the site, such as /old, /old/*, or /old*")
+        raise BadRequest("source: must be a path on the site, such as /old, /old/*, or /old*")
 
 
 def upsert_redirects(

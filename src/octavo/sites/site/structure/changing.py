@@ -77,7 +77,7 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     taken: dict[str, str] = {}
     for shown_id, base in bases.items():
         if taken.setdefault(base, shown_id) != shown_id:
-            raise BadRequest(f"path: two spaces of the site would have the path /{base}")
+            raise BadRequest(f"path: two spaces on the site would have the path /{base}")
     left = {
         base: shown.id
         for shown in before.site_spaces.values()
@@ -267,7 +267,7 @@ def update_section(
 def _require_free_path(structure: Structure, section: SectionRow, path: str) -> None:
     for other in structure.sections.values():
         if other.id != section.id and other.path == path:
-            raise BadRequest(f"path: another section of the site already has the path {path!r}")
+            raise BadRequest(f"path: another section on the site already has the path {path!r}")
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
@@ -480,7 +480,7 @@ def update_site_space(
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
         if "path" in values and any(other.path == values["path"] for other in others):
-            raise BadRequest(f"path: another space of the section already has the path {values['path']!r}")
+            raise BadRequest(f"path: another space in the section already has the path {values['path']!r}")
         if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
             raise Conflict("spaceId: the space is already in this section.")
         space_id = values.get("space_id", shown.space_id)
