@@ -524,8 +524,8 @@ def find_kept_space_access(
 
 
 def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
-    """Return the access of another person to a space that the caller administers, to show the caller what that person
-    sees there. Raises NotFound unless the person can see the space."""
+    """Return another person's access to a space that the caller administers, to show the caller what that
+    person can see in it. Raises NotFound unless the person can see the space."""
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:

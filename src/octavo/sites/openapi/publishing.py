@@ -57,7 +57,8 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """Create a specification. Raises BadRequest for an invalid slug or source, or if there are too many."""
+    """Create a specification. Raises BadRequest for an invalid or existing slug, an invalid source, or too
+    many specifications."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
             f"slug: there is already an API specification {slug!r}; use PUT to set its "

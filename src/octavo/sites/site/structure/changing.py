@@ -475,7 +475,7 @@ def update_site_space(
     tx: Transaction, site: SiteAccess, site_space_id: str, values: Mapping[str, object]
 ) -> None:
     """Update columns of a site space. Raises NotFound for an unknown site space, BadRequest for a path in
-    use, and Conflict if the space is already on the site."""
+    use, and Conflict if the space is already in the section."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
