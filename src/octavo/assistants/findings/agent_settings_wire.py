@@ -1,4 +1,4 @@
-"""Wire format of the settings of a site's agent."""
+"""Wire format of a site agent's settings."""
 
 from __future__ import annotations
 

@@ -647,7 +647,7 @@ def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
 
 
 def count_open(tx: Transaction, site_id: str) -> dict[Severity, int]:
-    """Return the number of open findings of a site by severity."""
+    """Return the number of a site's open findings by severity."""
     rows = tx.all(
         "SELECT severity, count(*) FROM site_findings WHERE site_id = :site AND status = 'open' GROUP BY severity",
         site=site_id,

@@ -40,7 +40,7 @@ from .styleguides import MOST_RULES, find_rule_block, require_styleguide, rule_o
 from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 _MOST_BYTES = 10 * 1024 * 1024
-"""Maximum total size of the files of an import."""
+"""Maximum total size of the files in an import, in bytes."""
 _NOT_YAML = "not a YAML file"
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """Date of exported files, so that identical rules result in identical archives."""

@@ -30,7 +30,7 @@ _LINE = 1024 * 1024
 _VECTORS = 16 * 1024 * 1024
 """Maximum number of bytes in an answer with vectors."""
 MAX_DIMENSIONS = 4096
-"""Maximum number of dimensions of a vector."""
+"""Maximum number of dimensions per vector."""
 
 
 class ModelFailed(Unavailable):

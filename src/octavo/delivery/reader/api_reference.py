@@ -292,7 +292,7 @@ class _Pages:
         )
 
     def _model_rows(self, below: str) -> list[Block]:
-        """Return the rows of one of the pages that list all schemas."""
+        """Return the rows for one of the pages that list all schemas."""
         pieces = split_models(list_models(self._description))
         addresses = {number: name for name, number in self._models.items() if number is not None}
         letters: dict[str, dict[str, Any]] = {}

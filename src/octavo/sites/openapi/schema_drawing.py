@@ -29,12 +29,12 @@ omitted unless all fields are requested. Fields at the first level are always re
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Maximum number of characters of an example; the second number is for pages with many operations."""
+"""Maximum number of characters in an example; the second number is for pages with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""Maximum total number of characters of the examples for all operations on a page."""
+"""Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters of a field's anchor; deeper fields have none."""
+"""Maximum number of characters in a field's anchor; deeper fields have none."""
 _UNFOLDED = 5
 """Maximum number of nested fields to show without expanding."""
 _VALUES = 200
@@ -106,9 +106,9 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of the schemas of one specification. ``many``: whether the page has many operations, so that
-    each is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their
-    own page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
+    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own
+    page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
     specification, used when trying out an operation. ``together``: the number of operations that share a page
     for people. ``brief``: whether the page also has other content, so that only required parts of a request
     are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise some

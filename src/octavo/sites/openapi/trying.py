@@ -586,8 +586,7 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest that names the value that the operation doesn't
-    accept."""
+    """Return the request to send. Raises BadRequest, naming the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
             "This server can't send requests for this operation: its specification disables that. Call "

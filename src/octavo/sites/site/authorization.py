@@ -19,7 +19,7 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
     with call.db.read() as tx:
         found = find_organization_by_hostname(tx, subdomain.lower())
     if found is None:
-        # Authenticate first, like everywhere.
+        # Authenticate first, as always.
         call.actor  # noqa: B018
         raise missing
     try:
@@ -35,7 +35,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)
         found = [*([owner] if owner is not None else []), *list_claiming(tx, name)]
-    # Authenticate first, like everywhere.
+    # Authenticate first, as always.
     call.actor  # noqa: B018
     for site in found:
         try:

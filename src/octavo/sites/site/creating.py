@@ -29,7 +29,7 @@ def create_site(
     """Create an unpublished site with spaces of the organization, and return its id.
 
     Without a title, it gets the title of the first space. Raises BadRequest for a duplicate space, and
-    NotFound that names a space that doesn't belong to the organization. The caller must have checked access
+    NotFound, naming the space, if one doesn't belong to the organization. The caller must have checked access
     to the spaces."""
     titles = []
     for n, space_id in enumerate(spaces):

@@ -33,7 +33,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
         return None
     look = look_of(tx, site.id, place.id)
     colors = site_theme(look.styling).light
-    # Without a header logo, the footer logo is used, like on cards.
+    # Without a header logo, the footer logo is used, as on cards.
     logo = look.header.logo if look.header.logo is not UNSET else look.footer.logo
     organization = get_organization(tx, site.organization_id)
     return PrintLook(

@@ -1,4 +1,4 @@
-"""Wire format of the profile of a published site."""
+"""Wire format of a published site's profile."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from octavo.organization.access.roles import SITE, Can, Level, role_from_height,
 from octavo.organization.access.visibility import Viewer, select_visible_sites
 
 MAX_PROXY = 512
-"""Maximum number of characters of a proxy's host and path together."""
+"""Maximum number of characters in a proxy's host and path together."""
 
 
 class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Search results that a visitor of a site is allowed to see."""
+"""Search results that a site visitor is allowed to see."""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuer
     each of the other entries. The entries are the site's sections and variants or, with `siteSpace`, the
     pages of one site space and the conditional parts of each page, in reading order.
 
-    Requires access to every space of the site. Conditions are evaluated like on the published site, for
-    merged content."""
+    Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
+    content."""
     with call.db.read() as tx:
         return list_entries(tx, call.context, site, query)
 

@@ -26,7 +26,7 @@ from ..store import SiteRow, VisitorAuthSettings
 from ..types import Backend
 
 MAX_TOKEN = 16 * 1024
-"""Maximum number of characters of a token, which is passed in URLs and cookies."""
+"""Maximum number of characters in a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 """Pattern for tokens, because base64 decoders ignore invalid characters, which would break the cookie."""
 _LEEWAY = 60

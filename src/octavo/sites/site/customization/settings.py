@@ -122,7 +122,7 @@ def _members(group: type[SettingsGroup]) -> tuple[Declared, ...]:
 
 
 def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
-    """Yield the settings of a group and of the groups in it, in the order of the table."""
+    """Yield the settings in a group and in its nested groups, in the order of the table."""
     for outer in _members(group):
         if outer.group is None:
             yield outer

@@ -159,7 +159,7 @@ def _rename(tx: Transaction, space_id: str, entry: DocsEntry, by: Actor | None) 
 
 
 class _Arrangement:
-    """Rows of the new structure of a site."""
+    """Rows of a site's new structure."""
 
     def __init__(self, tx: Transaction, site_id: str, before: Structure, spaces: Mapping[str, str]) -> None:
         self._site_id = site_id

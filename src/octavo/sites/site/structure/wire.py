@@ -1,4 +1,4 @@
-"""Wire format of the structure of a site."""
+"""Wire format of a site's structure."""
 
 from __future__ import annotations
 
