@@ -29,7 +29,7 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Raised for an invalid request from an app. ``redirect``: the URL to which the error can be sent, if
+    """Raised for an invalid request from an app. ``redirect``: the URL that the error can be sent to, if
     any."""
 
     def __init__(

@@ -55,7 +55,7 @@ SCRIPTS = {
 
 
 def find_scripts(text: str, language: str) -> tuple[str, ...]:
-    """Return the names of the scripts whose fonts a text needs, in lookup order."""
+    """Return the names of the scripts that a text needs fonts for, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

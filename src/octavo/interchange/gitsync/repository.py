@@ -196,8 +196,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``. Only near ones are needed, because walks end early
-        there."""
+        """Return the known ancestors of ``base``. Only near ones are needed, because history walks stop at
+        them."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:

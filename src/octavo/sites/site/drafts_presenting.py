@@ -159,7 +159,7 @@ def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
     """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids that aren't on the site,
-    Forbidden for spaces that the caller can't publish, and the errors of publishing redirects."""
+    Forbidden for spaces that the caller can't publish, and the errors that publishing redirects can raise."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}
         for id, row in found.items():
