@@ -504,8 +504,8 @@ class SqliteDatabase(Database):
         return self._damaged
 
     def _is_gone(self) -> bool:
-        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that at the end of
-        the process."""
+        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that data at the
+        end of the process."""
         try:
             return not os.path.samestat(os.stat(self._path), self._file)
         except OSError:
