@@ -328,8 +328,8 @@ class Database:
         """Return a number that increases with each commit by any process; None if it can't be known right
         now.
 
-        All threads see the same numbers. Inside an open read, it is the number with which its snapshot
-        started, so values computed there can be cached under it.
+        All threads see the same numbers. Inside an open read, it is the number that its snapshot started with, so
+        values computed there can be cached under it.
         """
         raise NotImplementedError
 
