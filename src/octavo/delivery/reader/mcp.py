@@ -266,7 +266,7 @@ class Reading(NamedTuple):
     note: Callable[..., None]
     """Function that records an event for insights: ``tracking.note_event`` for this visit."""
     open: Callable[[str], bytes]
-    """Function that returns the content of a site's file by its hash. Raises NotFound."""
+    """Function that returns the content of a site's file by its hash. Raises NotFound if there is none."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
     """Function that answers a question. Set only for calls that ask one; no transaction is open in these

@@ -33,7 +33,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
         return None
     look = look_of(tx, site.id, place.id)
     colors = site_theme(look.styling).light
-    # Without a header logo, the footer logo is used, as on cards.
+    # Without a header logo, the footer logo is used, like on cards.
     logo = look.header.logo if look.header.logo is not UNSET else look.footer.logo
     organization = get_organization(tx, site.organization_id)
     return PrintLook(
@@ -50,7 +50,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
 
 
 def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -> tuple[FontFile, ...]:
-    """Return the files of a font; empty if it does not exist or must not be embedded."""
+    """Return the files of a font; empty if the font doesn't exist or must not be embedded."""
     if isinstance(chosen, FontDefinition):
         faces = list_faces(tx, organization_id, chosen.id)
         return tuple(FontFile(content=content, weights=(weight,)) for weight, content in faces)

@@ -14,7 +14,7 @@ from octavo.kit.http.operation import Drafted, Visitor
 
 class Sight:
     """Filter for sections that a visitor is allowed to find. ``views``: the spaces that they can see, by id.
-    ``draft``: the state that one of them shows instead of main."""
+    ``draft``: the state that one of them shows instead of the main version."""
 
     def __init__(
         self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None
