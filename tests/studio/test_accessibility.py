@@ -212,7 +212,7 @@ def test_a_phone_shows_the_chosen_tab_the_name_of_the_screen_and_no_keys(app, sc
     page.context.close()
 
 
-def test_names_begin_at_the_right_in_a_right_to_left_app(app, screens):
+def test_names_start_at_the_right_in_a_right_to_left_app(app, screens):
     page = app.open(screens["member"], viewport=PHONE, locale="ar")
     name = page.get_by_text("Runbooks", exact=True)
     assert name.evaluate("(shown) => getComputedStyle(shown).textAlign") == "right"
