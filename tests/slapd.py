@@ -106,7 +106,8 @@ class Slapd:
         return dn
 
     def delete(self, dn: str) -> None:
-        self._do("delete", dn)
+        # A referral itself, not the entry to which it refers.
+        self._do("delete", dn, controls=[("2.16.840.1.113730.3.4.2", True, None)])
 
     def rename(self, dn: str, relative: str) -> None:
         self._do("modify_dn", dn, relative)

@@ -131,6 +131,8 @@ def test_nothing_is_written_to_a_deleted_database_file(tmp_path: Path, replaced:
 
 def test_a_replaced_database_without_tables_is_reported(postgres_databases) -> None:  # type: ignore[no-untyped-def]
     database = open_database(postgres_databases.create("replaced"))
+    with database.write() as tx:
+        tx.run("DROP TABLE IF EXISTS migrations")
     try:
         for transaction in (database.read, database.read_cached, database.write):
             with pytest.raises(TemporarilyUnavailable, match="restore a backup"), transaction() as tx:

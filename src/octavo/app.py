@@ -83,10 +83,10 @@ _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _DROP_UNREAD = 10.0
 _TURN = 0.001
-"""Maximum time in seconds for which a thread keeps the interpreter while other threads wait for it."""
+"""Maximum time in seconds that a thread keeps the interpreter while other threads wait for it."""
 _LINGER = 2.0
-"""Seconds for which connections can still end with their next response when another process takes over. After that,
-they are closed."""
+"""Number of seconds that connections can still end with their next response when another process takes over. After
+that, they are closed."""
 _PATIENCE = 8.0
 """Seconds that running requests get to finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"

@@ -26,7 +26,7 @@ class OctavoError(Exception):
     """Error that is returned as ``{"error": {"code", "message", "reason", "field"}}``.
 
     ``status``: the HTTP status. ``reason``: a stable word for the cause, which scripts compare instead of the message.
-    ``headers``: the headers of the response. ``beside``: additional members of the response besides ``error``.
+    ``headers``: the headers of the response. ``beside``: members of the response in addition to ``error``.
     """
 
     status: ClassVar[int] = 500
@@ -123,7 +123,7 @@ def require_found(found: T | None, message: str) -> T:
 
 
 class BlockNotFound(NotFound):
-    """Raised if an edit of a page names a block that the page does not have, or no longer has."""
+    """Raised if an edit to a page names a block that the page does not have, or no longer has."""
 
     reason = "block_not_found"
 

@@ -232,6 +232,23 @@ def test_a_directory_that_lost_nearly_everyone_deactivates_no_one(
 
 
 @pytest.mark.sqlite_first
+def test_referrals_to_other_servers_are_not_followed(directory: World, server: Slapd, person: str) -> None:
+    elsewhere = f"ou=elsewhere,{PEOPLE}"
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        other.settimeout(0.1)
+        url = f"ldap://127.0.0.1:{other.getsockname()[1]}/{PEOPLE}"
+        server.add(elsewhere, ["referral", "extensibleObject"], ou="elsewhere", ref=url)
+        try:
+            assert sign_in(directory).status_code == 200
+            synchronize(directory)
+            assert sign_in(directory).status_code == 200
+        finally:
+            server.delete(elsewhere)
+        with pytest.raises(TimeoutError):
+            other.accept()
+
+
+@pytest.mark.sqlite_first
 def test_many_people_are_compared_in_batches(directory: World, server: Slapd) -> None:
     names = [f"person{number:03}" for number in range(directory_sign_in._BATCH + 5)]
     for name in names:

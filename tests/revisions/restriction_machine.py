@@ -249,6 +249,9 @@ class Machine:
                 rules += [rule, *(each for _, each in self.chain(self.main, above))]
         return rules
 
+    def is_published(self, id: str) -> bool:
+        return not any(rule and "sites" not in rule for rule in self.rules_of(SPACE, id))
+
     def hidden(self, who: str, at: str = SPACE) -> set[str]:
         """Return the pages that a person can't see in main, or in the change request."""
         return {id for id in self.pages if not self.sees(who, self.rules_of(at, id))}
@@ -300,7 +303,8 @@ class Machine:
     def grants(self) -> list[dict[str, str]]:
         level = self.random.choice(("read", "comment", "edit"))
         who = self.random.choice(PEOPLE)
-        return self.random.choice(
+        sites = [{"kind": "sites"}] if self.random.random() < 0.3 else []
+        return sites + self.random.choice(
             (
                 [{"kind": "administrators"}],
                 [{"kind": "administrators"}],
@@ -467,9 +471,15 @@ class Machine:
     def report(self, text: str) -> None:
         self.found.append(f"{text[:1500]}\n    after {', '.join(self.log[-8:])}")
 
-    def look_for(self, who: str, what: str, answer: httpx.Response, sent: str) -> None:
+    def look_for(
+        self, who: str, what: str, answer: httpx.Response, sent: str, operation: Operation | None = None
+    ) -> None:
         """Report words and IDs of hidden pages in a response that weren't sent to it."""
         ids, words = self.unseen(who)
+        if operation is not None and "{siteId}" in operation.path:
+            on_sites = {id for id in self.pages if self.is_published(id)}
+            ids -= on_sites
+            words -= {word for id in on_sites for word in self.pages[id].words | self.pages[id].drafted}
         text = text_of(answer) + str(answer.headers)
         for path in self.shown_paths(ids):
             text = text.replace(path, "")
@@ -557,7 +567,7 @@ class Machine:
                 self.touched.add(operation.id)
         answer, sent = self.call(who, operation, ids, **options)
         self.count(operation.method, who)
-        self.look_for(who, f"{operation.id} {ids} {options}", answer, sent)
+        self.look_for(who, f"{operation.id} {ids} {options}", answer, sent, operation)
         at = CHANGE if "{changeRequestId}" in operation.path else SPACE
         if id in self.hidden(who, at) and id in self.hidden(who) and set(ids) - {"revisionId"}:
             never = {**ids, **self.variants(operation, id, never=True)}
@@ -600,10 +610,12 @@ class Machine:
     def compare(self, calls: int) -> None:
         """Change pages that a person can't see, and check that what they read stays the same."""
         who = self.random.choice(PEOPLE)
-        hidden = [id for id in self.hidden(who) & self.alive.keys() if id in self.hidden(who, CHANGE)]
+        hidden = self.hidden(who) & self.hidden(who, CHANGE) & self.alive.keys()
+        # Sites show changes of pages that they show.
+        hidden -= {id for id in hidden if self.is_published(id)}
         if not hidden:
             return
-        id, operations = self.random.choice(hidden), self.random.sample(COMPARED, k=calls)
+        id, operations = self.random.choice(sorted(hidden)), self.random.sample(COMPARED, k=calls)
         self.work(SPACE)
         before = [self.call(who, operation, {})[0] for operation in operations]
         word, comments = self.word(), self.place.path(f"{SPACE}/comments")
@@ -625,20 +637,22 @@ class Machine:
                 )
 
     def visit(self) -> None:
-        """Read a site, which shows no restricted page."""
+        """Read a site, which shows restricted pages only if their rules say so."""
         route = self.random.choice([one for one in ROUTES if one.method == "GET"])
         pattern = route.pattern
         id = self.pick(SPACE)
         path = self.path_of(id) if id is not None else ""
         below = self.site.partition("sites.test")[2] or "/" + self.site.split("/", 3)[-1]
         filled = re.sub(r"\{[^}]*\}", lambda _: path or "page", pattern)
-        for one in (filled, path, f"{path}.md", "sitemap.xml", "llms.txt", "llms-full.txt", ""):
+        for one in (filled, path, f"{path}.md", "sitemap-pages.xml", "llms.txt", "llms-full.txt", ""):
             params = {"q": self.random.choice(sorted(self.pages[id].words) or ["x"])} if id else {}
             answer = self.visitor.get(f"{below.rstrip('/')}/{one}", params)
             self.cases["site"] += 1
-            hidden = {one for one in self.pages if any(rule for rule in self.rules_of(SPACE, one))}
+            hidden = {one for one in self.pages if not self.is_published(one)}
             traces = {word for one in hidden for word in self.pages[one].words | self.pages[one].drafted}
             text = answer.text.replace(params.get("q", "-"), "").replace(path or "-", "")
+            if any(word in text for shown in self.pages.values() for word in shown.words):
+                self.touched.add(f"site {pattern if one == filled else one if '.' in one else 'page'}")
             if trace := next((each for each in [*traces, *hidden] if each in text), None):
                 at = text.find(trace)
                 self.report(f"site {one} {params} tells {trace}: {text[max(0, at - 200) : at + 80]}")
@@ -684,7 +698,7 @@ class Machine:
             ids = self.variants(operation, id)
             answer, sent = self.call(who, operation, ids)
             self.count(operation.method, who)
-            self.look_for(who, f"{operation.id} {ids}", answer, sent)
+            self.look_for(who, f"{operation.id} {ids}", answer, sent, operation)
             self.place.ids = ids_before
             now = (
                 self.read(SPACE)

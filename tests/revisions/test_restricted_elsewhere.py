@@ -18,6 +18,7 @@ from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.core.pages import Page
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
+from visiting import Visitor
 from world import World
 
 ADMINISTRATORS = [{"kind": "administrators"}]
@@ -336,6 +337,49 @@ def find(world: World, title: str) -> Page:
     with world.context.db.read() as tx:
         pages = list_pages(tx, find_state(tx, world.home["spaceId"], None))
         return next(page for page in pages if page.title == title)
+
+
+# --- sites --------------------------------------------------------------------------------------------
+
+
+def test_sites_show_a_restricted_page_only_if_all_of_its_rules_say_so(sqlite_world: World) -> None:
+    world, visitor = sqlite_world, Visitor(sqlite_world.context)
+    page = insert(world, SPACE, "Plans", text=f"{WORD} words.\n")
+    below = insert(world, SPACE, "Details", into=page, text=f"{WORD} details.\n")
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    assert world.call("admin", "PATCH", path, json={"visibility": "public"}).is_success
+    site = world.post("admin", f"{path}/publish")["urls"]["published"].partition("8001")[2]
+
+    def shown(path: str) -> bool:
+        status = visitor.get(f"{site}{path}").status_code
+        assert status in (200, 404)
+        on_site = path in visitor.get(f"{site}llms.txt").text
+        assert on_site == (status == 200) == (path in visitor.get(f"{site}sitemap-pages.xml").text)
+        return on_site
+
+    access = world.home.path(f"{SPACE}/content/page/{page}/access")
+    assert shown("plans") and shown("plans/details") and world.get("admin", access)["published"]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert not shown("plans") and not world.get("admin", access)["published"]
+    restrict(world, SPACE, [*ADMINISTRATORS, {"kind": "sites"}], page)
+    assert shown("plans") and shown("plans/details")
+    found = world.get("admin", access)
+    assert found["published"] and {"kind": "sites"} in found["rules"][0]["grants"]
+    # The rule gives no one access to the page in the space.
+    for who in ("editor", "reader"):
+        one = world.home.path(f"{SPACE}/content/page/{page}")
+        assert world.call(who, "GET", one).status_code == 404
+        assert (
+            world.call(who, "GET", world.home.path(f"{SPACE}/pdf"), params={"page": page}).status_code == 404
+        )
+    restrict(world, SPACE, ADMINISTRATORS, below)
+    assert shown("plans") and not shown("plans/details")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    restrict(world, SPACE, [{"kind": "sites"}], below)
+    assert not shown("plans") and not shown("plans/details")
+    refused = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "sites", "level": "read"}]}
+    answer = world.call("admin", "POST", world.home.path(f"{SPACE}/content"), json={"changes": [refused]})
+    assert answer.status_code == 400
 
 
 # --- translations -------------------------------------------------------------------------------------

@@ -25,6 +25,8 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     app.call("PUT", f"{sites}/{made}/customization", {"ai": {"mode": "assistant"}})
     published = app.call("POST", f"{sites}/{made}/publish")["urls"]["published"]
     site = f"/o/{app.organization}/sites/{made}/~"
+    rule = {"rule": "require_style_guide", "level": "suggestion"}
+    app.call("PATCH", f"/spaces/{space}", {"mergeRules": {"type": "rules", "rules": [rule]}})
 
     # A reader asks, gets no answer, and says so.
     reader = app.watch(app.browser.new_context(user_agent=FIREFOX))
@@ -48,7 +50,7 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     finding = findings.filter(has_text="Question without an answer")
     expect(finding).to_contain_text(QUESTION, timeout=30_000)
 
-    # A writer answers it in a change request, with a word that the style guide avoids, and fixes that.
+    # A writer answers it in a change request, with a word that the style guide avoids. The reviewer sees that.
     change = app.call("POST", f"/spaces/{space}/change-requests", {"subject": "Say where gherkins grow"})
     path = f"/spaces/{space}/change-requests/{change['id']}"
     insert = {
@@ -64,20 +66,33 @@ def test_a_question_of_a_reader_becomes_a_verified_page(app):
     writer.keyboard.press("Control+a")
     writer.keyboard.type("Gherkins grow on vines. You can utilize a trellis.")
     expect(body.locator(".fault")).to_have_text(["utilize"])
+    expect(writer.get_by_role("status").filter(has_text="Saved")).to_be_visible()
+    writer.get_by_role("button", name="Request review").click()
+    writer.get_by_role("dialog").get_by_role("button", name="Request review").click()
+    expect(writer.get_by_text("is ready for review")).to_be_visible()
+    reviewer = app.open_as(app.colleague("Ravi", "review"), f"{draft}/~/review")
+    rule_shown = reviewer.get_by_role("listitem").filter(has_text="New text follows the style guide")
+    expect(rule_shown).to_contain_text(": not met")
+    expect(reviewer.get_by_text("Gherkins (Use the short word: ").first).to_be_attached()
+    check(reviewer)
+
+    # The writer fixes it.
+    writer.goto(f"{app.url}{draft}/gherkins")
+    expect(body.locator(".fault")).to_have_text(["utilize"])
+    body.get_by_text("Gherkins grow on vines.").click()
     writer.keyboard.press("Control+.")
     box = writer.get_by_role("dialog", name="Use the short word")
     expect(box).to_contain_text("Use ‘use’ instead of ‘utilize’.")
     writer.keyboard.press("Enter")
     expect(body.get_by_text("You can use a trellis.")).to_be_visible()
     expect(body.locator(".fault")).to_have_count(0)
-    expect(writer.get_by_role("status").filter(has_text="Saved")).to_be_visible()
-    writer.get_by_role("button", name="Request review").click()
-    writer.get_by_role("dialog").get_by_role("button", name="Request review").click()
-    expect(writer.get_by_text("is ready for review")).to_be_visible()
+    with writer.expect_response(lambda answer: answer.url.endswith("/live/save") and answer.ok):
+        writer.keyboard.press("Control+s")
 
-    # A reviewer approves and merges it.
-    reviewer = app.open_as(app.colleague("Ravi", "review"), f"{draft}/~/review")
+    # The reviewer sees that the new text follows the style guide, and approves and merges it.
+    reviewer.reload()
     expect(reviewer.get_by_role("main")).to_contain_text("You can use a trellis")
+    expect(rule_shown).to_contain_text(": met")
     reviewer.get_by_role("button", name="Finish review").click()
     reviewer.get_by_role("menuitem", name="Approve").click()
     expect(reviewer.get_by_text("You approved #")).to_be_visible()

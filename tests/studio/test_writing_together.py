@@ -94,6 +94,18 @@ _PUT = f"""([number, from, to, shown]) => {{
     now.setBaseAndExtent(...wanted);
     return true;
 }}"""
+_SELECTED = f"""([number, from, to]) => {{
+    const block = ({_BLOCKS})()[number];
+    const now = getSelection();
+    const at = (node, offset) => {{
+      const before = document.createRange();
+      before.setStart(block, 0);
+      before.setEnd(node, offset);
+      return before.toString().length;
+    }};
+    return block?.contains(now.anchorNode) && block.contains(now.focusNode) &&
+      at(now.anchorNode, now.anchorOffset) === from && at(now.focusNode, now.focusOffset) === to;
+}}"""
 _CARET = f"""() => {{
     const node = getSelection().focusNode;
     const block = ({_BLOCKS})().find((one) => one.contains(node));
@@ -192,14 +204,15 @@ class Window:
         return str(self.run("() => document.querySelector('[role=status].state')?.className ?? ''"))
 
     def select(self, block: int, start: int, end: int, shown: str | None = None) -> bool:
-        """Select a part of a block. Return False if the block has no longer the text ``shown``, in which the
+        """Select a part of a block. Return False if the block no longer has the text ``shown``, in which the
         part was found: other windows edit it at any time."""
         if not self.run(_PUT, [block, start, end, shown]):
             return False
         # The editor reads the selection when the browser announces it; before that, keys act on the old one.
         until(lambda: self.run("() => window.isSelected"))
         self.pause(40)
-        return True
+        # An editor that was just focused, and a busy browser, can put back the selection that it had before.
+        return shown is None or bool(self.run(_SELECTED, [block, start, end]))
 
     def comment(self, remark: str) -> None:
         """Comment on the selection."""

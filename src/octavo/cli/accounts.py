@@ -1,4 +1,4 @@
-"""Commands for accounts, their tokens and sessions, and the domains of organizations."""
+"""Commands for accounts, their tokens and sessions, and organization domains."""
 
 from __future__ import annotations
 

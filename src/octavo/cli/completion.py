@@ -1,4 +1,4 @@
-"""Completion of commands in shells."""
+"""Shell completion of commands."""
 
 from __future__ import annotations
 

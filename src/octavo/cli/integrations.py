@@ -1,4 +1,4 @@
-"""Commands for authors of integrations."""
+"""Commands for integration authors."""
 
 from __future__ import annotations
 

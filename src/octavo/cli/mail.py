@@ -11,7 +11,7 @@ from octavo.cli.output import show, warn
 from octavo.kit.texts import counted
 
 _WRONG_DATA, _NO_USER = 65, 67
-"""Exit codes of ``sysexits.h``, that make mail servers bounce a message."""
+"""Exit codes of ``sysexits.h`` that make mail servers bounce a message."""
 
 
 @command(

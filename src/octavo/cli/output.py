@@ -1,4 +1,4 @@
-"""Output of commands: values as JSON or for people, tables, notes on standard error, and progress."""
+"""Command output: values as JSON or for people, tables, notes on standard error, and progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parser of the command line, made from the declarations of commands."""
+"""The parser of the command line, made from the command declarations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values of options: each function parses a text, and its error describes the valid values."""
+"""Option values: each function parses a text, and its error describes the valid values."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def parse_port(text: str) -> int:
 
 
 class Limit(NamedTuple):
-    """Limit given on the command line. ``number``: None is unlimited."""
+    """Limit given on the command line. ``number``: None means unlimited."""
 
     number: int | None
 

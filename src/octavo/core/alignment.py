@@ -15,7 +15,7 @@ unique element reveals only the next one, the remaining elements stay unpaired."
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of equal elements that both sequences share, in order. Near linear for any
+    """Return the index pairs of equal elements that both sequences share, in order. Runs in nearly linear time for any
     input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]

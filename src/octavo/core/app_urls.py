@@ -12,17 +12,17 @@ _PERSON = re.compile(r"/(?:o/[^/]+/)?(u|c)/([A-Za-z0-9_-]{1,64})/?\Z")
 
 
 def change_view(number: int) -> str:
-    """Return the path, under a space, of its pages in a change request."""
+    """Return the path of a space's pages in a change request, relative to the space."""
     return f"/~/changes/{number}"
 
 
 def preview_view(number: int) -> str:
-    """Return the path, under a space, of the preview of its site with a change request applied."""
+    """Return the path of the preview of a space's site with a change request applied, relative to the space."""
     return f"{change_view(number)}/~/preview"
 
 
 def revision_view(revision: str) -> str:
-    """Return the path, under a space, of its pages at a revision."""
+    """Return the path of a space's pages at a revision, relative to the space."""
     return f"/~/revisions/{revision}"
 
 
@@ -82,7 +82,7 @@ def read_space(path: str) -> tuple[str, str] | None:
 
 
 def is_view(path: str) -> bool:
-    """Return whether this path under a space is a screen instead of a page."""
+    """Return whether this path under a space leads to a screen instead of a page."""
     return path == "~" or path.startswith("~/")
 
 

@@ -109,8 +109,8 @@ def _changes(target: str, id: str, before: Any, after: Any) -> list[Change]:
 
 
 class WordRun(Struct, frozen=True):
-    """Run of text within a changed block. Unchanged and removed runs joined are the old block; unchanged and
-    added runs joined are the new one."""
+    """Run of text within a changed block. Joined, the unchanged and removed runs form the old block, and the unchanged
+    and added runs form the new one."""
 
     kind: Literal["same", "added", "removed"]
     text: str
@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the changed blocks between two page sources, in the new order; a removed block appears at its
-    old position. Front matter and title are omitted, because they are fields of the page. The time is nearly
-    linear in the lengths."""
+    """Return the changed blocks between two page sources, in the new order; a removed block appears at its old
+    position. Front matter and title are omitted, because they are fields of the page. Runs in time nearly linear in the
+    lengths of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -164,8 +164,8 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document after which it is
-    or was; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
+    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document that it follows or
+    followed; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
     is in both documents, including in moved blocks that were edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]

@@ -67,8 +67,8 @@ class DocsEntry(Struct, kw_only=True):
 
 
 class DocsConfig(Struct, kw_only=True):
-    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections
-    and groups; without any section, it is a list of spaces, which are variants of each other."""
+    """Parsed ``docs.yaml``. ``structure``: sections, which contain spaces, and groups, which contain sections and
+    groups; if there are no sections, a list of spaces, which are variants of each other."""
 
     title: str | None = None
     structure: list[DocsEntry] = field(default_factory=list)
@@ -412,7 +412,7 @@ def write_docs(config: DocsConfig) -> str:
 
 
 def describe_entry(entry: DocsEntry) -> JsonObject:
-    """Return an entry with all its content in the form used in a ``docs.yaml``."""
+    """Return an entry with all its content as it is written in a ``docs.yaml``."""
     made: JsonObject = {"type": entry.type, "key": entry.key, "title": entry.title}
     for name in ("path", "description", "icon", "condition", "default", "draft"):
         if value := getattr(entry, name):

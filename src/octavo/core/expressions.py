@@ -64,7 +64,7 @@ class Shown:
             return False
 
     def problem(self, expression: str) -> str | None:
-        """Return why an expression can't be evaluated; None if it can."""
+        """Return the reason an expression can't be evaluated; None if it can."""
         try:
             is_true(expression, self._context)
         except ExpressionError as error:

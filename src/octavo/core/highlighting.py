@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # Pygments reads about 0.2 MB per second; longer listings are shown plain so that they don't delay the page.
 HIGHLIGHT_MAX = 60_000
-# Names from editors and other highlighters for which Pygments uses another name.
+# Names from editors and other highlighters that Pygments knows by another name.
 _ALIASES = {
     "shellsession": "console",
     "curl": "bash",

@@ -104,8 +104,8 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """Planned page with the text of its file. ``text``: the whole file; ``None`` without a file. ``title``:
-    the title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file. ``title``: the
+    title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
 
     planned: PlannedPage
     place: int
@@ -115,8 +115,7 @@ class PageText(Struct, kw_only=True):
 
 
 Unread = Callable[[str], Problem | None]
-"""Function that returns the reason why a Markdown file at this path can't be a page or an include; None if it
-can."""
+"""Function that returns why a Markdown file at this path can't be a page or an include; None if it can."""
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
@@ -132,8 +131,7 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return the reason why these bytes can't be a page: they are not UTF-8, or are longer than
-    ``page_size``."""
+    """Return the reason these bytes can't be a page: they are not UTF-8, or are longer than ``page_size``."""
     if len(data) > page_size:
         limit = format_size(page_size)
         message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"
@@ -361,7 +359,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading with which a page starts, after its front matter."""
+    """Return the plain text of the level-1 heading that a page starts with, after its front matter."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -571,8 +569,8 @@ class _Planner:
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
 
     def find(self, href: str, line: int) -> str | None:
-        """Return the file to which an entry refers: as written, percent-encoded on disk, the README of a
-        folder, without its extension, or in different letter case."""
+        """Return the file that an entry refers to: as written, percent-encoded on disk, the README of a folder, without
+        its extension, or in different letter case."""
         full = (self.config.root + href.lstrip("/")).strip("/")
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
@@ -590,7 +588,7 @@ class _Planner:
 
 
 def _file_of(href: str) -> str:
-    """Return the Markdown file to which an entry with this target refers."""
+    """Return the Markdown file that an entry with this target refers to."""
     if is_markdown(href):
         return href
     return f"{href}README.md".lstrip("/") if href.endswith("/") else f"{href}.md"

@@ -112,7 +112,7 @@ def resolve(
 
 
 def include_paths(href: str, source: str = "") -> tuple[str, ...]:
-    """Return the possible paths of the file to which an include in the file ``source`` refers."""
+    """Return the possible paths of the file that an include in the file ``source`` refers to."""
     path = entry_path(unquote(href).lstrip("/"), "" if href.startswith("/") else posixpath.dirname(source))
     return spellings(path) if path else ()
 
@@ -124,7 +124,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by id, in the form that files use for targets without a path: ``user:1a2b``."""
+    """Return a reference by id, in the format that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     if named is None:
         return None
@@ -197,6 +197,6 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 
 
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
-    """Return the URL with which any file refers to a page of another space."""
+    """Return the URL that any file uses to refer to a page of another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

@@ -54,8 +54,8 @@ def mask_secrets(text: str) -> str:
 
 
 def _hide_random(match: re.Match[str]) -> str:
-    """Mask a long run of digits and letters, because it is probably a key; hyphenated words and lines of one
-    repeated sign are not masked."""
+    """Mask a long run of digits and letters, because it is probably a key; hyphenated words and lines of one repeated
+    character are not masked."""
     found = match[0]
     mixed = sum(char.isdigit() for char in found) >= 4 and any(char.isalpha() for char in found)
     is_key = mixed and max(len(part) for part in re.split(r"[-_=+]", found)) >= 20

@@ -53,8 +53,7 @@ class Tree:
 
 
 class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Different changes of both sides to the same content. It consists of JSON types only, to be stored in a
-    revision.
+    """Different changes by both sides to the same content. It consists of JSON types only, to be stored in a revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
       map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents parent and rank

@@ -438,7 +438,7 @@ def resolve_text(
     end = at + len(kept)
     start = at
     if not choice:
-        # Remove the piece together with the gap after it, or at the end the gap before it.
+        # Remove the piece together with the gap after it, or, at the end, the gap before it.
         after = len(text) - len(text[end:].lstrip("\r\n"))
         if after < len(text):
             end = after

@@ -57,8 +57,8 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how
-    far the image is shifted down from its middle, in its own pixels."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how far the
+    image is shifted down from its center, in pixels of the image."""
 
     light: str
     dark: str | None = None

@@ -134,7 +134,7 @@ class PageTree:
         return (page for page in self if page.kind == "document")
 
     def computed(self) -> Iterator[Page]:
-        """Yield the computed pages, in reading order. Without any, this doesn't visit the pages of the tree."""
+        """Yield the computed pages, in reading order. If there are none, this doesn't visit the pages of the tree."""
         return (page for page in self if page.computed is not None) if self._computed else iter(())
 
     @cached_property
@@ -207,7 +207,7 @@ class PageTree:
         return (self._line(page) or [page])[:0:-1]
 
     def first_document(self, page: Page) -> Page | None:
-        """Return the page itself, or for a group the first listed document under it."""
+        """Return the page itself, or, for a group, the first listed document under it."""
         stack = [page]
         while stack:
             here = stack.pop()

@@ -80,7 +80,7 @@ def rank_between(low: str | None, high: str | None) -> str:
 
 
 def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
-    """Return ``count`` ranks in order between two. They grow with the logarithm of the number; repeated
+    """Return ``count`` ranks in order between two ranks. Their lengths grow with the logarithm of the number; repeated
     ``rank_between`` calls would make them longer."""
     found = [""] * count
     runs = [(0, count, low, high)]

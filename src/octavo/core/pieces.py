@@ -1,8 +1,8 @@
 """Split Markdown into the pieces on which merging and comparing work, and align them between versions.
 
-A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads
-only lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``.
-Where the two could differ, a piece is the larger one, so no block of a document is ever split in two.
+A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads only
+lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``. Where the two could
+differ, a piece is the larger of the two, so no block of a document is ever split in two.
 """
 
 from __future__ import annotations
@@ -447,7 +447,7 @@ def _rows(piece: str) -> Cut | None:
 
 
 def kind_of(piece: str) -> str:
-    """Return the kind of block of a piece, if its first line determines it."""
+    """Return the block kind of a piece, if its first line determines it."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)

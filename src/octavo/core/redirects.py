@@ -41,8 +41,8 @@ Format = Literal["csv", "netlify", "toml", "json", "yaml", "javascript", "htacce
 
 
 class GivenRedirect(Struct, frozen=True, kw_only=True):
-    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: the reason why it
-    can't be used. ``permanent``: whether it is permanent; None if the file doesn't specify it."""
+    """Redirect in a file. ``row``: its line, or its number if the file has no lines. ``problem``: why it can't be used.
+    ``permanent``: whether it is permanent; None if the file doesn't specify it."""
 
     row: int
     source: str

@@ -45,7 +45,7 @@ STOP_WORDS = frozenset(
     com do dos e em eu isso mais mas na nas no nos o os ou para pelo por quando que se sem um uma
     """.split()
 )
-"""Common words of the most frequent languages, without apostrophes and accents."""
+"""Common words in the most common languages, without apostrophes and accents."""
 
 
 _PREFIXES = re.compile(
@@ -121,7 +121,7 @@ def _stemmed(text: str) -> list[tuple[str, str]]:
 
 
 def shorten(text: str, length: int) -> str:
-    """Shorten a one-line text to at most this many characters, cut between words if possible.
+    """Shorten a one-line text to at most this many characters, truncated between words if possible.
 
     >>> shorten("one two three", 9)
     'one two…'

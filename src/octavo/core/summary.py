@@ -694,8 +694,9 @@ def _encode(path: str) -> str:
 
 
 def infer_summary(paths: Iterable[str], readme: str = "README.md") -> Summary:
-    """Return the folder tree as navigation: in each folder the README first, then in natural order. A folder
-    is the page of its README, or only text. Hidden folders and files other than Markdown are omitted."""
+    """Return the folder tree as navigation: in each folder, the README comes first, followed by the rest in natural
+    order. A folder becomes the page of its README, or only text. Hidden folders and files other than Markdown are
+    omitted."""
     tree: JsonObject = {}
     for path in paths:
         parts = path.split("/")

@@ -40,8 +40,7 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, by which pages name it. It has an icon, an emoji, or
-    neither."""
+    """Tag that a space defines. ``tag``: its slug, which pages use to name it. It has an icon, an emoji, or neither."""
 
     tag: str
     label: str

@@ -110,7 +110,7 @@ def escape_address(text: str) -> str:
 
 
 def write_authority(host: str, port: int | None = None) -> str:
-    """Return a host and a port in the form used in URLs.
+    """Return a host and a port as they are written in URLs.
 
     >>> write_authority("::", 8000), write_authority("docs.example")
     ('[::]:8000', 'docs.example')

@@ -20,7 +20,7 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return how closely the pattern matches, as its number of literal characters; None if it doesn't match.
+    """Return the closeness of a match, as the pattern's number of literal characters; None if it doesn't match.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """
@@ -61,8 +61,8 @@ def origin_of(pattern: str) -> str:
 
 @lru_cache(1024)
 def _compile(pattern: str) -> tuple[str, Any, Any, int] | None:
-    """Return scheme, host, the path with everything after it, and the number of literal characters. RE2's time
-    grows linearly with the length of a URL."""
+    """Return scheme, host, the path with everything after it, and the number of literal characters. RE2 runs in time
+    linear in the length of a URL."""
     found = _PARTS.fullmatch(pattern)
     if found is None or not found[2] or "@" in found[2]:
         return None

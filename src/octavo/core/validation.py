@@ -1,4 +1,4 @@
-"""Reword the validation messages of msgspec for API callers."""
+"""Reword msgspec's validation messages for API callers."""
 
 from __future__ import annotations
 

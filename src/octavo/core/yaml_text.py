@@ -72,7 +72,7 @@ def compose_yaml(text: str) -> yaml.Node | None:
 
 
 def write_yaml(value: object) -> str:
-    """Write block style, with keys in the given order; ``read_yaml`` returns the same value."""
+    """Write a value in block style, with keys in the given order; ``read_yaml`` returns the same value."""
     return _dumped(value, flow=False)
 
 
@@ -89,7 +89,7 @@ def _dumped(value: object, *, flow: bool) -> str:
 
 
 class _Dumper(yaml.SafeDumper):
-    """Dumper that never writes anchors, which are not read."""
+    """Dumper that never writes anchors or aliases."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True

@@ -65,7 +65,7 @@ class Context:
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
-    """Rate limits of organizations."""
+    """Rate limits for organizations."""
     gate: WriteGate = field(init=False)
     """Gate for changes, closed in maintenance mode."""
 

@@ -74,7 +74,7 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 """Error code of an object store."""
 _PROBE_SECONDS = 5
-"""Seconds for an object store to respond to a probe."""
+"""Number of seconds that an object store has to respond to a probe."""
 
 
 class FileStore:
@@ -96,8 +96,8 @@ class FileStore:
         self._s3 = s3
 
     def require_reachable(self) -> None:
-        """List a name that never exists, to check that the store is reachable. Raises Unavailable that names
-        the problem."""
+        """List a name that never exists, to check that the store is reachable. Raises Unavailable naming the
+        problem."""
         try:
             obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:
@@ -123,7 +123,7 @@ class FileStore:
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Store bytes; bytes that already exist are not stored again.
 
-        Raises TooLarge beyond ``limit`` bytes (nothing is stored), Unavailable if the store is unreachable.
+        Raises TooLarge beyond ``limit`` bytes (nothing is stored), or Unavailable if the store is unreachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -353,7 +353,7 @@ def store_errors() -> Iterator[None]:
 
 
 class _S3Links(NamedTuple):
-    """Presigned GETs (AWS Signature Version 4, query form) that contain name and type.
+    """Presigned GETs (AWS Signature Version 4, query form) that contain the name and type.
 
     obstore signs bare URLs only; without ``response-content-type`` in the signature, every file would have
     the type that its first uploader specified.

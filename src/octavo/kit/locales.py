@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 DEFAULT = "en"
 _SAME = {"nb": "no", "nn": "no", "iw": "he"}
-"""Codes of languages for which catalogs use another code."""
+"""Codes of languages for which catalogs use a different code."""
 
 
 def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:

@@ -42,7 +42,7 @@ def make_private_tree(folder: Path) -> None:
 
 
 def close_file(path: Path) -> None:
-    """Remove access of others to a file, if it exists."""
+    """Remove others' access to a file, if it exists."""
     _close(path, _FILE)
 
 

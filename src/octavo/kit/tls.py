@@ -43,7 +43,7 @@ def trust_outgoing() -> ssl.SSLContext:
 
 
 def certificate_days(host: str, port: int, seconds: float) -> float:
-    """Return the number of days for which the certificate of a server is valid.
+    """Return the number of days for which a server's certificate remains valid.
 
     Raises OSError if it does not respond within ``seconds``, and SSLCertVerificationError, a subclass, if
     the certificate is not trusted.

@@ -88,8 +88,7 @@ packages declare."""
 TOKEN_FILE = "admin-token"  # noqa: S105
 """File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""Secret with which links are signed. It is the first secret of a database, so it reveals which key encrypted
-all others."""
+"""Secret that signs links. It is the first secret of a database, so it reveals which key encrypted all others."""
 
 
 def load_packages() -> None:
@@ -103,8 +102,8 @@ def load_packages() -> None:
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     """Open the database and files. ``migrates``: whether to upgrade the schema.
 
-    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of
-    the process. Raises Unavailable that names the problem.
+    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of the
+    process. Raises Unavailable naming the problem.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory

@@ -76,6 +76,18 @@ SAMPLES = {
     "listPagesForSiteFinding": Sample(before=_scanned),
     "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
+    "getSiteAgentSettingsById": Sample(),
+    "updateSiteAgentSettingsById": Sample(
+        body={
+            "scans": {"topics": "auto"},
+            "findings": {
+                "changeRequests": "auto-fixable",
+                "kinds": ["broken-link", "broken-anchor"],
+                "changeRequestsPerDay": 3,
+            },
+            "editing": {"customInstructions": {"object": "document", "data": {}, "nodes": []}},
+        }
+    ),
     "listSiteTopics": Sample(before=_with_topic),
     "getSiteTopicById": Sample(before=_with_topic),
     "updateSiteTopicById": Sample(before=_with_topic, body={"usageSettings": {"changeRequests": False}}),

@@ -20,6 +20,13 @@ export const fixSiteFindings = operation.POST(
 export const startSiteScan = operation.POST("/orgs/{organizationId}/sites/{siteId}/scans");
 export const getSiteHealth = operation.GET("/orgs/{organizationId}/sites/{siteId}/health");
 
+export const getSiteAgentSettingsById = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/agent-settings",
+);
+export const updateSiteAgentSettingsById = operation.PUT(
+  "/orgs/{organizationId}/sites/{siteId}/agent-settings",
+);
+
 export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide");
 export const createSiteStyleguideRun = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/styleguide/runs",

@@ -7,7 +7,7 @@ import type { Picked } from "./PeoplePicker.svelte";
 import { type Role, roleName, ROLES } from "./roles.ts";
 
 export type Grant = NonNullable<Schemas["DocumentPage"]["visibleTo"]>[number];
-export type NamedGrant = Exclude<Grant, { kind: "administrators" }>;
+export type NamedGrant = Exclude<Grant, { kind: "administrators" | "sites" }>;
 export type Level = NamedGrant["level"];
 
 export const accessOf = (spaceId: string, pageId: string) =>
@@ -19,7 +19,8 @@ export const peopleAt = (spaceId: string, pageId: string) =>
     () => listPeopleWithPageAccess({ spaceId, pageId }, { limit: 100 }),
   );
 
-export const isNamed = (grant: Grant): grant is NamedGrant => grant.kind !== "administrators";
+export const isNamed = (grant: Grant): grant is NamedGrant =>
+  grant.kind !== "administrators" && grant.kind !== "sites";
 
 /** Return the ID of the person or team, or the role. */
 export const idOf = (grant: NamedGrant): string =>
@@ -47,16 +48,22 @@ export const levelNames = (): [Level, string][] =>
 /** Return a grant as text. The names of people and teams are in the dialog. */
 export function sayGrant(grant: Grant): string {
   if (grant.kind === "administrators") return roleName("admin");
+  if (grant.kind === "sites") return t("sites");
   const who = grant.kind === "role" ? roleName(grant.role) : grant.kind === "user" ? t("person") : t("team");
   return `${who} (${roleName(grant.level)})`;
 }
 
-/** Return the rule for these people, teams, and roles. */
-export function sentGrants(chosen: readonly Picked[], levels: Readonly<Record<string, Level>>): Grant[] {
+/** Return the rule for these people, teams, and roles. `onSites`: whether sites show the page. */
+export function sentGrants(
+  chosen: readonly Picked[],
+  levels: Readonly<Record<string, Level>>,
+  onSites: boolean,
+): Grant[] {
   const named = chosen.map(({ kind, id }): Grant => {
     const level = levels[id] ?? "read";
     if (kind === "role") return { kind, role: id as Role, level };
     return kind === "user" ? { kind, user: id, level } : { kind, team: id, level };
   });
-  return named.length ? named : [{ kind: "administrators" }];
+  const all: Grant[] = named.length ? named : [{ kind: "administrators" }];
+  return onSites ? [...all, { kind: "sites" }] : all;
 }

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import msgspec
+
 from octavo.content.changes.commands import DocumentInput, UpdatePage
 from octavo.content.changes.comparing import MergedContent
 from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
-from octavo.content.changes.store import ChangeRow, find_change
+from octavo.content.changes.store import ChangeRow, find_change, set_fields
 from octavo.content.references.viewing import load_view, source_document
 from octavo.content.revisions.restrictions import main_seen_by, shown_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
-from octavo.core.document.nodes import Document
+from octavo.core.document.nodes import Block, Document, Leaf, Text
 from octavo.core.json_types import JsonObject
 from octavo.errors import Conflict
 from octavo.kit.context import Context
@@ -61,6 +63,7 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
     def link(tx: Transaction, change: ChangeRow) -> None:
         for finding in findings:
             store.link_change(tx, finding.id, change.id)
+        set_fields(tx, change, description=msgspec.json.encode(to_json(_describe(findings))).decode())
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
@@ -73,6 +76,17 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
         return create_with(context, space, main, merged, subject=subject, also=link)
 
     return retry_on_conflict(attempt)
+
+
+def _describe(findings: Sequence[FindingRow]) -> Document:
+    """Return a list of the findings with their evidence, as the description of a change request."""
+    lines: list[str] = []
+    for finding in findings:
+        for found in finding.evidence[:1]:
+            rest = " ".join(part for part in (found.quote, found.message) if part not in finding.title)
+            lines.append(f"{finding.title}: {rest}" if rest else finding.title)
+    items = [Block("list-item", {}, [Block("paragraph", {}, [Text([Leaf(line)])])]) for line in lines]
+    return Document([Block("list-unordered", {}, [*items])])
 
 
 def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) -> list[UpdatePage]:

@@ -10,6 +10,8 @@ from octavo.kit.work.outbox import Event, consumer
 from octavo.sites.site.store import get_site, list_all_sites, list_sites_of_space
 
 from . import reminding
+from .agent_settings import JOB as FIX
+from .agent_settings import fix_by_itself
 from .outbound import check_links
 from .scanning import JOB, fail_scan, scan_site, start_scan
 
@@ -30,6 +32,12 @@ def run_scan(context: Context, site_id: str, organization_id: str, scan_id: str)
     except Exception as error:
         fail_scan(context, scan_id, f"{type(error).__name__}: {error}")
         raise
+
+
+@jobs.job(FIX, bound="50 change requests", seconds=600)
+def fix_open_findings(context: Context, site_id: str, organization_id: str) -> None:
+    """Create the change requests that the agent of a site may create by itself."""
+    fix_by_itself(context, site_id, organization_id)
 
 
 @consumer("findings")

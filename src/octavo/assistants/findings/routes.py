@@ -16,7 +16,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
-from . import store, styleguide_routes, topic_routes, wire
+from . import agent_settings_routes, store, styleguide_routes, topic_routes, wire
 from .editing import set_finding_status
 from .fixing import fix_findings
 from .scanning import request_scan
@@ -24,7 +24,7 @@ from .store import FindingFilter
 
 operation = Area("sites").operation
 
-__all__ = ["styleguide_routes", "topic_routes"]
+__all__ = ["agent_settings_routes", "styleguide_routes", "topic_routes"]
 
 _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _SCANS = f"{_SITE}/scans"

@@ -25,6 +25,8 @@ from octavo.sites.site.store import find_site, get_site
 from octavo.sites.site.structure.store import load_structure
 
 from . import outbound_store, store
+from .agent_settings import JOB as FIX
+from .agent_settings import read_settings
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
@@ -95,7 +97,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
         except NotFound:
             continue
         jobs.renew()
-    assign_topics(context, site_id)
+    with context.db.read() as tx:
+        settings = read_settings(tx, site_id)
+    if settings.topics == "auto":
+        assign_topics(context, site_id)
     with context.db.read() as tx:
         for each in find_empty_searches(tx, site_id, spaces):
             found.setdefault(each.key, each)
@@ -105,6 +110,15 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
     with context.db.write() as tx:
         if find_site(tx, site_id) is not None:
             _finish(tx, site_id, scan_id, pages, found)
+            if settings.change_requests != "never":
+                jobs.enqueue(
+                    tx,
+                    FIX,
+                    organization=organization_id,
+                    key=f"{FIX} {site_id}",
+                    site_id=site_id,
+                    organization_id=organization_id,
+                )
         jobs.finish(tx)
 
 

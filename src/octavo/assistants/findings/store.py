@@ -407,6 +407,19 @@ def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
     return [_finding(row) for row in rows]
 
 
+def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> int:
+    """Return the number of change requests that an agent created for the findings of a site."""
+    found: int = tx.value(
+        """SELECT count(DISTINCT c.id) FROM site_findings f JOIN site_finding_changes l ON l.finding_id = f.id
+             JOIN change_requests c ON c.id = l.change_id
+           WHERE f.site_id = :site AND c.agent = :agent AND c.created_at > :since""",
+        site=site_id,
+        agent=agent,
+        since=since,
+    )
+    return found
+
+
 def count_findings(
     tx: Transaction, site: SiteAccess, chosen: FindingFilter
 ) -> list[tuple[FindingStatus, Severity, FindingKind, int]]:

@@ -29,7 +29,6 @@ from octavo.core.document.reader import read
 from octavo.core.pages import Page
 from octavo.core.sources import SourceError
 from octavo.errors import BadRequest
-from octavo.interchange.readers.opening import open_archive
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -58,6 +57,9 @@ class _Rule(Struct, frozen=True):
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
     """Return the YAML files in a base64-encoded .zip archive; its other files are returned as skipped. Raises
     BadRequest if the archive can't be read or is too large."""
+    # Loaded when it is needed, because it is slow to load.
+    from octavo.interchange.readers.opening import open_archive
+
     try:
         data = base64.b64decode(archive, validate=True)
     except ValueError:

@@ -6,6 +6,7 @@ from typing import get_args
 
 from octavo.kit.db.tables import Table, declare, person, row
 
+from .agent_settings import TopicScans
 from .kinds import FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus
 from .store import ScanCause, ScanStatus
@@ -44,6 +45,13 @@ declare(
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
     Table(name="site_finding_changes", stays=_AGAIN),
+    Table(
+        name="site_agent_settings",
+        stays="gives permissions that people give again on another server",
+        values={"topics": get_args(TopicScans), "change_requests": ("auto-fixable", "never")},
+        columns=(person("updated_by"),),
+        json={"kinds": list[str]},
+    ),
     Table(
         name="styleguide_runs",
         stays="describes checks on this server",

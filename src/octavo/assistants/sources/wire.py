@@ -186,7 +186,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return how records are used. Raises BadRequest for an unsupported use."""
+    """Return the settings for the use of records. Raises BadRequest for an unsupported use."""
     if given.search:
         raise BadRequest("usageSettings.search: search on this server doesn't include records")
     if given.sync is True:

@@ -26,7 +26,7 @@ from .applying import EditedContent
 def list_still_open(
     tx: Transaction, before: State, conflicts: Iterable[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict]:
-    """Return the conflicts that an edit of the state ``before`` leaves open, with their current positions in texts."""
+    """Return the conflicts that an edit to the state ``before`` leaves open, with their current positions in texts."""
     open = list(conflicts)
     if not open:
         return []

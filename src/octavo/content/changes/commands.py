@@ -79,7 +79,7 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
 
 
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
-    """Cover of a page. ``y_pos``: how far the image is shifted down from its middle, in its own pixels."""
+    """Cover of a page. ``y_pos``: how far the image is shifted down from its center, in pixels of the image."""
 
     ref: CoverFile | CoverUrl
     ref_dark: CoverFile | CoverUrl | UnsetType = UNSET

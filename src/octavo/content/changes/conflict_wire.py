@@ -1,4 +1,4 @@
-"""Wire types of conflicts. Fields and values have the same names and formats as in the rest of the API."""
+"""Wire types for conflicts. Fields and values have the same names and formats as in the rest of the API."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ class Settlement(Struct):
 
 
 class ConflictsQuery(PageQuery):
-    """Query parameters of conflicts. ``status``: ``settled`` returns the conflicts that can be reopened, and
-    ``all`` returns both open and settled conflicts in order."""
+    """Query parameters for conflicts. ``status``: ``settled`` returns the conflicts that can be reopened, and ``all``
+    returns both open and settled conflicts in order."""
 
     status: Literal["open", "settled", "all"] = "open"
 
 
 class OpenConflict(Struct, rename="camel", kw_only=True):
-    """Conflict between two sides that changed the same thing. ``ours``: the value in the change request.
-    ``theirs``: the value in main or, depending on ``origin``, in an edit of an older revision (``edit``), in
-    the repository that the space is synced with (``repository``), or in a source that was imported again
-    (``import``). ``base``: the value before both changes; null if it did not exist. ``kept``: the side that
-    the change request contains until the conflict is resolved.
+    """Conflict between two sides that changed the same thing. ``ours``: the value in the change request. ``theirs``:
+    the value in main or, depending on ``origin``, in an edit to an older revision (``edit``), in the repository that
+    the space is synced with (``repository``), or in a source that was imported again (``import``). ``base``: the value
+    before both changes; null if it did not exist. ``kept``: the side that the change request contains until the
+    conflict is resolved.
 
     ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``), ``place`` for the
     position of a page in the tree (the value is ``{parent}``: the id of a page, null for the top level),

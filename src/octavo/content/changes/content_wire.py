@@ -1,4 +1,4 @@
-"""Wire types of content edits and their results."""
+"""Wire types for content edits and their results."""
 
 from __future__ import annotations
 

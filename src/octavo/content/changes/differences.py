@@ -33,7 +33,7 @@ from .store import ChangeRow
 
 _CHANGE_BYTES = 2_000
 Entry = Change | list[Change]
-"""Entry in a list of changes: a single change, or the changes of all variables."""
+"""Entry in a list of changes: a single change, or the changes to all variables."""
 
 _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 """Cache of differences between pairs of states; states are immutable."""
@@ -150,7 +150,7 @@ def _entries(tx: Transaction, found: list[Change]) -> list[Entry]:
 
 
 def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
-    """Return the changes of the space's tags, which are stored in one file."""
+    """Return the changes to the space's tags, which are stored in one file."""
     before, after = dict[str, Tag](), dict[str, Tag]()
     for change in found:
         for item, tags in ((change.before, before), (change.after, after)):

@@ -51,7 +51,7 @@ from .wire import ChangeRequest
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """Present the differences of one page. Raises NotFound if neither state has it."""
+    """Present the differences in one page. Raises NotFound if neither state has it."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
         shown.blocks = _block_differences(to, tx, states, page_id)

@@ -1,4 +1,4 @@
-"""Wire types of differences between two states."""
+"""Wire types for differences between two states."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """Query parameters of changes. ``since``: the revision of the change request to compare with, such as the
-    last reviewed one; changes merged from main since then are included. ``only``: the id of the page or item
-    whose changes to return. ``page``: `next.page` of the previous response."""
+    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as the last
+    reviewed one; changes merged from main since then are included. ``only``: the id of the page or item whose changes
+    to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -91,7 +91,7 @@ class TextChange(Struct, rename="camel", kw_only=True):
 
 
 class BlockWords(Struct):
-    """Word differences of a text node that exists in both states."""
+    """Word differences in a text node that exists in both states."""
 
     key: str
     words: list[TextWords]
@@ -117,14 +117,14 @@ class TextChanges(Struct):
 
 
 class TextChangesQuery(Struct):
-    """Query parameters of changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
+    """Query parameters for changed blocks. ``document``: whether to also return the changed blocks as nodes with keys,
     in addition to their Markdown."""
 
     format: Literal["markdown", "document"] = "markdown"
 
 
 class PageChangesQuery(TextChangesQuery):
-    """Query parameters of page changes. ``since``: the earlier revision to compare with."""
+    """Query parameters for page changes. ``since``: the earlier revision to compare with."""
 
     since: str | None = None
 

@@ -139,8 +139,7 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document, with references in the form used in files, and the blocks of the previous
-        version, by key."""
+        """Return the document, with references as files write them, and the blocks of the previous version, by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -176,7 +175,7 @@ class BatchDocuments:
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> JsonObject | None:
-        """Return a new reference on a page in the form used in its file; None if it is unchanged."""
+        """Return a new reference on a page as its file writes it; None if it is unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
@@ -208,8 +207,8 @@ class BatchDocuments:
         return {"kind": "url", "url": url} if url else None
 
     def _write_links_as_paths(self, owner_id: str) -> None:
-        """Replace names used in this batch, and ids, in links by paths, because files in a space link to each
-        other by path."""
+        """In links, replace names used in this batch, and ids, with paths, because files in a space link to each other
+        by path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()

@@ -40,8 +40,8 @@ def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
     """Merge a change request into main as one revision. If both changed the same content, record the
     conflicts in the change request and leave main unchanged.
 
-    Raises Conflict for a change request that is merged or archived, PreconditionFailed if a merge rule does
-    not pass.
+    Raises Conflict for a change request that is merged or archived, or PreconditionFailed if a merge rule does not
+    pass.
     """
     tries = itertools.count()
     try_to_save_main(context, access.space_id)

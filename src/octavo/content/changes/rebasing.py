@@ -1,4 +1,4 @@
-"""Merge edits of an older revision with later saves, so that neither is lost."""
+"""Merge edits to an older revision with later saves, so that neither is lost."""
 
 from __future__ import annotations
 

@@ -43,9 +43,9 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
-    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
-    conflict is not open, BadRequest for a value that is not allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: the
+    function that converts a custom value to the form of the sides. Raises NotFound if the conflict is not open, or
+    BadRequest for a value that is not allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -101,9 +101,9 @@ def _require_rule_rights(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict with the version that the change request contained before it was resolved,
-    and return the resulting revision. Raises NotFound if the conflict is not resolved, Conflict if the
-    content has been edited since."""
+    """Reopen a resolved conflict with the version that the change request contained before it was resolved, and return
+    the resulting revision. Raises NotFound if the conflict is not resolved, or Conflict if the content has been edited
+    since."""
 
     def attempt() -> str:
         with context.db.read() as tx:

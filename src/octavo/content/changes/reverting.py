@@ -102,8 +102,8 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the
-    space is locked, Conflict if main already has that content."""
+    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the space is
+    locked, or Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:

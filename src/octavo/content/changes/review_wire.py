@@ -1,4 +1,4 @@
-"""Wire types of reviews and reviewers."""
+"""Wire types for reviews and reviewers."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ Format = Literal["document", "markdown"] | None
 
 
 class ReviewComments(NamedTuple):
-    """Functions that store and present the bodies of reviews as comments.
+    """Functions that store and present review bodies as comments.
 
     ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx,
     change, review_id, said)``: store the result as a comment on the review. ``show(call, tx, change,
@@ -39,7 +39,7 @@ _comments: list[ReviewComments] = []
 
 
 def register_review_comments(comments: ReviewComments) -> None:
-    """Register the functions that store and present comments of reviews."""
+    """Register the functions that store and present review comments."""
     _comments[:] = [comments]
 
 
@@ -53,8 +53,8 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people, and by those members of teams who can review; a draft becomes open.
-    Raises NotFound for people who can't see the space, BadRequest for people and teams who can't review there."""
+    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
+    NotFound for people who can't see the space, or BadRequest for people and teams who can't review there."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
@@ -74,7 +74,7 @@ def request_reviews(
 
 
 def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
-    """Return the members of these teams who can review. Raises NotFound for an unknown team, BadRequest for a team
+    """Return the members of these teams who can review. Raises NotFound for an unknown team, or BadRequest for a team
     without such members."""
     require_teams(tx, access.organization_id, team_ids, "teams")
     found: list[str] = []
@@ -97,8 +97,8 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return why a person can't review a change request; None if they can. The change request must be locked, so that
-    later edits make the review outdated."""
+    """Return the reason a person can't review a change request; None if they can. The change request must be locked, so
+    that later edits make the review outdated."""
     if user_id == change.created_by:
         return "the creator of a change request can't review it."
     if store.wrote_since_approval(tx, change.id, user_id):

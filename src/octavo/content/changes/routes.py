@@ -332,8 +332,8 @@ def _start(page: str | None, found: list[MergeConflict]) -> int:
 def resolve_conflict(
     call: Call, change: ChangeAccess, conflict_id: str, body: ResolveConflict
 ) -> ResolveAnswer:
-    """Resolve a conflict with ours (the change request), theirs (main, or an edit of an older revision), the
-    version before both, or a custom value. Editing the conflicting content also resolves it."""
+    """Resolve a conflict with ours (the change request), theirs (main, or an edit to an older revision), the version
+    before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
         raise BadRequest("value: required if `choice` is `edited`, and not allowed otherwise.")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice

@@ -1,4 +1,4 @@
-"""Merge checks of change requests, and tests of merge rules."""
+"""Merge checks for change requests, and tests of merge rules."""
 
 from __future__ import annotations
 

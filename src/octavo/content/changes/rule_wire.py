@@ -1,4 +1,4 @@
-"""Wire types of merge checks."""
+"""Wire types for merge checks."""
 
 from __future__ import annotations
 

@@ -117,8 +117,8 @@ def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> froze
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the ids of people named by unmet review rules of the space: all of them are required, or any
-    one, depending on the rule."""
+    """Return the ids of people named by unmet review rules of the space: depending on the rule, all of them or any one
+    of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )

@@ -1,4 +1,4 @@
-"""Save edits of change requests, or of main where that is allowed.
+"""Save edits to change requests, or to main where that is allowed.
 
 Each save reads and computes without a lock, and writes only if nothing changed in the meantime; otherwise it
 is retried.
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 def retry_on_conflict(attempt: Callable[[], T]) -> T:
     """Retry an attempt until no concurrent write interferes. After ``TURN_SECONDS``, raises TemporarilyUnavailable,
-    which includes the time of the next try."""
+    which includes the time of the next attempt."""
     end = time.monotonic() + TURN_SECONDS
     for number in itertools.count(1):
         try:
@@ -185,9 +185,9 @@ def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
 
 
 class EditedChange(Struct, frozen=True):
-    """Result of an edit: the state to present, and details to report. ``before``: the previous revision.
-    ``change``: the change request created for an edit of main that conflicts with later saves; main is
-    unchanged. ``refused``: whether nothing was written because the edit conflicts."""
+    """Result of an edit: the state to present, and details to report. ``before``: the previous revision. ``change``:
+    the change request created for an edit to main that conflicts with later saves; main is unchanged. ``refused``:
+    whether nothing was written because the edit conflicts."""
 
     state: State
     edited: EditedContent
@@ -285,8 +285,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit of the head continues,
-    for ``commit``. None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
+    ``commit``. None if it starts a new series of saves."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)

@@ -415,7 +415,7 @@ def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[s
 
 
 def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
-    """Record everyone whose text a save of a page that is edited live contains."""
+    """Record everyone whose text is in a save of a page that is edited live."""
     tx.run_many(
         "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
         [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],

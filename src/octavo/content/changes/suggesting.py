@@ -1,4 +1,4 @@
-"""Suggested edits of single blocks in a change request: tested when they are created, written when they are
+"""Suggested edits to single blocks in a change request: tested when they are created, written when they are
 accepted."""
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ _FIELD = "changes[0].set[0].document"
 
 
 class SuggestedEdit(Struct, frozen=True):
-    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete the block).
-    References in both have the form used in the page's file."""
+    """Block as it was in ``revision`` of the change request, and its replacement (empty: delete the block). References
+    in both are as written in the page's file."""
 
     revision: str
     was: Nodes
@@ -52,9 +52,9 @@ class SuggestedEdit(Struct, frozen=True):
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
-    """Return the result of a suggested edit of a block. Raises NotFound if the block is not at the top level
-    of the page, BadRequest for content that is not allowed there or that changes nothing, Conflict if the
-    change request is closed."""
+    """Return the result of a suggested edit to a block. Raises NotFound if the block is not at the top level of the
+    page, BadRequest for content that is not allowed there or that changes nothing, or Conflict if the change request is
+    closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)

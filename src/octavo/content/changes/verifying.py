@@ -32,7 +32,7 @@ class Verified(NamedTuple):
 
 
 def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
-    """Set the date and the name of the verification of a page to today and to the caller.
+    """Record that the caller verified a page today.
 
     In a locked space, this creates a change request. It is merged immediately if the caller can merge it and all merge
     rules pass, and otherwise needs a review. Raises NotFound for a page that is missing or generated.

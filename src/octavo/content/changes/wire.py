@@ -1,4 +1,4 @@
-"""Wire types of change requests."""
+"""Wire types for change requests."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ChangeRequestLink(Struct, frozen=True):
 
 
 class ChangeRequest(Struct, rename="camel", kw_only=True):
-    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits of its content.
+    """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits to its content.
     ``agent``: the agent that its creator used. All three are Octavo extensions."""
 
     id: str

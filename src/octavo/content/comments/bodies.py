@@ -1,7 +1,7 @@
-"""Bodies of comments, stored as the original Markdown, and the people they mention.
+"""Comment bodies, stored as the original Markdown, and the people they mention.
 
-A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a
-user in the JSON form.
+A mention is a link with the title ``mention`` to ``/users/<id>`` or ``/teams/<id>``, or a mention node with a user in
+JSON.
 """
 
 from __future__ import annotations

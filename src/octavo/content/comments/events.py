@@ -1,4 +1,4 @@
-"""Events of comments."""
+"""Comment events."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .store import CommentRow, get_comment
 def emit_comment_event(
     tx: Transaction, what: str, discussion: Discussion, row: CommentRow, **more: object
 ) -> None:
-    """Emit the event of a comment or reply. ``what``: ``created``, ``updated``, or ``deleted``. Replies have
-    their own event types."""
+    """Emit the event for a comment or reply. ``what``: ``created``, ``updated``, or ``deleted``. Replies have their own
+    event types."""
     ids = {"change_request": row.change_id, "review": row.review_id}
     if row.parent_id is None:
         kind, ids["comment"] = "comment", row.id

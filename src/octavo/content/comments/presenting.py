@@ -120,7 +120,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """Return suggestions by the ids of their comments. ``state``: the state in which to find their blocks."""
+    """Return suggestions by comment id. ``state``: the state in which to find their blocks."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:

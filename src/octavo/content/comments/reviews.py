@@ -1,4 +1,4 @@
-"""Bodies of reviews, stored as comments on their change request."""
+"""Review bodies, stored as comments on their change request."""
 
 from __future__ import annotations
 
@@ -23,5 +23,5 @@ def _post(to: Recipient, tx: Transaction, change: ChangeRow, review_id: str, bod
 
 
 def keep_review_comments() -> None:
-    """Register the functions of this package, so that change requests store the bodies of reviews as comments."""
+    """Register the functions of this package, so that change requests store review bodies as comments."""
     register_review_comments(ReviewComments(_read, _post, present_review_comments))

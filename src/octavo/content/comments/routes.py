@@ -106,9 +106,8 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     agents="docs:comment",
 )
 def post_comment(call: Call, discussion: Discussion, body: PostComment, query: CommentFormatQuery) -> Comment:
-    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that
-    node. In a change request, `suggestion` suggests an edit of the node, which must be a block of the
-    page."""
+    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that node. In a
+    change request, `suggestion` suggests an edit to the node, which must be a block of the page."""
     cell = body.table_cell
     comment_id = posting.post(
         call.context,
@@ -160,10 +159,10 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
 def settle_suggestion(
     call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: CommentFormatQuery
 ) -> Comment:
-    """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the
-    change request, attributed to the author of the suggestion; reopening an accepted suggestion reverts
-    that revision. The thread is resolved and reopened along with it. Returns 409 if the block was edited
-    in the meantime in a conflicting way."""
+    """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the change request,
+    attributed to the author of the suggestion; reopening an accepted suggestion reverts that revision. The thread is
+    resolved and reopened along with it. Returns 409 if the block has been edited in a conflicting way in the
+    meantime."""
     suggesting.settle_suggestion(call.context, discussion, comment_id, body.status)
     return _show(call, discussion, comment_id, query.format)
 

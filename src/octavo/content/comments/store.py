@@ -176,8 +176,7 @@ class Replier(Struct, frozen=True):
 
 
 def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
-    """Return the number of replies by each person to these comments and the time of the last one, latest
-    first."""
+    """Return the number of replies by each person to these comments and the time of their last reply, latest first."""
     rows = tx.all(
         """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
            WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
@@ -412,7 +411,7 @@ def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
 
 
 def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
-    """Return suggestions by the ids of their comments."""
+    """Return suggestions by comment id."""
     rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
     return {
         id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)

@@ -1,4 +1,4 @@
-"""Wire types of comments."""
+"""Wire types for comments."""
 
 from __future__ import annotations
 
@@ -97,10 +97,9 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 
 class Suggestion(Struct, rename="camel", kw_only=True):
-    """Suggested edit of the block that the comment is about: its nodes when the edit was suggested, and the
-    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or
-    deleted since, so that accepting may conflict. ``revision``: the revision of the change request that
-    accepting created."""
+    """Suggested edit to the block that the comment is about: its nodes when the edit was suggested, and the nodes to
+    replace them with (empty: delete the block). ``outdated``: whether the block has been edited or deleted since, so
+    that accepting may conflict. ``revision``: the revision of the change request that accepting created."""
 
     status: SuggestionStatus
     before: DocumentBlocks

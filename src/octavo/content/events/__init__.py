@@ -1,3 +1,3 @@
-"""Live events: streams of events, and the presence of people."""
+"""Live events: event streams and presence."""
 
 from . import tables as tables

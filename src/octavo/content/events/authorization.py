@@ -19,7 +19,7 @@ class FollowedPlace(InSpace, frozen=True):
     change_id: str | None = None
 
     def state(self, tx: Transaction) -> State:
-        """Return the content state that is shown in this place."""
+        """Return the content state that the space or change request shows."""
         if self.change_id is None:
             return main_seen_by(tx, self.space)
         return seen_by(tx, self.space, get_change(tx, self.change_id).state)

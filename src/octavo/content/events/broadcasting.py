@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from octavo.content.changes.store import find_state
 from octavo.content.notifications.types import NOTIFIED
-from octavo.content.revisions.restrictions import published
+from octavo.content.revisions.restrictions import unrestricted
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.hub import HubMessage, Topic, source
@@ -27,7 +27,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """Return the topic for new revisions of main only."""
+    """Return the topic that only covers new revisions of main."""
     return "main", space_id
 
 
@@ -40,7 +40,7 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """Message form of an outbox event: its kind, wire model, and action, and the event fields to include with
+    """Format of the message for an outbox event: its kind, wire model, and action, and the event fields to include with
     their wire names."""
 
     kind: str
@@ -110,7 +110,7 @@ class EventMessages:
         }
         fields = {new: event.payload[old] for old, new in message_kind.fields.items() if old in event.payload}
         state = find_state(tx, event.space_id, change_id)
-        if not set(fields.get("page_ids", ())).isdisjoint(published(tx, state).hidden):
+        if not set(fields.get("page_ids", ())).isdisjoint(unrestricted(tx, state).hidden):
             # Listeners who don't know which pages changed load all that they can see.
             del fields["page_ids"]
         if not topics.isdisjoint(wanted):

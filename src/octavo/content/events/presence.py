@@ -66,8 +66,8 @@ def _pending(owner: Database | Transaction) -> _PendingReports:
 def report(
     tx: Transaction, followed: FollowedPlace, client_id: str, activity: Activity, page_id: str | None
 ) -> PresenceRow:
-    """Record the location of a person for one minute. Raises NotFound for an unknown page, Forbidden for
-    editing without permission, Conflict if the person has too many clients."""
+    """Record the location of a person for one minute. Raises NotFound for an unknown page, Forbidden for editing
+    without permission, or Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
         raise Forbidden("activity: `editing` requires permission to edit this content.")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from octavo.content.changes.store import find_state
 from octavo.content.live.authorization import followed_page
 from octavo.content.live.broadcasting import of_live_page
-from octavo.content.revisions.restrictions import published, seen_by
+from octavo.content.revisions.restrictions import seen_by, unrestricted
 from octavo.errors import BadRequest
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -97,7 +97,7 @@ def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     if not space_id or not page_id:
         return True
     state = find_state(tx, space_id, getattr(message.data, "change_request_id", None) or None)
-    if page_id not in published(tx, state).hidden:
+    if page_id not in unrestricted(tx, state).hidden:
         return True
     space = find_space_access(tx, actor, Can.VIEW, space_id)
     return space is not None and page_id not in seen_by(tx, space, state).hidden
@@ -113,10 +113,10 @@ def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
     errors=(400, 404, 503),
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
-    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
-    and updates of their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, and `live` adds the steps and carets of a page that the caller edits live, so one
-    stream is enough. Steps are not repeated: after each `ready`, request the steps after your version."""
+    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests, and updates
+    to their change requests, in all organizations that the token can access. `space` adds all events of these spaces,
+    and `live` adds the steps and carets of a page that the caller edits live, so one stream is enough. Steps are not
+    repeated: after each `ready`, request the steps after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -176,9 +176,8 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client
-    chooses its own id from letters, digits, `-`, and `_`. A client that was present elsewhere moves to the
-    new location."""
+    """Report where the caller is, for one minute; clients repeat the report every 30 seconds. The client chooses its
+    own id from letters, digits, `-`, and `_`. A client that was present in another location moves to the new one."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:

@@ -13,12 +13,12 @@ from octavo.kit.db.pagination import Slice, list_page
 from .types import Activity
 
 LIFETIME = 60_000
-"""Time in milliseconds since its last report after which a client no longer counts as present."""
+"""Time in milliseconds that a client counts as present after its last report."""
 
 
 class PresenceRow(Struct, frozen=True, kw_only=True):
-    """Presence of a person's client in one place. ``came_at``: the time of its arrival. ``said_at``: the time
-    of its last report."""
+    """Presence of a person's client in one space or change request. ``came_at``: the time of its arrival. ``said_at``:
+    the time of its last report."""
 
     user_id: str
     client_id: str
@@ -125,7 +125,7 @@ def find_stamp(tx: Transaction) -> tuple[int, int]:
 
 
 def put(tx: Transaction, present: Iterable[PresenceRow]) -> None:
-    """Insert or update presence rows. Rows whose account or place has been deleted are skipped."""
+    """Insert or update presence rows. Rows for a deleted account, space, or change request are skipped."""
     others = [name for name in _NAMES if name not in ("user_id", "client_id")]
     change = ", ".join(f"{name} = excluded.{name}" for name in others)
     tx.run_many(

@@ -1,4 +1,4 @@
-"""Wire types of events and presence."""
+"""Wire types for events and presence."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONGEST = 3600
 
 @schema_name("Person")
 class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Short form of a person, with enough data for one line."""
+    """Summary of a person, with enough data for one line."""
 
     id: str
     display_name: str
@@ -110,17 +110,16 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters of a stream. ``after``: the id of the last known event; the header ``Last-Event-ID``
-    takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters for a stream. ``after``: the id of the last known event; the header ``Last-Event-ID`` takes
+    precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
 
 
 class OwnEventsQuery(EventsQuery):
-    """Query parameters of the caller's own stream. ``space``: the spaces whose events are all included.
-    ``live``: a page that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}``
-    for main."""
+    """Query parameters for the caller's own stream. ``space``: the spaces whose events are all included. ``live``: a
+    page that the caller edits live, as ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for main."""
 
     space: Annotated[list[str], Meta(max_length=MAX_SPACES)] = []
     live: (

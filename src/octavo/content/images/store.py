@@ -1,4 +1,4 @@
-"""Variants of images, by space and hash of the file."""
+"""Image variants, by space and file hash."""
 
 from __future__ import annotations
 

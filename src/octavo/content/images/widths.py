@@ -6,7 +6,7 @@ STEPS = (480, 960, 1600)
 """Widths in pixels: for a phone, for a text column or a high-resolution phone, and for a text column on a
 high-resolution screen."""
 NARROWEST = STEPS[0]
-"""Width in pixels up to which images are left unchanged."""
+"""Maximum width in pixels of images that are left unchanged."""
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024**2
 _NEAR = 1.25

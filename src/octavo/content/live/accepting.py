@@ -66,9 +66,9 @@ MOST_WRITERS = 40
 MOST_CLIENTS = 10
 """Maximum number of clients in which a person can edit a page at the same time."""
 _PRESENT = 60_000
-"""Time in milliseconds since its last batch during which a client counts as present."""
+"""Time in milliseconds that a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
-"""Time in milliseconds during which the steps of a page are kept after its last change."""
+"""Time in milliseconds that the steps of a page are kept after its last change."""
 _NEW_EPOCH = "r"
 """Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
 
@@ -94,7 +94,7 @@ class Accepted(Struct, frozen=True):
 
 
 class OutdatedEditor(PreconditionFailed):
-    """Raised if the editor was loaded with another version of the document schema."""
+    """Raised if the editor was loaded with a different version of the document schema."""
 
     reason = "schema"
 
@@ -201,7 +201,7 @@ class Accepting:
         """Add a batch to a page. A batch that was already added gets the same response again.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
-        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit of the change request.
+        RefusedStep, TooLarge, TooManyRequests, and the errors of an edit to the change request.
         """
         self._posts.check(access.user_id)
         self._steps.check(access.user_id, len(given.steps))
@@ -306,7 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
-    """Raise TooManyRequests if a page can't be edited in one more client of a person."""
+    """Raise TooManyRequests if a person can't edit a page in one more client."""
     writers = store.find_writers(tx, key, now() - _PRESENT)
     if user_id not in writers and len(writers) >= MOST_WRITERS:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."

@@ -1,4 +1,4 @@
-"""Bodies of requests to a live page."""
+"""Request bodies for live pages."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from prosemirror.model import Node
 from octavo.content.references.resolving import page_owner, state_resolver
 from octavo.content.revisions.keys import keyed_document
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.restrictions import published
+from octavo.content.revisions.restrictions import unrestricted
 from octavo.content.revisions.states import State
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
@@ -208,9 +208,9 @@ class _EveryEditor:
 
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
-    """Return the document of a page in the form used by the API, the same for all editors. Links to restricted
+    """Return the document of a page in the API's format, the same for all editors. Links to restricted
     pages remain URLs."""
-    resolver = state_resolver(tx, published(tx, state), app_hosts(context.settings.url), _EveryEditor())
+    resolver = state_resolver(tx, unrestricted(tx, state), app_hosts(context.settings.url), _EveryEditor())
 
     def shown(document: Document) -> JsonObject:
         return to_json(resolver.resolve_all(document, page_owner(page)))
@@ -219,5 +219,5 @@ def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> Js
 
 
 def document_of(context: Context, tx: Transaction, state: State, page: Page) -> Node:
-    """Return the document of a page in the form used by the editor, the same in all processes."""
+    """Return the document of a page in the editor's format, the same in all processes."""
     return read_document(blocks_of(context, tx, state, page), itertools.count(1))

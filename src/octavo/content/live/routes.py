@@ -1,4 +1,4 @@
-"""Operations of live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
+"""Operations for live editing: the document of a page, its steps, carets, saves, and set-aside texts."""
 
 from __future__ import annotations
 

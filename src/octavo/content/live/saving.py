@@ -1,4 +1,4 @@
-"""Save live pages: write the differences from the last revision as edits of single blocks.
+"""Save live pages: write the differences from the last revision as edits to single blocks.
 
 Every save is computed from rows and is written in one transaction along with the version that it contains. So
 each save happens exactly once, no matter how many processes try or crash.
@@ -70,8 +70,8 @@ _HOLD = 10_000
 """Time in milliseconds after which steps are accepted again if the process that holds them ends before
 releasing them."""
 _STEPS_OF_SNAPSHOT = 300
-"""Number of steps after which the stored document is renewed, so that a process that loads it has only a few
-steps to apply."""
+"""Number of steps after which the stored document is updated, so that a process that loads it has only a few steps to
+apply."""
 
 
 class Saved(Struct, frozen=True):
@@ -99,8 +99,8 @@ class _Save(Struct, frozen=True):
 
 
 def save_page(context: Context, key: PageKey) -> Saved | None:
-    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or
-    its change request is merged or archived. Raises the errors of an edit of the page."""
+    """Save the unsaved steps of a page. Return None if no one edits the page live, the page is deleted, or its change
+    request is merged or archived. Raises the errors of an edit to the page."""
     return retry_on_conflict(lambda: _try_to_save(context, key))
 
 

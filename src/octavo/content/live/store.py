@@ -99,7 +99,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return the pages among these that are live."""
+    """Return which of these pages are live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
@@ -242,7 +242,7 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey) -> None:
-    """Postpone saving a page until its next steps."""
+    """Postpone saving a page until its next step."""
     tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
 
 

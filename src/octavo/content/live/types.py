@@ -1,4 +1,4 @@
-"""Types of live editing."""
+"""Types for live editing."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""Wire types of live editing."""
+"""Wire types for live editing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SetAsideInput(Struct):
 
 
 class StepsQuery(Struct):
-    """Query parameters of steps. ``epoch`` and ``after``: the last known version."""
+    """Query parameters for steps. ``epoch`` and ``after``: the last known version."""
 
     epoch: Name
     after: Number
@@ -47,7 +47,7 @@ SetAsideQuery = PageQuery
 
 
 class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Short form of a person, with enough data for a caret."""
+    """Summary of a person, with enough data for a caret."""
 
     id: str
     display_name: str

@@ -21,7 +21,7 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Delay of an email in milliseconds. The email includes events that happen in the meantime, and is not sent
+"""Delay in milliseconds before an email is sent. The email includes events that happen in the meantime, and is not sent
 if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
 """Maximum number of entries in a digest; the rest are only counted."""
@@ -122,8 +122,8 @@ def _text(context: Context, tx: Transaction, found: presenting.Subjects, row: No
 def _send(
     context: Context, user_id: str, reason: Reason | None, address: str, subject: str, text: str
 ) -> None:
-    """Send one email. ``reason``: the reason of the notification; None for a digest, which recipients
-    unsubscribe from as a whole."""
+    """Send one email. ``reason``: the reason for the notification; None for a digest, which recipients unsubscribe from
+    as a whole."""
     link = unsubscribe_link(context, user_id, reason)
     try:
         with context.db.write() as tx:

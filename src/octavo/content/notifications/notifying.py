@@ -28,7 +28,7 @@ from .types import NOTIFIED, Reason, State
 BATCH = 200
 """Number of people notified in one transaction."""
 KEEP: dict[State, int] = {"done": 30, "read": 90, "unread": 365}
-"""Number of days for which notifications are kept, by state."""
+"""Number of days that notifications are kept, by state."""
 
 
 @consumer("notifications")

@@ -1,4 +1,4 @@
-"""Notifications of the caller, watches, and notification settings."""
+"""The caller's notifications, watches, and notification settings."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _present(row: store.WatchRow) -> Watch:
 
 @operation("getSpaceWatch", "GET", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(404,))
 def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
-    """Get the caller's watch of a space. Returns 404 if they neither watch nor mute it."""
+    """Get the caller's watch on a space. Returns 404 if they neither watch nor mute it."""
     return _get_watch(call, space, "")
 
 
@@ -198,13 +198,13 @@ _PAGE = "/spaces/{spaceId}/content/page/{pageId}/watch"
 
 @operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, errors=(404,))
 def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
-    """Get the caller's watch of a page. Returns 404 if they neither watch nor mute it."""
+    """Get the caller's watch on a page. Returns 404 if they neither watch nor mute it."""
     return _get_watch(call, space, page_id)
 
 
 @operation("setPageWatch", "PUT", _PAGE, needs=Can.VIEW, errors=(400, 404))
 def set_page_watch(call: Call, space: SpaceAccess, page_id: str, body: SetWatch) -> Watch:
-    """Watch or mute a page. This takes precedence over the watch of its space."""
+    """Watch or mute a page. This takes precedence over the watch on its space."""
     with call.db.write() as tx:
         page = get_page(tx, main_seen_by(tx, space), page_id)
         return _present(store.put_watch(tx, space.user_id, space.space_id, page.id, body.level))

@@ -189,7 +189,7 @@ Pages = set[tuple[str, str, str]]
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
     """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``. ``change``:
-    SQL of the change request that shows the page of a row."""
+    SQL for the change request that shows the page of a row."""
     if not hidden:
         return ""
     pages = tx.given("hidden", "space_id", "change_id", "page_id")
@@ -284,8 +284,8 @@ def lock_changing(
     limit: int,
     hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created until ``until``, whose state is about to change, except
-    those about hidden pages. ``only``: the ids of the notifications; by default everything in the inbox."""
+    """Lock and return up to ``limit`` notifications, created by ``until``, whose state is about to change, except those
+    about hidden pages. ``only``: the ids of the notifications; by default everything in the inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
@@ -338,7 +338,7 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """Setting of a person to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
+    """A person's setting to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
 
     user_id: str
     space_id: str

@@ -1,4 +1,4 @@
-"""Wire types of notifications, watches, and settings."""
+"""Wire types for notifications, watches, and settings."""
 
 from __future__ import annotations
 
@@ -98,9 +98,8 @@ class UpdateNotification(Struct):
 
 
 class UpdateNotifications(Struct):
-    """State change of many notifications. ``notifications``: the ids of the notifications; by default
-    everything in the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are
-    left unchanged."""
+    """State change for many notifications. ``notifications``: the ids of the notifications; by default everything in
+    the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are left unchanged."""
 
     state: State
     notifications: Annotated[list[str], Meta(max_length=1000)] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Request and response models for who can see a page."""
+"""Request and response models for page access."""
 
 from __future__ import annotations
 
@@ -21,9 +21,11 @@ from octavo.organization.access.members import find_members
 from octavo.organization.access.page_rules import (
     ADMINISTRATORS,
     MAX_ENTRIES,
+    SITES,
     PageLevel,
     Rule,
     RuleEntry,
+    is_published,
     read_entry,
 )
 from octavo.organization.access.roles import Role
@@ -34,31 +36,35 @@ _Id = Annotated[str, Meta(min_length=1, max_length=50)]
 
 
 class UserPageAccess(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
-    """Access of a person to a page."""
+    """A person's access to a page."""
 
     user: _Id
     level: PageLevel
 
 
 class TeamPageAccess(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
-    """Access of a team to a page."""
+    """A team's access to a page."""
 
     team: _Id
     level: PageLevel
 
 
 class RolePageAccess(Struct, tag_field="kind", tag="role", forbid_unknown_fields=True):
-    """Access to a page of everyone whose role in the space is at least ``role``."""
+    """Access to a page for everyone whose role in the space is at least ``role``."""
 
     role: Role
     level: PageLevel
 
 
 class AdministratorPageAccess(Struct, tag_field="kind", tag="administrators", forbid_unknown_fields=True):
-    """Access of administrators of the space, who can see every page."""
+    """Access for administrators of the space, who can see every page."""
 
 
-PageAccess = UserPageAccess | TeamPageAccess | RolePageAccess | AdministratorPageAccess
+class SitesPageAccess(Struct, tag_field="kind", tag="sites", forbid_unknown_fields=True):
+    """Permission for sites to show the page. It gives no one access to the page in the space."""
+
+
+PageAccess = UserPageAccess | TeamPageAccess | RolePageAccess | AdministratorPageAccess | SitesPageAccess
 GivenPageAccess = Annotated[list[PageAccess], Meta(max_length=MAX_ENTRIES)]
 
 
@@ -77,6 +83,8 @@ def _entry(given: PageAccess) -> str:
             return f"role:{given.role}:{given.level}"
         case AdministratorPageAccess():
             return ADMINISTRATORS
+        case SitesPageAccess():
+            return SITES
 
 
 def present_page_access(rule: Iterable[str]) -> list[PageAccess]:
@@ -86,7 +94,7 @@ def present_page_access(rule: Iterable[str]) -> list[PageAccess]:
 def _present(text: str) -> PageAccess:
     entry = read_entry(text)
     if entry is None:
-        return AdministratorPageAccess()
+        return SitesPageAccess() if text == SITES else AdministratorPageAccess()
     match entry.subject:
         case "user":
             return UserPageAccess(entry.id, entry.level)
@@ -100,15 +108,15 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
     """Access that a rule grants. ``id``: the ID of the person or team, or the role. ``name``: the name of the person or
     team; absent if they are no longer part of the organization."""
 
-    kind: Literal["user", "team", "role", "administrators"]
+    kind: Literal["user", "team", "role", "administrators", "sites"]
     id: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     level: PageLevel | UnsetType = UNSET
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Rule of a page, which also applies to all pages under it. ``since``: the time of its last change. ``set_by``:
-    the person who changed it."""
+    """Access rule of a page, which also applies to all pages under it. ``since``: the time of its last change.
+    ``set_by``: the person who changed it."""
 
     page: str
     title: str
@@ -119,9 +127,10 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
     """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
-    ``level``: the caller's role on the page."""
+    ``published``: whether sites of the space show it. ``level``: the caller's role on the page."""
 
     restricted: bool
+    published: bool
     rules: list[PageAccessRule]
     level: str
 
@@ -148,13 +157,22 @@ def present_access_overview(
             PageAccessRule(
                 page=page.id,
                 title=page.title,
-                grants=[present_grant(read_entry(text), names) for text in page.visible_to],
+                grants=[_grant(text, names) for text in page.visible_to],
                 since=iso(start.created_at) if start else UNSET,
                 set_by=people[start.author] if start and start.author else UNSET,
             )
         )
     level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
-    return PageAccessOverview(restricted=bool(rules), rules=rules, level=level)
+    return PageAccessOverview(
+        restricted=bool(rules),
+        published=is_published(page.visible_to for page in restricted),
+        rules=rules,
+        level=level,
+    )
+
+
+def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
+    return PageAccessGrant(kind="sites") if text == SITES else present_grant(read_entry(text), names)
 
 
 def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Embeds of web pages.
+"""Embed web pages.
 
 Players of known providers are derived from the URL alone. Any other URL is fetched for its title, with the
 guarded fetcher and tight limits; nothing in its response is used as markup.

@@ -25,7 +25,7 @@ _FIRST = 100
 
 
 class PlacedPage(Struct, frozen=True):
-    """Page in its level. ``above``: the path of the parent page."""
+    """Page within its level. ``above``: the path of the parent page."""
 
     page: Page
     above: str
@@ -136,7 +136,7 @@ class Levels:
         return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
 
     def _parents(self, page_ids: set[str]) -> set[str]:
-        """Return the pages among these that have subpages."""
+        """Return which of these pages have subpages."""
         known = {
             id: children
             for id in page_ids

@@ -122,17 +122,17 @@ class Links:
         )
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that refer to a page or to one of its sections. Raises NotFound."""
+        """Return the references to a page or to one of its sections. Raises NotFound."""
         get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that use a file. Raises NotFound."""
+        """Return the uses of a file. Raises NotFound."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the places that include reusable content. Raises NotFound."""
+        """Return the inclusions of reusable content. Raises NotFound."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 

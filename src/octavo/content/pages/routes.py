@@ -66,7 +66,7 @@ __all__ = ["seen_routes"]
 
 operation = Area("content").operation
 change_operation = Area("changes").operation
-"""Decorator for operations on change requests, which require the scope of change requests."""
+"""Decorator for operations on change requests, which require the change request scope."""
 
 _MAIN = "/spaces/{spaceId}/content"
 _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
@@ -313,7 +313,7 @@ def _links(call: Call, space: SpaceAccess) -> Iterator[Links]:
 
 @operation("listSpaceLinks", "GET", "/spaces/{spaceId}/links", needs=Can.VIEW, errors=(404,))
 def list_space_links(call: Call, space: SpaceAccess, query: LinksQuery) -> ReferenceUsages:
-    """List all references in main, grouped by target, with up to a hundred places each."""
+    """List all references in main, grouped by target, with up to a hundred locations each."""
     with _links(call, space) as links:
         return links.of_space(query)
 
@@ -331,7 +331,7 @@ def list_page_links(call: Call, space: SpaceAccess, page_id: str, query: LinksQu
 def list_page_backlinks(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that refer to a page, in all spaces that the caller can see."""
+    """List the references to a page from all spaces that the caller can see."""
     with _links(call, space) as links:
         return links.to_page(page_id, query)
 
@@ -342,7 +342,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, space: SpaceAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that use a file."""
+    """List where a file is used."""
     with _links(call, space) as links:
         return links.to_file(file_id, query)
 
@@ -356,7 +356,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List the places that include reusable content."""
+    """List where reusable content is used."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 

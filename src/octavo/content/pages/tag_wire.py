@@ -1,4 +1,4 @@
-"""Wire types of tags."""
+"""Wire types for tags."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TagSlug = Annotated[
 
 
 class TagRef(Struct, tag_field="kind", tag="tag"):
-    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is another one."""
+    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is a different one."""
 
     tag: str
     space: str | UnsetType = UNSET

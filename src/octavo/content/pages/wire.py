@@ -1,4 +1,4 @@
-"""Wire types of content: revisions, pages, files, and reusable content."""
+"""Wire types for content: revisions, pages, files, and reusable content."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ Format = Literal["document", "markdown"]
 
 
 class ContentQuery(Struct, rename="camel"):
-    """Query parameters of content. ``metadata``: whether to include Git metadata. ``computed``: whether to
-    evaluate computed sources."""
+    """Query parameters for content. ``metadata``: whether to include Git metadata. ``computed``: whether to evaluate
+    computed sources."""
 
     metadata: bool = True
     computed: bool = True
 
 
 class RevisionQuery(ContentQuery):
-    """Query parameters of a revision. ``pages``: whether to include the page tree."""
+    """Query parameters for a revision. ``pages``: whether to include the page tree."""
 
     pages: bool = True
 
 
 class PagesQuery(ContentQuery):
-    """Query parameters of a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are
-    included; an Octavo extension."""
+    """Query parameters for a page tree. ``tag``: the tag to filter by; ancestors of the matching pages are included; an
+    Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 
@@ -61,7 +61,7 @@ class FilesQuery(PageQuery):
 
 
 class PageContentQuery(ContentQuery):
-    """Query parameters of a page. ``format``: the format of its content. ``pages``: whether to include its
+    """Query parameters for a page. ``format``: the format of its content. ``pages``: whether to include its
     subpages."""
 
     format: Format = "document"
@@ -70,15 +70,15 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query parameters of a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
+    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
     returned just as fast."""
 
     cached_metadata: bool = False
 
 
 class ChildPagesQuery(PageQuery):
-    """Query parameters of one level of the page tree. ``at``: the index to start at, relative to the start of
-    the level or to ``page``."""
+    """Query parameters for one level of the page tree. ``at``: the index to start at, relative to the start of the
+    level or to ``page``."""
 
     parent: str | None = None
     at: Annotated[int, Meta(ge=0, le=2**31)] = 0
@@ -107,7 +107,7 @@ class WaysQuery(Struct):
 
 
 class ReusableContentQuery(ContentQuery):
-    """Query parameters of reusable content. ``format``: ``markdown`` includes its stored text, without front
+    """Query parameters for reusable content. ``format``: ``markdown`` includes its stored text, without front
     matter."""
 
     format: Format = "document"
@@ -118,7 +118,7 @@ class DocumentQuery(Struct, rename="camel"):
 
 
 class SchemaQuery(Struct):
-    """Query parameters of a document. ``schema``: the version of the node types, of which there is only one."""
+    """Query parameters for a document. ``schema``: the version of the node types, of which there is only one."""
 
     schema: Literal["current", "next"] = "current"
 
@@ -421,8 +421,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query parameters of a change request's links. ``brokenContext``: limits the list to broken links, either
-    those that the change request broke or those that were already broken."""
+    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either those
+    that the change request broke or those that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -497,7 +497,7 @@ ContentLocation = (
 
 
 class ReferenceUsage(Struct, rename="camel"):
-    """Target of references and the places that refer to it."""
+    """Target of references and the locations that refer to it."""
 
     status: ReferenceStatus
     relation: Literal["reference", "dependsOn"]
@@ -511,7 +511,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """Number of references; each place counts."""
+    """Number of references; each location counts."""
 
     total: int
     broken: BrokenStats

@@ -27,7 +27,7 @@ def list_broken(tx: Transaction, space_id: str) -> list[Row]:
 
 
 def list_targets(tx: Transaction, space_id: str) -> set[str]:
-    """Return the IDs of the pages of a space to which any reference points, in any space."""
+    """Return the IDs of the pages of a space that any reference, in any space, points to."""
     rows = tx.all(
         f"""SELECT DISTINCT r.target FROM content_references r
             WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}""",

@@ -158,8 +158,7 @@ class _Stale:
 
 
 def _find_edit(tx: Transaction, state: State, changes: Changes) -> tuple[Page, ChangedBlocks] | None:
-    """Return the page and the edit if the only change is an edit of some blocks or of the front matter of one
-    page."""
+    """Return the page and the edit if the only change is an edit to some blocks or to the front matter of one page."""
     if len(changes.pages) != 1 or changes.items:
         return None
     ((page_id, new),) = changes.pages.items()

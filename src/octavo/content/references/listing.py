@@ -102,8 +102,8 @@ class Spot(Struct, frozen=True, array_like=True):
 
 
 class ReferenceTarget(Struct, frozen=True):
-    """Target of references with up to `MOST_LOCATIONS` places; more places follow in additional usages with the same
-    ``key``. ``target``: the target; None if only ``written`` (JSON) is known or can be revealed."""
+    """Target of references with up to `MOST_LOCATIONS` locations; more locations follow in additional usages with the
+    same ``key``. ``target``: the target; None if only ``written`` (JSON) is known or can be revealed."""
 
     key: str
     status: str
@@ -296,9 +296,9 @@ class LinkIndex:
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
     ) -> Usages:
-        """Return the references of the space, or of one of its pages (``owner``), grouped by target. A target
-        with more than `MOST_LOCATIONS` places becomes several consecutive items. ``context``: limits the
-        result to broken references, broken by the ``change-request`` or already broken in the ``space``."""
+        """Return the references of the space, or of one of its pages (``owner``), grouped by target. A target with more
+        than `MOST_LOCATIONS` locations becomes several consecutive items. ``context``: limits the result to broken
+        references, broken by the ``change-request`` or already broken in the ``space``."""
         after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
         seen = self._find_visibility({*everything.refs, *listed.refs})
@@ -373,7 +373,7 @@ class LinkIndex:
         return items
 
     def backlinks(self, target: str, kind: str, query: PageQuery) -> Slice[Spot]:
-        """Return the places that refer to a page or file, in all spaces that the caller can see."""
+        """Return the references to a page or file from all spaces that the caller can see."""
         seen = f"""FROM ({" UNION ALL ".join(self._parts)}) r WHERE r.target_space = :space AND r.target =
             :target AND r.kind = :kind
                    AND NOT (r.space_id = :space AND r.owner_id = :target)
@@ -401,7 +401,7 @@ def _usages(rows: Iterable[tuple[object, ...]]) -> list[ReferenceTarget]:
 
 
 def _usage(places: Sequence[tuple[Any, ...]]) -> ReferenceTarget:
-    """Return the target and the places of one usage. ``places``: the rows that refer to the target, in order."""
+    """Return the target and the locations of one usage. ``places``: the rows that refer to the target, in order."""
     key, status, relation, kind, space, target, anchor, written, *_ = places[0]
     known = None if key.startswith("hidden ") else target
     spots = tuple(Spot(*row[8:]) for row in places)

@@ -297,8 +297,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL with which a file of the resolver's space refers to a page of another space, or None
-        if the viewer can't see the page."""
+        """Return the URL that a file of the resolver's space uses to refer to a page of another space, or None if the
+        viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None

@@ -137,10 +137,9 @@ class ViewDocuments:
     def for_markdown(
         self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
-        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns
-        the URL of a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their
-        source. ``section``: the ID of the anchor of the only section to return; the result is empty if the
-        visitor can't see it."""
+        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns the URL of
+        a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their source. ``section``:
+        the anchor ID of the only section to return; the result is empty if the visitor can't see it."""
         owner = page_owner(page)
 
         def withheld(ref: JsonObject, type: str) -> bool:

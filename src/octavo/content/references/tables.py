@@ -1,4 +1,4 @@
-"""Declarations of the tables of references."""
+"""Declarations of the reference tables."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from octavo.kit.work import jobs
 from .row import IS_CURRENT, Row
 
 MOST_LOCATIONS = 100
-"""Maximum number of places in one item of a list; a target with more continues in the next item."""
+"""Maximum number of locations in one item of a list; a target with more continues in the next item."""
 
 _BATCH = 500
 _PAUSE = 0.02
@@ -154,7 +154,7 @@ def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", columns: str = "r.*", **parameters: object
 ) -> Counter[Target]:
     """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row.
-    ``columns``: SQL of the columns of the rows."""
+    ``columns``: SQL for the columns of the rows."""
     # Count in the database: a page may have a hundred thousand references to one target, and writers are
     # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
     # one page.
@@ -178,7 +178,7 @@ def count_targets(
 
 
 def update_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> None:
-    """Update the totals of each space after a change of its rows."""
+    """Update the totals of each space after a change to its rows."""
     spaces: dict[str, Counter[Target]] = {}
     for rows, sign in ((old, -1), (new, 1)):
         for row in rows:

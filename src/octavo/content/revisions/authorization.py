@@ -18,7 +18,7 @@ from .restrictions import published, seen_by, shown_state
 from .states import State, main_state, revision_state
 
 OLD_REVISIONS = HOUR
-"""Time in milliseconds for which visitors of a site can read a revision after it was replaced."""
+"""Time in milliseconds that site visitors can still read a revision after it is replaced."""
 
 
 class ReadState(InSpace, frozen=True):

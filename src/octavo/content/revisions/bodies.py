@@ -21,8 +21,8 @@ from .packing import pack, unpack
 
 _BATCH = 500
 _parsed: ByteCache[bytes] = ByteCache(share("parsed texts", 32))
-"""Parsed documents by the hash of the text below a file's front matter, so that an edit of a title or
-description requires no parsing."""
+"""Parsed documents by the hash of the text below a file's front matter, so that an edit to a title or description
+requires no parsing."""
 _parts: ByteCache[str] = ByteCache(share("page bodies", 2))
 """Hash of the text below the front matter, by the hash of the file."""
 _failed: ByteCache[list[int]] = ByteCache(share("unreadable blocks", 1))

@@ -168,8 +168,8 @@ def notify_dependency_changed(
 
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, and
-    NotFetchedYet."""
+    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, or NotFetchedYet
+    if external data is missing."""
     computer = _computer(source)
     if computer.document is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
@@ -191,8 +191,8 @@ def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: st
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest
-    for an invalid source, and NotFetchedYet."""
+    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest for an
+    invalid source, or NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")

@@ -38,8 +38,8 @@ from .store import BranchMoved, Changes, Staged
 from .versions import ABANDONED_AFTER, claim_version, current_version, end_versions, switch_version
 
 DERIVATION = 3
-"""Version of the derived rows. Increase it with every change that derives different rows from the same
-main, such as in reading texts, in indexing, or in selecting files. The next start then rebuilds all
+"""Version of the derived rows. Increase it with every change that derives different rows from the same main, such as a
+change to how texts are read, how they are indexed, or which files are selected. The next start then rebuilds all
 derived data."""
 _REBUILD = "rebuildDerived"
 _ATTEMPTS = 5
@@ -158,8 +158,7 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived from these changes of main, for the one transaction in the block that applies
-    it.
+    """Provide all data derived from these changes to main, for the one transaction in the block that applies it.
 
     Call this outside any transaction. If the block fails, no data remains.
     """
@@ -237,8 +236,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
     job; a large part is written beforehand, like a large revision. The data remains available in the
     meantime. Call this outside any transaction.
 
-    ``after``: the id of the last owner that was processed. Raises NotFound, and BranchMoved if main keeps
-    changing.
+    ``after``: the id of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps changing.
     """
     moved = 0
     while True:

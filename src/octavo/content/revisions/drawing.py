@@ -70,7 +70,7 @@ def contains_rendered_blocks(document: Document) -> bool:
 
 
 def with_content(block: Block, find_file: FindFile) -> Block:
-    """Return the block in the form used for rendering, with the hash of the file that it refers to."""
+    """Return the block in the format used for rendering, with the hash of the file that it refers to."""
     ref = block.data.get("ref")
     item = (
         find_file(ref, block.type) if isinstance(ref, dict) and ref.get("kind") in ("url", "file") else None

@@ -16,8 +16,7 @@ _GOOD_FOR_DAYS = 2
 
 
 def download_url(context: Context, item: Item) -> str:
-    """Return a signed URL of a file, valid for one to two days. It uses the domain of sites and never that of
-    the API.
+    """Return a signed URL for a file, valid for one to two days. It uses the site domain, never the API domain.
 
     The URL changes only once a day, so that responses with it can be cached.
     """

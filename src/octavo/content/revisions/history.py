@@ -203,8 +203,8 @@ def list_revised_pages(
 
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
-    """Return the sequence before the consecutive saves that an edit of this state by this person or their
-    agent continues, or None if it starts a new run."""
+    """Return the sequence before the consecutive saves that an edit to this state by this person or their agent
+    continues, or None if it starts a new run."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)

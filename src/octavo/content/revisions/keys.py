@@ -103,8 +103,8 @@ def block_index(
 ) -> IndexedSource:
     """Return a source with its blocks and their keys.
 
-    The page is read only once; each edit of blocks then provides the index of its result. ``text``: the
-    source, if known. ``keys``: the kept keys, if known.
+    The page is read only once; each block edit then provides the index of its result. ``text``: the source, if known.
+    ``keys``: the kept keys, if known.
     """
     stored = _load_stored(tx, owner_id, body) if keys is None else _Stored(dict(keys), {})
     found = _indexes.of(tx).get((owner_id, body, _encoded(stored.keys)))

@@ -114,7 +114,7 @@ def _require_depth(
         depth = depth_of(page)
         level: list[str | None] = [page.id] if page.id in before else []
         while level and depth <= MAX_DEPTH:
-            # Subpages of a moved page move with it, unless they are moved elsewhere.
+            # Subpages of a moved page move with it, unless they are moved separately.
             now = [changes.pages.get(child.id, child) for child in list_children(tx, state, level)]
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)
@@ -140,7 +140,7 @@ def count_all_pages(tx: Transaction, organization_id: str) -> int:
 
 @counts("storage")
 def count_all_bytes(tx: Transaction, organization_id: str) -> int:
-    """Return the size of all files of spaces and drafts. Files that a draft has in common with main count once."""
+    """Return the size of all files in spaces and drafts. Files that a draft has in common with main count once."""
     return int(
         tx.value(
             """SELECT coalesce(sum(v.size), 0) FROM spaces s JOIN branches b ON b.space_id = s.id

@@ -10,7 +10,7 @@ from octavo.kit.db.cache import ByteCache, share
 
 _SMALL = 512
 _LARGE = 32 * 1024
-"""Size in bytes from which a source is compressed at the fastest level. The best level would take nine times as
+"""Minimum size in bytes at which a source is compressed at the fastest level. The best level would take nine times as
 long and save only another sixth."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
+from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -18,7 +19,7 @@ from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
-from octavo.organization.access.page_rules import PageViewer, Rule, level_at
+from octavo.organization.access.page_rules import PageViewer, Rule, is_published, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
@@ -114,13 +115,13 @@ def find_viewer(tx: Transaction, space: SpaceAccess) -> PageViewer:
 
 
 def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
-    """Return the state without the pages that the caller can't see. Integrations see no restricted page."""
+    """Return the state without the pages that the caller can't see. Integrations see no restricted pages."""
     state = replace(state.whole, reader=space)
     found = find_rules(tx, state)
     if not found:
         return state
     if isinstance(space.actor, Script):
-        return published(tx, state)
+        return unrestricted(tx, state)
     viewer = find_viewer(tx, space)
     if viewer.is_unrestricted:
         return state
@@ -128,9 +129,12 @@ def seen_by(tx: Transaction, space: SpaceAccess, state: State) -> State:
 
 
 def _limits_in(
-    tx: Transaction, state: State, viewer: PageViewer | None, compute: Callable[[], ReaderLimits]
+    tx: Transaction,
+    state: State,
+    viewer: PageViewer | Literal["sites", "everyone"],
+    compute: Callable[[], ReaderLimits],
 ) -> ReaderLimits:
-    """Return the limits of a viewer in a state; None for sites. A state without a revision isn't cached."""
+    """Return the limits of a viewer in a state. A state without a revision isn't cached."""
     if not state.revision_id:
         return compute()
     key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
@@ -147,7 +151,7 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
     space = None
     if isinstance(caller, Person | Script):
         space = find_space_access(tx, caller, Can.VIEW, state.space_id)
-    return published(tx, state) if space is None else seen_by(tx, space, state)
+    return unrestricted(tx, state) if space is None else seen_by(tx, space, state)
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
@@ -180,18 +184,31 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
     """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
-    viewing. Sites show no restricted page."""
+    viewing."""
     if drafted is not None and drafted.space_id == space_id:
         return published(tx, revision_state(tx, space_id, drafted.revision_id))
     return published(tx, main_state(tx, space_id))
 
 
 def published(tx: Transaction, state: State) -> State:
-    """Return the state without restricted pages, as sites show it."""
+    """Return the state as sites show it: without restricted pages, except those whose rules let sites show them."""
     found = find_rules(tx, state)
     if not found:
         return state
-    return replace(state, limits=_limits_in(tx, state, None, lambda: ReaderLimits.of(frozenset(found))))
+
+    def limits() -> ReaderLimits:
+        return ReaderLimits.of(frozenset(id for id, rules in found.items() if not is_published(rules)))
+
+    return replace(state, limits=_limits_in(tx, state, "sites", limits))
+
+
+def unrestricted(tx: Transaction, state: State) -> State:
+    """Return the state without restricted pages, which everyone who sees the space can see."""
+    found = find_rules(tx, state)
+    if not found:
+        return state
+    limits = _limits_in(tx, state, "everyone", lambda: ReaderLimits.of(frozenset(found)))
+    return replace(state, limits=limits)
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
@@ -230,7 +247,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
-    """Return the caller's role at a page of main; None if they can't see it."""
+    """Return the caller's role on a page of main; None if they can't see it."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space))
 
@@ -303,7 +320,7 @@ def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
     def see(tx: Transaction, space_id: str) -> State:
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         # All restricted pages of other spaces are hidden, too.
-        return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
+        return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
 
     return HiddenPages(tx, org.organization_id, see)
 

@@ -28,9 +28,9 @@ class Layer(Struct, frozen=True):
 
 
 class ReaderLimits(Struct, frozen=True):
-    """Limits of a person in a state with restricted pages. ``hidden``: the pages that they can't see.
-    ``read_only``: the pages that they can see but not edit; ``silent``: those that they can't comment on either.
-    ``rules``: the rules that apply to each restricted page. ``key``: a key of the hidden pages, for caches."""
+    """Limits on a person in a state with restricted pages. ``hidden``: the pages that they can't see. ``read_only``:
+    the pages that they can see but not edit; ``silent``: those that they can't comment on either. ``rules``: the rules
+    that apply to each restricted page. ``key``: a key of the hidden pages, for caches."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()

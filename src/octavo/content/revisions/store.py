@@ -64,7 +64,7 @@ def record_git_commit(tx: Transaction, revision_id: str, git: Mapping[str, objec
 
 
 class Changes(Struct):
-    """Changes of a revision: the new state of each page and item; None for deleted ones."""
+    """Changes in a revision: the new state of each page and item; None for deleted ones."""
 
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}

@@ -54,9 +54,9 @@ _NEVER = ("false",)
 
 
 class PreparedIndex:
-    """Pending changes of the index for the transaction of a revision. ``long``: the pages whose text a job
-    indexes. ``later``: whether a job has to index derived pages. ``rows``: the approximate number of rows
-    written and removed."""
+    """Pending changes to the index for the transaction of a revision. ``long``: the pages whose text a job indexes.
+    ``later``: whether a job has to index derived pages. ``rows``: the approximate number of rows written and
+    removed."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.expanding import expand
 from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
-from octavo.content.revisions.restrictions import hidden_from, main_seen_by, published
+from octavo.content.revisions.restrictions import hidden_from, main_seen_by, unrestricted
 from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
 from octavo.core.tags import has_tag
@@ -183,7 +183,7 @@ def _present_pages(
 
 def _main_for(to: Recipient, tx: Transaction, space_id: str) -> State:
     space = find_space_access(tx, to.actor, Can.VIEW, space_id)
-    return main_seen_by(tx, space) if space is not None else published(tx, main_state(tx, space_id))
+    return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
 
 
 def _trace_pages(
@@ -202,8 +202,8 @@ def _trace_pages(
 
 
 def _score(rank: int) -> float:
-    """Return the score of a result by its position. Scores of the engine would reveal information about the
-    words of spaces that the caller can't see."""
+    """Return the score of a result by its position. The engine's scores would reveal information about the words of
+    spaces that the caller can't see."""
     return 1 / rank
 
 

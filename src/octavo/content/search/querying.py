@@ -1,7 +1,7 @@
 """Find the best pages for a query.
 
 The query is first matched with all words, in any form. Words that don't occur at all are corrected by one typing error.
-Only if that finds too few pages is any one of the words enough. Results of the engine are scored again, in the same way
+Only if that finds too few pages is any one of the words enough. The engine's results are scored again, in the same way
 on both engines: titles and headings that equal the query come first. Snippets are made only for results that are shown.
 
 The engine returns matches in windows of sections: highest scores first, or ordered by id if it has no scores
@@ -92,8 +92,8 @@ _SUGGESTED = 12
 _COMPLETED = 20
 """Number of completions that are looked up for a prefix with many completions."""
 
-# Scores for matching all words, all words after correcting some, and any of the words. Together they can
-# outweigh the order of the engine.
+# Scores for matching all words, all words after correcting some, and any of the words. Together they can outweigh the
+# engine's order.
 _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
@@ -238,7 +238,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return the words among these that occur on pages, with the number of pages."""
+        """Return which of these words occur on pages, with the number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)
@@ -259,11 +259,11 @@ class _Vocabulary:
         return sorted(found, key=lambda form: (-found[form], form))
 
     def count(self, term: Term) -> int:
-        """Return an upper bound of the pages that contain a term as typed or corrected."""
+        """Return an upper bound on the number of pages that contain a term as typed or corrected."""
         return sum(min(map(self.pages, words)) for words in term.every())
 
     def count_begun(self, term: Term) -> int:
-        """Return an upper bound of the pages that contain a term, including all of its completions."""
+        """Return an upper bound on the number of pages that contain a term, including all of its completions."""
         found = self.count(term)
         if term.prefix and term.word:
             begun = self.beginning(term.word)
@@ -287,8 +287,8 @@ class _Vocabulary:
 
 
 def _find_corrections(vocabulary: _Vocabulary, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Return, for each word, the known words one typing error away from it or from a word of which it may be
-    a form, most likely first."""
+    """Return, for each word, the known words one typing error away from it or from a word that it may be a form of,
+    most likely first."""
     long = (word for word in words if len(word) >= _MIN_TYPO)
     tried = {word: one_edit_away(word) for word in vocabulary.affordable(long)}
     known = vocabulary.known(set().union(*tried.values()))

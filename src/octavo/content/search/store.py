@@ -378,7 +378,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return the pages among these that are indexed with their own text."""
+    """Return which of these pages are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -401,7 +401,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the spaces and ids of the pages among these that are pending for indexing."""
+    """Return the spaces and ids of those pages that are pending for indexing."""
     if not page_ids:
         return set()
     rows = tx.all(

@@ -1,4 +1,4 @@
-"""Wire types of search results."""
+"""Wire types for search results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SearchQuery(PageQuery, kw_only=True):
 
 
 class TaggedSearchQuery(SearchQuery, kw_only=True):
-    """Query parameters of a search among pages. ``tag``: the tag to filter by; an Octavo extension."""
+    """Query parameters for a search among pages. ``tag``: the tag to filter by; an Octavo extension."""
 
     tag: Annotated[str, Meta(max_length=MAX_SLUG)] | None = None
 

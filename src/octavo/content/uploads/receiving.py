@@ -35,9 +35,9 @@ from .types import Kind
 PURPOSE = "upload"
 PATH = "/uploads"
 GOOD_FOR = HOUR
-"""Time in milliseconds during which a URL accepts bytes."""
+"""Time in milliseconds that a URL accepts bytes."""
 KEPT_FOR = 24 * GOOD_FOR
-"""Time in milliseconds during which an uploaded file can be used."""
+"""Time in milliseconds that an uploaded file can be used."""
 LARGEST: dict[Kind, int] = {
     "import_file": 100 * 1024 * 1024,
     "customization_font": 5 * 1024 * 1024,
@@ -51,7 +51,7 @@ MAX_WAITING = 200
 
 
 class UploadLimit(Struct, frozen=True):
-    """Daily limits of one person's uploads: number of files and total bytes."""
+    """Daily limits on one person's uploads: number of files and total bytes."""
 
     files: int
     size: int
@@ -59,7 +59,7 @@ class UploadLimit(Struct, frozen=True):
 
 MEMBER_SHARE = UploadLimit(1000, 10 * 1000**3)
 GUEST_SHARE = UploadLimit(50, 1000**3)
-"""Limits of guests, who can see some spaces of an organization but may not be members."""
+"""Limits for guests, who can see some spaces of an organization but may not be members."""
 _IN_MEMORY = 1024 * 1024
 
 
@@ -187,8 +187,8 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
 
 
 async def _receive(request: Request, spool: Any, limit: int) -> int:
-    """Write the body to ``spool`` and return its size in bytes. Raises BadRequest if the body was truncated,
-    and TooLarge."""
+    """Write the body to ``spool`` and return its size in bytes. Raises BadRequest if the body is incomplete, or
+    TooLarge if it is too long."""
     size = 0
     async for part in request.read_parts(limit, "that were announced"):
         size += len(part)

@@ -1,4 +1,4 @@
-"""Wire types of uploads."""
+"""Wire types for uploads."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Check whether code samples can be parsed.
 
-Samples in documentation are often fragments that omit irrelevant parts. A sample is only reported if no reading of it
-makes sense.
+Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if no interpretation
+of it makes sense.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser, Tree
 
 _LONGEST = 20_000
-"""Maximum number of characters of a sample that is checked."""
+"""Maximum length in characters of a sample that is checked."""
 _ELLIPSIS = re.compile(r"…|\.\.\.")
 _SPREAD = re.compile(r"\.\.\.(?=[\w$\[{(])")
 _PLACEHOLDER = re.compile(r"<[^\s<>=/!?][^<>\n]{0,60}>|\{\{|\{%|\$\{|<%|%\}|\[\[|\*\*\*|~~~")
@@ -41,7 +41,7 @@ class _Broken(ValueError):
 
 
 def explain_broken_code(syntax: str, source: str) -> str | None:
-    """Return why a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
+    """Return the reason a sample can't be parsed; None if it can be parsed, or if its syntax can't be checked.
 
     >>> explain_broken_code("json", '{"a": 1,}')
     'JSON: Expecting property name enclosed in double quotes (line 1)'

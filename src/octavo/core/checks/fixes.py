@@ -1,4 +1,4 @@
-"""Apply the fixes of findings to documents."""
+"""Apply fixes for findings to documents."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check one page by itself."""
+"""Check a single page."""
 
 from __future__ import annotations
 

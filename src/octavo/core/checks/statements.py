@@ -34,7 +34,7 @@ _MOST = 300
 
 
 class StatementPlace(Struct, frozen=True):
-    """Statement with the page that makes it."""
+    """Statement and the page that makes it."""
 
     page: str
     statement: Statement
@@ -78,7 +78,7 @@ def _is_question(sentence: str) -> bool:
 
 
 def find_contradictions(pages: Mapping[str, Sequence[Statement]]) -> list[Contradiction]:
-    """Return the contradictions between pages. ``pages``: the statements by the ID of their page."""
+    """Return the contradictions between pages. ``pages``: the statements by page ID."""
     by_pattern: dict[str, list[StatementPlace]] = {}
     for page, statements in pages.items():
         for statement in statements:

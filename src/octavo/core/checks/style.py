@@ -147,7 +147,8 @@ class StyleRule:
 
 
 def load_yaml(source: str) -> dict[str, object]:
-    """Return the keys of a rule. Raises StyleRuleError for text that isn't a mapping, is too long, or has aliases."""
+    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError for text that isn't a mapping, is too
+    long, or has aliases."""
     import yaml
 
     if len(source) > 200_000:

@@ -35,8 +35,8 @@ Conditions = tuple[str, ...]
 class DocumentPlace(Struct, frozen=True):
     """Link target in a document, before its id is made unique.
 
-    ``name``: the preferred id. ``fixed``: whether the author set it. ``include``: a reference to reusable
-    content whose targets take this place. ``included``: whether it comes from reusable content.
+    ``name``: the preferred id. ``fixed``: whether the author set it. ``include``: a reference to reusable content whose
+    targets belong at this position. ``included``: whether it comes from reusable content.
     """
 
     name: str = ""
@@ -210,7 +210,7 @@ def _inline_text(node: Inline) -> str:
 
 
 def name_places(places: Sequence[DocumentPlace]) -> list[str]:
-    """Return a unique id for each link target; a name in use gets a number.
+    """Return a unique id for each link target; a number is added to a name that is already in use.
 
     The page's own targets get their names before those of included content, and unconditional ones before
     conditional ones. So ids are the same for all visitors, and none refers to hidden content.
@@ -256,9 +256,9 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next
-    heading of the same or a higher level, or the block itself. ``places``: the places of the whole page, by
-    id. ``wanted``: the target in the spelling of a link. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with everything under it up to the next heading of
+    the same or a higher level, or the block itself. ``places``: the link targets of the whole page, by id. ``wanted``:
+    the target as a link spells it. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}

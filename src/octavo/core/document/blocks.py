@@ -32,7 +32,7 @@ _DEFINITIONS_MAX = 20_000
 _BESIDE_MAX = 8
 """Maximum number of blocks that are searched for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Maximum number of blocks that are read to find the changes of an edit."""
+"""Maximum number of blocks that are read to find what an edit changed."""
 _LOOKS = 16
 """Maximum number of keys that are looked up one by one before all of them are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -90,7 +90,7 @@ def _entry(block: Block, gap: int, digests: Digests) -> BlockEntry:
 
 
 class ChangedBlocks(Struct, frozen=True):
-    """Changes to a page's references caused by an edit of some blocks. ``before``: the number of references before the
+    """Changes to a page's references caused by an edit to some blocks. ``before``: the number of references before the
     first of these blocks. ``was`` and ``now``: the references in the blocks before and after the edit, as
     ``references`` returns them for the page. ``has_places``: whether the edit may have changed the targets of links."""
 
@@ -209,7 +209,7 @@ class Allowed(Struct, frozen=True):
 
 
 class EditedBlocks(Struct, frozen=True):
-    """Result of edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
+    """Result of applying edits. ``nodes``: the new and changed nodes and their contents, with keys, by key.
     ``document``: the whole document, if it was read."""
 
     text: str
@@ -805,8 +805,8 @@ class BlockEdits:
         return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
-        """Return the runs of blocks to write and read: touched blocks, places where blocks became adjacent, and
-        one block on either side."""
+        """Return the runs of blocks to write and read: touched blocks, points where blocks became adjacent, and one
+        block on either side."""
         order = self._order
         touched: list[int] = []
         before: int | None = -1
@@ -864,8 +864,8 @@ class BlockEdits:
         return window if is_last else window[:-1]
 
     def _read_again(self, slots: list[_Slot], window: list[str]) -> list[Block]:
-        """Return the blocks of a window, read again. Raises NotLocal if unchanged blocks are read differently, or if
-        the definitions changed."""
+        """Read the blocks of a window again and return them. Raises NotLocal if unchanged blocks are read differently,
+        or if the definitions changed."""
         definitions = self._index.definitions
         if any(gap.strip(_BLANK) not in definitions for gap in window[0::2]):
             raise NotLocal
@@ -894,7 +894,7 @@ class BlockEdits:
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
-        """Raise NotLocal if tags or elements in these blocks may pair with tags or elements elsewhere."""
+        """Raise NotLocal if tags or elements in these blocks may pair with tags or elements in other blocks."""
         for block in blocks:
             opened, closed = open_ends(block.source or "")
             if closed or any(f"end{name}" in text or f"</{name}" in text.lower() for name in opened):

@@ -1,5 +1,5 @@
-"""Limit failures of Octavo's code to the block in which they occur: the rest of the page is still read,
-rendered, and searchable, and the failure is reported to the server administrator.
+"""Limit failures in Octavo's code to the block in which they occur: the rest of the page is still read, rendered, and
+searchable, and the failure is reported to the server administrator.
 
 Readers and renderers contain failures while they process the blocks; ``contained`` does so for code that processes a
 document as a whole.
@@ -23,8 +23,8 @@ DEFECTS: tuple[type[Exception], ...] = (
     AssertionError,
     RecursionError,
 )
-"""Exceptions raised by code that meets an unexpected case. Errors for callers, database errors, and exceeded
-deadlines are not among them."""
+"""Exceptions raised by code that meets an unexpected case. These don't include errors for callers, database errors, and
+exceeded deadlines."""
 
 _TRIES = 64
 """Number of times that parts of a document are retried; after that, every block of an undecided part counts

@@ -19,9 +19,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every ``{% if %}`` without an end, in place, so that it contains everything after it at its
-    level: an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS``
-    such conditions is removed. A misspelled condition hides the content that it was meant for."""
+    """Close every unclosed ``{% if %}``, in place, so that it contains everything after it at its level: an unclosed
+    condition must not reveal the content under it. Content under more than ``MAX_TAGS`` such conditions is removed. A
+    misspelled condition hides the content that it was meant to guard."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -60,7 +60,7 @@ Decided = Callable[[Block | Inline, bool], None]
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
     """Return the document, changed in place, as a visitor sees it: evaluated, without comments, and without definitions
-    to which only hidden text refers. Unchanged blocks keep their source."""
+    that only hidden text refers to. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
@@ -192,7 +192,7 @@ def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Blo
 
 
 def _is_open(node: Block | Inline, deterministic: bool) -> bool:
-    """Return whether the node has to be replaced by its result."""
+    """Return whether the node has to be replaced with its result."""
     if node.type not in ("expression", "if"):
         return False
     try:

@@ -1,9 +1,9 @@
 """Rules for where emphasis can open and close, including scripts that put no spaces between words.
 
-CommonMark lets no mark open or close between punctuation and a letter, which would leave ``**重点。**后面``
+CommonMark doesn't let a mark open or close between punctuation and a letter, which would leave ``**重点。**后面``
 unformatted, because Chinese, Japanese, and Korean text has no spaces there. These are the amended rules of the
-CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation
-does not count, so the mark works there as it does between letters. Text without CJK characters is not affected.
+CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation does
+not count, so the mark works there as it does between letters. Text without CJK characters is not affected.
 """
 
 from __future__ import annotations

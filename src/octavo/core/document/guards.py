@@ -1,7 +1,7 @@
 """Find misspelled or misplaced conditions, and hide the content that they were meant to guard.
 
-Condition tags belong between blocks. Elsewhere (in the middle of a line, `{% else %}` in a condition, a
-misspelled tag) they have no effect, and the content after them would be visible to everyone.
+Condition tags belong between blocks. Anywhere else (in the middle of a line, `{% else %}` in a condition, a misspelled
+tag) they have no effect, and the content after them would be visible to everyone.
 """
 
 from __future__ import annotations

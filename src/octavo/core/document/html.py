@@ -620,8 +620,8 @@ _DocumentRenderer.inlines = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """Return the method, path, and link of the operation to which a list item links. The item consists of a
-    link and, after or inside it, the call. Return None for any other item."""
+    """Return the method, path, and link of the operation that a list item links to. The item consists of a link and,
+    after or inside it, the call. Return None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
     if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":

@@ -203,7 +203,7 @@ class OutlineHeading(Struct, frozen=True):
 class Html(Struct, frozen=True):
     """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed. ``diagrams``:
     whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
-    ``together``: whether some of them are expandable lines. ``changes``: whether it lists changes of operations.
+    ``together``: whether some of them are expandable lines. ``changes``: whether it lists changes to operations.
     ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether it shows some operations in
     full."""
 

@@ -494,8 +494,7 @@ def _image(token: Token) -> Inline:
 
 
 def _pairs(tokens: Sequence[Token]) -> dict[int, int]:
-    """Return, for each opening HTML tag, the index of its end tag, and the reverse, on one level of
-    Markdown."""
+    """Return, for each opening HTML tag, the index of its end tag, and vice versa, on one level of Markdown."""
     pairs: dict[int, int] = {}
     opened: dict[tuple[str, int], list[int]] = {}
     for index, token in enumerate(tokens):

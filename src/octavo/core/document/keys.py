@@ -1,5 +1,5 @@
-"""Assign node keys, to which comments refer: deterministically when reading, and carried over when a document
-is edited."""
+"""Assign node keys, which comments refer to. Keys are derived deterministically when a document is read, and carried
+over when it is edited."""
 
 from __future__ import annotations
 
@@ -244,7 +244,7 @@ def keyed_nodes(document: Document) -> list[Block | Fragment]:
 
 
 def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragment]:
-    """Return the nodes with keys among these and inside them, in reading order."""
+    """Return the nodes with keys among these nodes and inside them, in reading order."""
     found: list[Block | Fragment] = []
     stack: list[Block | Inline | Fragment] = list(reversed(nodes))
     while stack:
@@ -305,7 +305,7 @@ def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | Non
             else:
                 rest.append(node)
         changed.append((olds, rest))
-    # Equal nodes elsewhere are paired first, so that a merely similar node does not take their key.
+    # Equal nodes in other positions are paired first, so that a merely similar node does not take their key.
     for olds, rest in changed:
         pairs.extend(_alike([node for node in olds if id(node) not in used], rest, used))
     return pairs

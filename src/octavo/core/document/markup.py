@@ -725,8 +725,8 @@ Places = dict[tuple[int, int], tuple[int, int]]
 
 
 def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | None:
-    """Return the rows with an empty cell wherever another cell spans, and the spans of the cells; None if they span too
-    far."""
+    """Return the rows, with an empty cell at each position that another cell covers, and the spans of the cells; None
+    if the spans are too large."""
     merged: Places = {}
     covered: set[tuple[int, int]] = set()
     placed: list[dict[int, Element]] = []

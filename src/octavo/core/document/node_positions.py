@@ -17,8 +17,8 @@ def list_node_positions(document: Document) -> dict[str, str]:
 
 
 def restore_keys(document: Document, places: Mapping[str, str], kept: Collection[str]) -> None:
-    """Restore the keys of nodes at these positions, in place. ``places``: the positions by key. Keys that the
-    document already has are kept, and so are those of ``kept``."""
+    """Restore the keys of nodes at these positions, in place. ``places``: the positions by key. Keys that the document
+    already has are kept, and so are the keys in ``kept``."""
     there = {node.key for node in keyed_nodes(document)}
     lost = {place: key for key, place in places.items() if key not in there}
     if not lost:

@@ -505,8 +505,8 @@ def _set_keys(front: str, changes: JsonObject, ending: str) -> str:
     )
     if match is None or problems or is_right:
         return changed
-    # The lines of a changed key contained more than the key: an anchor that others repeat, or a key of an
-    # unusual form.
+    # The lines of a changed key contained more than the key: an anchor that others repeat, or a key written in an
+    # unusual way.
     written = "".join(_entry(key, value, ending) for key, value in expected.items())
     return front[: match.start("yaml")] + written + front[match.end("yaml") :]
 

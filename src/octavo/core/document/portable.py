@@ -1,9 +1,7 @@
-"""Convert documents to Markdown that any app can read: Octavo's own syntax is replaced by its visible
-result.
+"""Convert documents to Markdown that any app can read: Octavo's own syntax is replaced with its visible result.
 
-A hint becomes a quote, tabs and expandable sections follow one another under their titles, cards become a
-list. Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown is
-unchanged.
+A hint becomes a quote, tabs and expandable sections follow one another under their titles, and cards become a list.
+Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown is unchanged.
 """
 
 from __future__ import annotations

@@ -67,8 +67,8 @@ class _TooMany(Exception):
 
 
 def _size(node: Node) -> int:
-    """Return how many nodes a node counts as when a client sends it back. A text also counts its leaves and their
-    marks."""
+    """Return the number of nodes that a node counts as when a client sends it back. A text also counts its leaves and
+    their marks."""
     return 1 + sum(1 + len(leaf.marks) for leaf in node.leaves) if isinstance(node, Text) else 1
 
 

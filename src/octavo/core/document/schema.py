@@ -103,8 +103,7 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed texts, if not empty. ``meta``: whether it is in ``meta`` on
-    the wire."""
+    """Field of ``data``. ``choices``: the allowed texts, if not empty. ``meta``: whether it is in ``meta`` in JSON."""
 
     kind: Kind
     required: bool = False

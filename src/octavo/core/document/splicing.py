@@ -21,7 +21,7 @@ from .reader import read, read_nested
 from .writer import Notes, Styled, write_block
 
 MAX_SOURCE = 100_000
-"""Maximum number of characters of a block; an edit of a longer block rewrites it."""
+"""Maximum number of characters of a block; an edit to a longer block rewrites it."""
 _READ_MAX, _READ_SHARE = 200_000, 4
 """Maximum number of characters that can be read to find the position of an edit, and the maximum number of
 times that the source can be read if that is more."""
@@ -135,8 +135,7 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside a block are in the same places, even if the content of some
-    changed."""
+    """Return whether all blocks inside a block are in the same positions, even if the content of some changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(

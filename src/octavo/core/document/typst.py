@@ -331,7 +331,7 @@ class _Printer:
         label = f"{self.printing.page}.{self._headings}"
         self.anchors[place_of(self.printing.page, text_of(block.data, "id"))] = label
         align = _ALIGNED.get(text_of(block.data, "align") or "")
-        # Text only, because a heading is in the bookmarks of the file as well.
+        # Text only, because headings also appear in the file's bookmarks.
         inside = [n for n in block.nodes if not (isinstance(n, Inline) and n.type == "annotation")]
         made = _with("hd", inside, str(level), str(self.printing.level + level), literal(label))
         return _with("al", made, literal(align)) if align else made

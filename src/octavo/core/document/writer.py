@@ -44,8 +44,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers
-    to it; changed definitions to which only edited blocks refer are rewritten at the end of the page."""
+    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers to it;
+    changed definitions that only edited blocks refer to are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -115,10 +115,10 @@ class Notes:
 
 
 class Styled(Notes):
-    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the
-    source with the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``:
-    whether to only find the changes of an edit, without table padding and without reading text back.
-    ``is_strict``: whether to escape all punctuation."""
+    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the source with
+    the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``: whether to find only
+    what an edit changed, without table padding and without reading text back. ``is_strict``: whether to escape all
+    punctuation."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
@@ -170,7 +170,7 @@ def _definitions(gap: str) -> list[Token]:
 
 
 def labels_in(source: str) -> set[str]:
-    """Return the labels of the footnotes to which a source refers."""
+    """Return the labels of the footnotes that a source refers to."""
     return {label_of(first or second) for first, second in LABEL.findall(source)}
 
 
@@ -265,7 +265,7 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
             marker += "[x] " if item.data["checked"] else "[ ] "  # type: ignore[union-attr]
         body = _item(item, notes, loose)
         if not body and "checked" not in item.data:  # type: ignore[union-attr]
-            # A task's box counts only with a space after it.
+            # A task's checkbox counts only if a space follows it.
             marker = marker.rstrip()
         lines.append(marker + _indent(body, indent))
         # In the style of a source, only the items that need blank lines have them.

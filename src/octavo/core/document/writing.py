@@ -44,8 +44,8 @@ def write_parts(
     """Write a document in parts: the text before each block, then the block, and the text after the last one.
     ``seams``: the indexes of blocks that did not directly follow the block now before them. ``get``: if the nodes of
     the document contain only their types and sources, the function that returns a block with all its contents. ``was``:
-    the original versions of edited blocks, by key, with their sources. ``definitions``: the definitions to which these
-    may refer, if the gaps do not contain all of them. ``gone``: other blocks that existed and may now be inside others.
+    the original versions of edited blocks, by key, with their sources. ``definitions``: the definitions that these may
+    refer to, if the gaps do not contain all of them. ``gone``: other blocks that existed and may now be inside others.
     ``ends_with_crlf``: whether all lines of the original text end with CRLF; None to determine this from the blocks."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
@@ -121,8 +121,8 @@ def is_all_crlf(text: str) -> bool:
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document with the edits of the footnotes defined in them, where that changes no
-    untouched block."""
+    """Return the gaps of a document with edits to the footnotes defined in them, where that changes no untouched
+    block."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:

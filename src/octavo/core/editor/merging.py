@@ -1,4 +1,4 @@
-"""Merge an external edit of a saved page into the page as it is edited live.
+"""Merge an external edit to a saved page into the page as it is edited live.
 
 The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both
 changed the same block, their changes are merged word by word; if that is not possible, the page gets both

@@ -46,7 +46,7 @@ class StepError(Exception):
 
 
 class _MarkSetStep(Step):
-    """Several changes of marks as one step. The library doesn't have such a step yet."""
+    """Several mark changes as one step. The library doesn't have such a step yet."""
 
     def __init__(self, steps: list[Step]) -> None:
         self.steps = steps
@@ -99,7 +99,7 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
                     node.check()
             changed = _replace_inlines(doc, step) if isinstance(step, ReplaceStep) else None
             result = StepResult.ok(changed) if changed is not None else step.apply(doc)
-        except Exception as error:  # The library raises any exception for JSON that is not a step.
+        except Exception as error:  # The library may raise any exception for JSON that is not a step.
             raise StepError(index, f"{type(error).__name__}: {error}"[:500]) from None
         if result.doc is None:
             raise StepError(index, result.failed or "the step doesn't fit the document")

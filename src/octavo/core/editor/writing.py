@@ -17,7 +17,7 @@ _UNPLACED = 100
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:
-    """Return the attributes of a node or mark; their values are any JSON."""
+    """Return the attributes of a node or mark; their values can be any JSON."""
     return cast(JsonObject, node.attrs)
 
 

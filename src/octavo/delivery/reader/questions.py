@@ -265,8 +265,8 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Yield server-sent events, each with the HTML of the answer so far; the last one has the complete
-    answer."""
+    """Yield server-sent events, each with the HTML of the answer so far, followed by an event that marks the
+    end."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

@@ -263,7 +263,7 @@ def _identify_typist(request: Request) -> str:
     return hashlib.blake2b(caller.encode(), digest_size=12).hexdigest()
 
 
-# --- reports of the script of a page ----------------------------------------------------------------------
+# --- reports from the script of a page ----------------------------------------------------------------------
 
 
 class SeenPage(Struct, tag_field="type", tag="page_view"):

@@ -1,9 +1,7 @@
-"""Several reads of the API in one request, for the app: a screen loads with one round trip instead of one for
-each part of it.
+"""Several API reads in one request, for the app. A screen loads in one round trip instead of one per part.
 
-The dispatcher handles each part as a separate request, with the same authentication, permission check, rate limit, and
-turn, so a batch never bypasses any of them.
-"""
+The dispatcher handles each part as a separate request, with the same authentication, permission check, rate
+limit, and turn, so a batch never bypasses any of these checks."""
 
 from __future__ import annotations
 
@@ -40,7 +38,8 @@ _TYPE = "text/plain; charset=utf-8"
 
 
 class BatchPart(Struct, frozen=True):
-    """Read in a batch. ``path``: its path under ``/v1``, with the query. ``etag``: the entity tag of the app's copy."""
+    """API read in a batch. ``path``: its path under ``/v1``, including the query. ``etag``: the entity tag of
+    the app's copy."""
 
     path: str
     etag: str = ""
@@ -51,7 +50,7 @@ class ReadBatch(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PartHead(Struct, frozen=True, omit_defaults=True, rename="camel"):
-    """The line before the body of a part. ``alone``: whether the part has to be requested by itself."""
+    """Line before the body of a part. ``alone``: whether the part must be requested on its own."""
 
     status: int = 200
     etag: str = ""
@@ -76,8 +75,8 @@ def _is_part(operation: Operation) -> bool:
 
 
 def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
-    """Return the route of batches. The response has two lines for each part, in their order: its head, and its
-    JSON body or nothing."""
+    """Return the route for batches. The response has two lines for each part, in request order: the head, and
+    the JSON body or nothing."""
     routes: Routes[Action] = Routes()
     for route in dispatcher.routes(filter(_is_part, TABLE.values())):
         routes.add(route.path, route.actions["GET"])
@@ -121,7 +120,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
     async def answer(request: Request) -> Answer:
         kind = request.header(b"content-type").partition(";")[0].strip().lower()
         if kind != "application/json":
-            # Pages of other sites can't send this content type with the person's cookie.
+            # Pages on other websites can't send this content type with the person's cookie.
             raise BadRequest("Content-Type: must be application/json")
         try:
             batch = _DECODER.decode(await request.read(_BODY_LIMIT))

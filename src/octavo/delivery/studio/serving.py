@@ -1,4 +1,4 @@
-"""URLs of the app, the one page that they all return, and its Content-Security-Policy."""
+"""The app's URLs, the single page that they all return, and its Content-Security-Policy."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _ICON = {
 
 
 def find_missing() -> str | None:
-    """Return the reason why the app can't be served and how to fix it; None if it can be served."""
+    """Return the reason that the app can't be served and how to fix it; None if it can be served."""
     if SHELL.exists():
         return None
     return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
 
 
 def content_security_policy(sites_url: str) -> str:
-    """Return the Content-Security-Policy of the app: it can load its own files, and images and frames of
-    sites. Scripts and markup enter the document only through named policies: that of the library that renders
-    screens, that of the editor, and that of the service worker."""
+    """Return the app's Content-Security-Policy. It allows the app's own files, and images and frames from
+    sites. Scripts and markup can be added to the document only through named policies: for the library that
+    renders screens, for the editor, and for the service worker."""
     return (
         "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self';"
         f" img-src 'self' data: blob: {sites_url}; media-src 'self' {sites_url}; connect-src 'self'; worker-src 'self';"
@@ -48,7 +48,7 @@ def content_security_policy(sites_url: str) -> str:
 
 
 def _manifest(name: str) -> bytes:
-    """Return the web app manifest, with which browsers offer to install the app."""
+    """Return the web app manifest, which browsers use to offer installation of the app."""
     icon_file = {"src": "/favicon.ico", "sizes": "any", "type": "image/svg+xml"}
     return msgspec.json.encode(
         {
@@ -68,8 +68,8 @@ def _manifest(name: str) -> bytes:
 def studio_routes(
     settings: Settings, home: Callable[[Request], Answer], draw_missing: Callable[[str], Answer]
 ) -> list[Route]:
-    """Return the routes of the app. At the root, browsers get the app; other clients get ``home``, and so do
-    browsers if the app hasn't been built. ``draw_missing``: the function that renders the page about a
+    """Return the routes of the app. At the root, browsers get the app, or ``home`` if the app hasn't been
+    built; other clients always get ``home``. ``draw_missing``: a function that renders the page about the
     missing build."""
     headers = {
         "cache-control": "no-cache",
@@ -84,7 +84,7 @@ def studio_routes(
         return read_built(SHELL, headers)
 
     def shell() -> Answer:
-        # Developers build the app while the server runs.
+        # Developers build the app while the server is running.
         return read_shell(SHELL.stat().st_mtime_ns)
 
     def missing(message: str) -> Answer:
@@ -100,7 +100,7 @@ def studio_routes(
         return home(request)
 
     async def worker(request: Request) -> Answer:
-        # Browsers look for a new version each time.
+        # Browsers check for a new version each time.
         headers = {"cache-control": "no-cache", "x-content-type-options": "nosniff"}
         try:
             return read_built(DIST / "service-worker.js", headers)

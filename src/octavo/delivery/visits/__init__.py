@@ -1,1 +1,1 @@
-"""Visits of published sites: verify that the sender of a request can see a site, and a space of it."""
+"""Visits to published sites: verify that the sender of a request can see a site and a space on it."""

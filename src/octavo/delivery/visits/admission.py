@@ -1,10 +1,9 @@
 """Admission to a site: whether a visitor can see it, and the visitor's claims.
 
-Visitors of a site with authentication send a token in the URL, or in a cookie that Octavo sets after
-receiving one. Members who preview a site send one of Octavo's tokens in the same way. A share link's key is
-part of the path. Verified and unsigned claims become the ``visitor`` in conditions, limited to the schema of
-the site.
-"""
+Visitors to a site with visitor authentication send a token in the URL, or in a cookie that Octavo sets after
+receiving the token. Members who preview a site send one of Octavo's tokens in the same way. A share link's
+key is part of the path. Verified and unsigned claims become the ``visitor`` value in conditions, limited to
+the site's schema."""
 
 from __future__ import annotations
 
@@ -41,26 +40,26 @@ PREVIEW_COOKIE = "octavo-preview"
 _PREVIEW_COOKIE = PREVIEW_COOKIE.encode()
 CLAIMS_COOKIE = "octavo-visitor-public"
 _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
-"""Cookies that the owner's servers set for a whole domain: the token itself, and JSON with unsigned claims."""
+"""Cookies that the owner's servers set for an entire domain: the token itself, and JSON with unsigned
+claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
 MCP_PATHS = ("~gitbook/mcp", "~mcp")
-"""Paths of the MCP server under the base of a site; the first one is the path at which tools look for it."""
+"""Paths of the MCP server, relative to the site's base URL; the first is the path where tools look for it."""
 METADATA_PATH = "/.well-known/oauth-protected-resource"
 """Prefix of the path of an MCP server's metadata (RFC 9728)."""
 CONNECT_PATH = "~oauth/authorize"
-"""Path, under the base of a site, where a visitor connects an agent to the MCP server."""
+"""Path, relative to the site's base URL, where a visitor connects an agent to the MCP server."""
 _LOCATION = re.compile(r"/(?![/\\])[^\x00-\x1f\x7f-\x9f]*")
 
 
 class VisitorRequest(Struct, frozen=True):
-    """Data in a request about its sender. ``query``: the query in the order of the URL. ``secure``: whether
-    the request arrived over https.
+    """Data in a request about its sender. ``query``: the query parameters in the order of the URL.
+    ``secure``: whether the request arrived over https.
 
     ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose id is
     in the names of Octavo's cookies. ``agent``: whether the request is for a format for agents. ``until``:
-    the expiration of the agent's token in the request, in milliseconds.
-    """
+    the expiration time of the agent's token in the request, in milliseconds."""
 
     query: list[tuple[str, str]]
     cookies: Mapping[str, str]
@@ -81,8 +80,8 @@ class VisitorRequest(Struct, frozen=True):
 
 
 class RedirectBeforeVisit(Exception):  # noqa: N818
-    """Redirect before the visit. ``cookies``: the cookies to set or remove with it. ``keeps_query``: whether
-    to keep the query, because the target has the requested content."""
+    """Redirect before the visit. ``cookies``: the cookies to set or remove with the redirect.
+    ``keeps_query``: whether to keep the query, because the target has the requested content."""
 
     def __init__(self, location: str, cookies: tuple[str, ...] = (), *, keeps_query: bool = False) -> None:
         super().__init__(location)
@@ -93,12 +92,12 @@ class RedirectBeforeVisit(Exception):  # noqa: N818
 
 class Admission(Struct, frozen=True):
     """Admitted visitor. ``key``: the key of the share link, which is part of the path. ``claims``: the
-    ``visitor`` value of conditions. ``personal``: whether the visible content depends on more than the path
-    and must not be shared. ``until``: the expiration of their proof in milliseconds. ``drafted``: a change
-    request that a preview shows as if it were merged. ``drafts``: whether it shows drafts of the structure.
-    ``look``: the person whose unsaved customization it shows. ``theme``: light or dark, overriding the
-    customization. ``framed``: whether it can be shown in a frame of the app. ``proof``: the token of an
-    authenticated visitor or of a preview that admitted them."""
+    ``visitor`` value in conditions. ``personal``: whether the visible content depends on more than the path
+    and must not be shared. ``until``: the expiration time of ``proof``, in milliseconds. ``drafted``: a
+    change request that a preview shows as if it were merged. ``drafts``: whether the preview shows drafts of
+    the site structure. ``look``: the person whose unsaved customization the preview shows. ``theme``: light
+    or dark, overriding the customization. ``framed``: whether the site can be shown in a frame of the app.
+    ``proof``: the token of an authenticated visitor or of a preview."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
@@ -114,7 +113,7 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether nothing in the path grants access, unlike for share links and framed previews."""
+        """Return whether nothing in the path grants access. False for share links and framed previews."""
         return not self.key and not self.framed
 
     @property
@@ -126,13 +125,14 @@ class Admission(Struct, frozen=True):
         return f"{self.key} agent" if self.claims.get("agent") else self.key
 
     def as_agent(self) -> Admission:
-        """Return the same visitor requesting a format for agents: ``visitor.agent`` is true in conditions."""
+        """Return the same visitor requesting a format for agents, so that ``visitor.agent`` is true in
+        conditions."""
         return msgspec.structs.replace(self, claims={**self.claims, "agent": True})
 
 
 class AgentProof(NamedTuple):
     """Access that an agent's token represents: the token of the visitor who connected it, or of their
-    ``preview``. ``until``: the expiration of the agent's own token in milliseconds."""
+    ``preview``. ``until``: the expiration time of the agent's own token, in milliseconds."""
 
     token: str
     preview: bool
@@ -144,21 +144,22 @@ _agents: list[FindProof] = []
 
 
 def recognize_site_agents(find: FindProof) -> None:
-    """Register ``find(tx, context, site_id, token)``, which returns the access that a token for the MCP
-    server of a site represents."""
+    """Register ``find(tx, context, site_id, token)``, which returns the access that a token for a site's MCP
+    server represents."""
     _agents.append(find)
 
 
 def read_visitor_request(query_string: bytes, cookie: str, secure: bool) -> VisitorRequest:
     query = parse_qsl(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
-    # No library parses this, because other servers of the domain set any cookies, and a malformed one must
-    # not hide the others.
+    # Parsed without a library, because other servers on the domain can set any cookies, and a malformed one
+    # must not hide the others.
     pairs = (part.strip().partition("=") for part in cookie.split(";"))
     return VisitorRequest(query, {name: value for name, _, value in pairs}, secure)
 
 
 def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
-    """Return whether a request may come from a member who previews a site, and must bypass shared caches."""
+    """Return whether a request may come from a member previewing a site, and must therefore bypass shared
+    caches."""
     if _PREVIEW_COOKIE in cookie:
         return True
     return bool(query_string) and any(
@@ -167,7 +168,7 @@ def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
 
 
 def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Admission] | None:
-    """Return the site for the token of a framed preview, and its visitor; None for an invalid token."""
+    """Return the site and the visitor for the token of a framed preview; None for an invalid token."""
     found = read_preview(tx, context.signer, token)
     if found is None:
         return None
@@ -187,9 +188,9 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
 def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, base: str, rest: str
 ) -> tuple[Admission, str, str]:
-    """Return the visitor, the base of the site for them, and the rest of the path. Raises NotFound if the
-    existence of the site is secret; Unauthorized for an invalid token, and on the MCP server for visitors who
-    are not signed in; RedirectBeforeVisit."""
+    """Return the visitor, the base of the site for this visitor, and the rest of the path. Raises NotFound if
+    the visitor has no access and the site's existence is secret; Unauthorized for an invalid token, or on the
+    MCP server if the visitor isn't signed in; or RedirectBeforeVisit."""
     coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
@@ -213,8 +214,8 @@ def admit(
 def _of_agent(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> VisitorRequest:
-    """Return the request of an agent as the visitor who connected it would send it. An agent's token is valid only for
-    the MCP server of one site."""
+    """Return an agent's request as if the visitor who connected it had sent it. An agent's token is valid
+    only for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -264,7 +265,7 @@ def _require_token(
     if signed is None:
         asked = f"/{rest}"
         if rest == CONNECT_PATH:
-            # Many sign-in pages add their own query after the location.
+            # Many sign-in pages append their own query to the location.
             asked += f"/{fold_query(urlencode(coming.query))}"
         sent = _sign_in(tx, context, site, asked)
         is_mcp = rest in MCP_PATHS and isinstance(sent, RedirectBeforeVisit)
@@ -273,7 +274,7 @@ def _require_token(
 
 
 def fold_query(query: str) -> str:
-    """Return a query encoded as one segment of a path."""
+    """Return a query encoded as one path segment."""
     return base64.urlsafe_b64encode(query.encode()).rstrip(b"=").decode()
 
 
@@ -288,7 +289,7 @@ def unfold_query(part: str) -> bytes:
 def _challenge(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> Unauthorized:
-    """Return an error whose header tells an agent where to find out how its user signs in (RFC 9728)."""
+    """Return an error whose header tells an agent where to find out how its user can sign in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
@@ -308,7 +309,8 @@ def public_url(tx: Transaction, context: Context, site: SiteRow) -> str:
 
 
 def signs_visitors_in(tx: Transaction, context: Context, site: SiteRow) -> bool:
-    """Return whether a site redirects everyone to a sign-in page, so that its existence is no secret."""
+    """Return whether a site redirects everyone to a sign-in page, which means that its existence isn't
+    secret."""
     if not site.published or site.visibility != "visitor-auth":
         return False
     return isinstance(_sign_in(tx, context, site, "/"), RedirectBeforeVisit)
@@ -325,8 +327,8 @@ def _find_token(
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
     """Return a redirect to sign-in: to the owner's URL, or otherwise through an integration on the site."""
-    # Use only a path of this site: the sign-in service may redirect there without checks. Browsers drop tabs
-    # and line breaks in URLs, so `/\t/host` is another host.
+    # Use only a path on this site, because the sign-in service may redirect there without checks. Browsers
+    # drop tabs and line breaks in URLs, so `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
         location = "/"
     auth = site.settings.visitor_auth
@@ -338,8 +340,8 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Return the URL at which the sign-in service also signs visitors out: that of an integration, or the owner's
-    URL."""
+    """Return the URL where the sign-in service also signs visitors out: an integration's URL or the
+    owner's."""
     auth = site.settings.visitor_auth
     address = sign_out_address(tx, context, site.id) if auth.takes_others else None
     return address or (escape_address(auth.logout_url) if auth.logout_url else auth.login_url)
@@ -374,7 +376,7 @@ def _preview(
 
 
 def _unsigned(coming: VisitorRequest) -> JsonObject:
-    """Return unsigned claims: those in cookies, overridden by those in the URL (`visitor.beta=true`)."""
+    """Return the unsigned claims from cookies, overridden by those in the URL (`visitor.beta=true`)."""
     claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:
@@ -391,7 +393,7 @@ def _unsigned(coming: VisitorRequest) -> JsonObject:
 
 
 def _typed(text: str) -> object:
-    """Return the value of a claim in a URL: text, a boolean, or a number."""
+    """Return the value of a claim in a URL: a string, a boolean, or a number."""
     try:
         return msgspec.json.decode(text, type=bool | float)
     except msgspec.MsgspecError:
@@ -409,6 +411,6 @@ def _without(here: str, coming: VisitorRequest, name: str) -> str:
 
 def _cookie(name: str, value: str, path: str, coming: VisitorRequest, seconds: int) -> str:
     secure = "; Secure" if coming.secure else ""
-    # Without the trailing slash, the cookie is also sent for the start of the site, in every spelling.
+    # Without the trailing slash, the cookie is also sent for the site's start URL, with or without a slash.
     path = path.rstrip("/") or "/"
     return f"{coming.own(name)}={value}; Path={path}; Max-Age={seconds}; HttpOnly; SameSite=Lax{secure}"

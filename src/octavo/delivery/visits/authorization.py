@@ -1,13 +1,12 @@
-"""Resolve a URL to its content: a visit to a site, then to a space of it, and the rest of the path.
+"""Resolve a URL to its content: a visit to a site, a visit to one of its spaces, and the rest of the path.
 
-A visit is the proof that the visitor can see its location; every route of a site takes one.
+A visit is proof that the visitor can see the location; every site route takes one.
 
 A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites domain.
-An owner's proxy requests ``/~proxied/{site id}/`` there, and every response to it uses the paths in the
-visitor's browser. Within a site, the first path segment may name a section, and the next one a variant of it;
-by default, the site shows its default section, and a section its default variant. Content that a visitor
-can't see is treated as missing.
-"""
+An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the paths in
+the visitor's browser. Within a site, the first path segment can select a section, and the next one a variant
+of it. By default, a site shows its default section, and a section shows its default variant. Content that a
+visitor can't see is treated as missing."""
 
 from __future__ import annotations
 
@@ -47,10 +46,10 @@ EMBEDDED = "~embed/"
 
 
 class ResponseDependencies(Struct):
-    """Dependencies of a response other than its URL; if they are unchanged, so is the response. ``revisions``: the
-    revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``: whether it has other
-    dependencies. ``visitor``: the visitor for whom it was rendered, as conditions see them. ``location``: their
-    location, if it is a page that counts as a view."""
+    """Dependencies of a response other than its URL; if they are unchanged, so is the response.
+    ``revisions``: the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``:
+    whether it has other dependencies. ``visitor``: the visitor for whom it was rendered, as seen by
+    conditions. ``location``: the visitor's location, if the response counts as a page view."""
 
     site: SiteRow
     version: int | None
@@ -64,7 +63,7 @@ class ResponseDependencies(Struct):
         self.revisions[space_id] = revision_id
 
     def depend_on_more(self, does: bool = True) -> None:
-        """Record that the response has dependencies other than the ones recorded here, so that it is never
+        """Record that the response has additional dependencies that aren't recorded here, so that it is never
         reused."""
         self.more = self.more or does
 
@@ -89,14 +88,13 @@ class ResponseDependencies(Struct):
 
 
 class SiteVisit(Struct, frozen=True):
-    """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of it after the
-    base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match the
-    visitor's browser. ``published``: the public URL of the site's start.
+    """Visit to a site. ``path``: the requested path, decoded. ``rest``: the decoded part of the path after
+    the base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match
+    the visitor's browser. ``published``: the public URL of the site's start page.
 
     ``own_host``: whether the visitor uses the site's own host name, which serves no other site. ``proxied``:
-    whether the visit goes through a proxy of the owner. ``embedded``: whether it is in a frame of another
-    site, under a separate base so that links stay in the frame.
-    """
+    whether the visit goes through the owner's proxy. ``embedded``: whether the site is shown in a frame on
+    another website, with a separate base so that links stay in the frame."""
 
     site: SiteRow
     organization_id: str
@@ -112,12 +110,12 @@ class SiteVisit(Struct, frozen=True):
     embedded: bool = False
 
     def is_below(self, base: str) -> bool:
-        """Return whether the requested path is spelled like URLs under a base."""
+        """Return whether the requested path starts with a base, exactly as URLs under it are spelled."""
         return self.path.startswith(unquote(base))
 
     @property
     def indexed(self) -> bool:
-        """Return whether search engines can index it."""
+        """Return whether search engines can index the site."""
         return self.site.visibility == "public" and not self.admission.preview and not self.embedded
 
     def public(self, path: str) -> str:
@@ -125,7 +123,7 @@ class SiteVisit(Struct, frozen=True):
         return f"{self.published}{path.removeprefix(self.base)}"
 
     def host(self, asked: str) -> str:
-        """Return the host that the visitor's browser uses. ``asked``: the host of the request, which the
+        """Return the host that the visitor's browser uses. ``asked``: the host in the request, which the
         owner's proxy sets."""
         return (self.site.proxy_host or asked) if self.proxied else asked
 
@@ -143,7 +141,8 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL names, with the path, its escaped base, and the rest, as in the visitor's browser."""
+    """Site that a URL points to, with the path, its escaped base, and the rest of it, as in the visitor's
+    browser."""
 
     site: SiteRow
     path: str
@@ -161,7 +160,7 @@ def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
 
 
 def _find_by_path(tx: Transaction, path: str) -> _Place | None:
-    """Return the site at a path of the shared host name; former names of a site also count."""
+    """Return the site at a path on the shared host; a site's former names also count."""
     if path.startswith(PROXIED):
         return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)
@@ -180,7 +179,7 @@ def _find_by_path(tx: Transaction, path: str) -> _Place | None:
 
 
 def find_site_at(tx: Transaction, host: str, path: str) -> tuple[SiteRow, str] | None:
-    """Return the site that a URL names, regardless of access, and the rest of the path."""
+    """Return the site that a URL points to, regardless of access, and the rest of the path."""
     found = _find_by_host(tx, host, path) or _find_by_path(tx, path)
     return (found.site, found.rest) if found is not None else None
 
@@ -201,14 +200,15 @@ def _find_proxied(tx: Transaction, path: str) -> _Place | None:
     if site is None or site.proxy is None:
         return None
     base = f"{site.proxy_path}/"
-    # Many proxies remove the trailing slash, so redirecting visitors to it would cause a loop.
+    # Many proxies remove the trailing slash, so redirecting visitors to the URL with a slash would cause a
+    # loop.
     seen = f"{base}{rest}" if rest.endswith("/") or not rest else f"{base}{rest}/"
     return _Place(site, seen, base, rest, proxied=True)
 
 
 def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: VisitorRequest) -> SiteVisit:
-    """Return the visit to the site that a URL names. ``path``: the decoded path, which starts with a slash.
-    Raises NotFound if the existence of a site is secret, and the errors of ``admission.admit``."""
+    """Return the visit to the site that a URL points to. ``path``: the decoded path, which starts with a
+    slash. Raises NotFound if there is no site, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
     if found is None:
         framed = path.startswith(PREVIEWED)
@@ -217,7 +217,8 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
         raise NotFound("No site is published at this URL.")
     site = found.site
     if found.proxied:
-        # The owner chooses the path, and another site may share this origin, so their cookies need different names.
+        # The owner chooses the path, and another site may share this origin, so the sites' cookies need
+        # different names.
         coming = replace(coming, site=site.id)
     if found.framed is not None:
         admission, base, rest = found.framed, found.base, found.rest
@@ -230,7 +231,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     start = elsewhere or f"{sites_url.rstrip('/')}{found.base}"
     embedded = rest.startswith(EMBEDDED) and rest != f"{EMBEDDED}script.js"
     if embedded:
-        # Pages of other sites would show content to which a visitor's cookies grant access.
+        # Other websites' pages would show content that a visitor's cookies grant access to.
         if not context.settings.embed_origins or site.visibility == "visitor-auth" or admission.preview:
             raise NotFound("This site can't be embedded.")
         base, rest = f"{base}{EMBEDDED}", rest.removeprefix(EMBEDDED)
@@ -260,7 +261,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
 
 
 def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: str = "") -> SpaceVisit:
-    """Return the visit to a space of the site that the visitor can see."""
+    """Return the visit to one of the site's spaces, which the visitor can see."""
     variants = visit.outline.variants(visit.outline.section(shown.section_id))
     base = f"{visit.base}{quote(visit.outline.base(shown))}"
     state = shown_state(tx, visit.admission.drafted, shown.space_id)
@@ -271,13 +272,14 @@ def visit_space(tx: Transaction, visit: SiteVisit, shown: SiteSpaceRow, rest: st
 
 
 def list_spaces(tx: Transaction, visit: SiteVisit) -> list[SpaceVisit]:
-    """Return every space of the site that the visitor can see, each visited at its start."""
+    """Return visits to the start of every space of the site that the visitor can see."""
     return [visit_space(tx, visit, shown) for shown in visit.outline.site_spaces()]
 
 
 def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
     """Return the visit to the space that contains the rest of the path; None if the visitor can't see it.
-    Raises RedirectBeforeVisit if this visitor can't see the default of a section or the site."""
+    Raises RedirectBeforeVisit if this visitor can't see the default variant of a section, or the site's
+    default section."""
     shown, rest, begins_there = visit.outline.locate(visit.rest)
     if shown is None:
         return None
@@ -287,14 +289,15 @@ def enter_space(tx: Transaction, visit: SiteVisit) -> SpaceVisit | None:
 
 
 class VisitRedirect(NamedTuple):
-    """Redirect of a visitor. ``permanent``: whether it applies to everyone and permanently."""
+    """Redirect of a visitor. ``permanent``: whether it applies to everyone, permanently."""
 
     target: str
     permanent: bool = False
 
 
 def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRedirect | None:
-    """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public URL of sites."""
+    """Return the redirect for a visitor whose page wasn't found. ``sites_url``: the public base URL of
+    sites."""
     lead = resolve_redirect(tx, visit.site, visit.outline, visit.admission.claims, visit.rest, sites_url)
     if lead is None:
         return None
@@ -303,7 +306,7 @@ def find_redirect(tx: Transaction, visit: SiteVisit, sites_url: str) -> VisitRed
 
 
 class OtherSpaces:
-    """Other spaces of a site, each as visited from a space, starting with those in its own section."""
+    """The other spaces of a site, as visited from one space, starting with those in its own section."""
 
     def __init__(self, tx: Transaction, space: SpaceVisit) -> None:
         self._tx = tx
@@ -320,7 +323,7 @@ class OtherSpaces:
         return self._visits[space_id]
 
     def visitor(self) -> SiteVisitor:
-        """Return the visitor, for references to content of these spaces."""
+        """Return the visitor, for references to content in these spaces."""
 
         def view(space_id: str) -> SpaceView:
             there = self.find(space_id)

@@ -1,3 +1,3 @@
-"""Deliver events to their recipients, and store the outcome of each delivery."""
+"""Deliver events to their recipients, and record the outcome of each delivery."""
 
 from . import tables as tables

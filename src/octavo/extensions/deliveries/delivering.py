@@ -1,11 +1,9 @@
-"""Delivery of events: at least once, in order for each space or site, and without recipients blocking each
-other.
+"""Deliver events: at least once, in order for each space or site, and without recipients blocking each other.
 
-A recipient has one or more queues. A job delivers events of a queue for a short time, and then yields to
+A recipient has one or more queues. A job delivers events from a queue for a short time, and then yields to
 other queues. Failed deliveries are retried for three days with increasing delays. After that, the event is
-marked as failed, and the next events are delivered. A recipient that does not respond at all is paused for a
-while, including all its pending events.
-"""
+marked as failed, and the next events are delivered. If a recipient doesn't respond at all, all deliveries to
+it are paused for a while."""
 
 from __future__ import annotations
 
@@ -36,20 +34,19 @@ FIRST_RETRY = 5_000
 """Milliseconds before the first retry, doubled with each additional attempt."""
 LONGEST_RETRY = HOUR
 LONGEST_PAUSE = 60_000
-"""Maximum milliseconds for which a recipient that does not respond is paused."""
+"""Maximum milliseconds for which deliveries to an unresponsive recipient are paused."""
 ROUND = 10.0
-"""Seconds after which a queue yields to others."""
+"""Seconds after which a queue yields to other queues."""
 _CLAIM = 120_000
-"""Milliseconds after which another worker takes over the queue of a worker that died."""
+"""Milliseconds after which another worker takes over a dead worker's queue."""
 
 
 class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
     ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying is
-    useless. ``silent``: whether the recipient did not respond at all. ``answered``: the HTTP status of its
-    response.
-    """
+    useless. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status of its
+    response."""
 
     problem: str | None = None
     refused: bool = False
@@ -61,7 +58,8 @@ class DeliveryResult(Struct, frozen=True, kw_only=True):
 Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
-"""Milliseconds after which events of a type are dropped; all other types are delivered whenever possible."""
+"""Milliseconds after which events are dropped, by type; events of all other types are delivered however
+late."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
@@ -77,8 +75,8 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
 
 def drop_after(type: str, milliseconds: int) -> None:
-    """Register a type of event that is frequent and soon useless. Events that wait longer are dropped, so
-    that an unresponsive recipient does not accumulate them."""
+    """Register an event type that is frequent and soon becomes useless. Events pending for longer than this
+    are dropped, so that they don't accumulate for an unresponsive recipient."""
     _worth[type] = milliseconds
 
 
@@ -98,10 +96,9 @@ def queue(
 ) -> None:
     """Queue an event for a recipient, or for one of its installations.
 
-    ``place``: the kind and id of a place, whose events are delivered in order. ``previous``: the installation
-    before a change; encrypted, because it may contain credentials. ``after``: the delay in milliseconds.
-    ``urgent``: whether to end the pause of a recipient that did not respond.
-    """
+    ``place``: the kind and id of a space or site, whose events are delivered in order. ``previous``: the
+    installation before a change; encrypted, because it may contain credentials. ``after``: the delay in
+    milliseconds. ``urgent``: whether to end the pause of an unresponsive recipient."""
     sealed = None
     if previous is not None:
         sealer, was = previous
@@ -125,7 +122,7 @@ def queue(
 
 
 def deliver_again(tx: Transaction, row: Delivery) -> bool:
-    """Deliver an event again that failed permanently or was delivered. Return False for a pending event."""
+    """Redeliver an event that was delivered or failed permanently. Return False for a pending event."""
     if not store.set_waiting(tx, row):
         return False
     store.resume(tx, row.queue)
@@ -140,7 +137,7 @@ def _wake(tx: Transaction, queue: str, organization_id: str, run_at: int | None 
 
 @job("deliverEvents", bound=None, seconds=60, waits=True)
 def deliver(context: Context, queue: str) -> None:
-    """Deliver the due events of a queue, for a short while."""
+    """Deliver a queue's due events for a short time."""
     until = time.monotonic() + ROUND
     _drop_old(context, queue)
     with context.db.write() as tx:
@@ -148,7 +145,7 @@ def deliver(context: Context, queue: str) -> None:
         if first is None:
             return
         if not store.claim(tx, queue, first.recipient, now() + _CLAIM):
-            # The worker that delivers it may have died: check again as soon as that is certain.
+            # The worker that is delivering the event may have died. Check again as soon as that is certain.
             _wake(tx, queue, first.organization_id, store.find_claimed_until(tx, queue))
             return
     try:
@@ -221,7 +218,7 @@ def _attempt(context: Context, row: Delivery) -> bool:
 
 @job("pruneDeliveries", bound=None, seconds=600)
 def prune(context: Context) -> None:
-    """Delete delivered events that are older than the retention time."""
+    """Delete delivered events that are older than the retention period."""
     before = now() - context.settings.event_days * DAY
     run_parts(context.db, lambda tx: store.prune(tx, before))
 

@@ -1,4 +1,4 @@
-"""Read and write queues of events, and the outcome of each event, in the database."""
+"""Read and write event queues, and the outcome of each event, in the database."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def insert_done(
     error: str | None,
     logs: list[LogLine],
 ) -> None:
-    """Insert an event that got an immediate response and was never in a queue. ``error``: the reason for a
+    """Insert an event that had an immediate response and was never in a queue. ``error``: the reason for a
     failure."""
     insert(
         tx,
@@ -221,7 +221,7 @@ def find_waiting(tx: Transaction, queue: str) -> Delivery | None:
 
 
 def next_due(tx: Transaction, queue: str) -> Delivery | None:
-    """Return the oldest due event without an earlier event of the same place."""
+    """Return the oldest due event that has no earlier pending event for the same place."""
     row = tx.one(
         f"""SELECT {_COLUMNS} FROM deliveries d
             WHERE d.queue = :queue AND d.status = 'waiting' AND d.next_at <= :now AND {_FIRST_OF_ITS_PLACE}
@@ -320,7 +320,8 @@ def is_paused(tx: Transaction, queue: str) -> bool:
 
 
 def pause(tx: Transaction, queue: str, first: int, longest: int) -> None:
-    """Pause a queue: for ``first`` milliseconds, and for twice as long after each consecutive failure."""
+    """Pause a queue for ``first`` milliseconds, and twice as long after each consecutive failure, up to
+    ``longest``."""
     silences = tx.value("SELECT silences FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
     tx.run(
         "UPDATE delivery_queues SET paused_until = :until, silences = silences + 1 WHERE queue = :queue",
@@ -338,7 +339,7 @@ def resume(tx: Transaction, queue: str) -> None:
 
 
 def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int = 500) -> int:
-    """Delete events of a type that have waited since before a time (milliseconds). Return the number of
+    """Delete events of a type that have been pending since before a time (milliseconds). Return the number of
     deleted events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"

@@ -1,4 +1,4 @@
-"""Declarations of the tables of deliveries."""
+"""Declare the tables for deliveries."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Places where integrations are active.
+"""Spaces and sites where integrations are active.
 
-These are the places where they were installed individually and, for integrations on all spaces, the spaces
-that their account can see. So an integration is active in a private space only if someone added it there.
-"""
+These are the spaces and sites where they were installed individually and, for integrations on all spaces, the
+spaces that the integration's account can see. So an integration is active in a private space only if someone
+added it to that space."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def list_active_in_space(
 def find_active(
     tx: Transaction, integration: IntegrationRow, organization_id: str, space_id: str
 ) -> Subject | None:
-    """Return an integration as it is installed in a space; None if it is not active there."""
+    """Return an integration as it is installed in a space; None if it isn't active there."""
     installation = store.find_installation_in(tx, integration.id, organization_id)
     if installation is None or installation.status != "active":
         return None

@@ -1,8 +1,8 @@
-"""Permission checks of integrations, installations, and installations at spaces and sites.
+"""Permission checks for integrations, installations, and installations on spaces and sites.
 
 People have the role that their organization gives them. Scripts use a token: an integration's own token gives
-access to everything of the integration, an installation's token only to that installation.
-"""
+access to everything that belongs to the integration, while an installation's token gives access only to that
+installation."""
 
 from __future__ import annotations
 
@@ -52,8 +52,7 @@ class IntegrationAccess(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Return whether the caller's token can change the configurations of the integration's
-        installations."""
+        """Return whether the caller's token can change the configurations of installations."""
         return self.by_script or can_write(self.actor, "integrations")
 
     @property
@@ -62,7 +61,7 @@ class IntegrationAccess(Struct, frozen=True):
 
 
 class VisitedIntegration(Visiting, frozen=True):
-    """Access of a site visitor to an integration of the site's organization."""
+    """A site visitor's access to an integration of the site's organization."""
 
     row: IntegrationRow
 
@@ -70,9 +69,9 @@ class VisitedIntegration(Visiting, frozen=True):
 class InstallationAccess(Struct, frozen=True):
     """Access to an installation.
 
-    ``by_script``: whether the token is one of the installation or its integration. ``changes``: whether the
-    caller and their token can change it; other callers don't see secrets of its configuration.
-    """
+    ``by_script``: whether the token belongs to the installation or its integration. ``changes``: whether the
+    caller and their token can change the installation; other callers don't see the secrets in its
+    configuration."""
 
     row: InstallationRow
     actor: Actor
@@ -85,8 +84,8 @@ class InstallationAccess(Struct, frozen=True):
 
 
 class _PlaceAccess(Struct, frozen=True):
-    """Access to an installation in a space or on a site. ``place``: the installation in it; None if it isn't
-    installed there. ``role``: the caller's role in it."""
+    """Access to an installation in a space or on a site. ``place``: the installation in the space or on the
+    site; None if there is none. ``role``: the caller's role in the space or site."""
 
     installation: InstallationRow
     place: PlaceRow | None
@@ -143,7 +142,8 @@ def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> 
 
 
 def _is_installed_for(tx: Transaction, actor: Actor, row: IntegrationRow) -> bool:
-    """Return whether the integration is installed in an organization where the caller can see that."""
+    """Return whether the integration is installed in an organization where the caller can see its
+    installations."""
     return any(
         at_least(role_of_member(tx, organization_id, actor.user_id)[1], INSTALLATION[Can.VIEW])
         and _is_installed_in(tx, row, organization_id)

@@ -1,7 +1,7 @@
-"""Blocks of integrations on published pages: the integration that owns a block, and the output of its script.
+"""Integration blocks on published pages: the integration that owns a block, and its script's output.
 
-Scripts receive the block and the space, but no data of the reader. So their output is the same for everyone,
-and can be cached.
+Scripts receive the block and the space, but no data about the reader. So their output is the same for
+everyone and can be cached.
 
 Visitors who use the API can render a block only if a page shows it to them, and only with its state on that
 page.
@@ -54,8 +54,8 @@ def find_block_owner(
 
 
 def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> dict[str, CodeBlock]:
-    """Return the blocks that render code blocks of a space, by language in lower case. If several
-    integrations support a language, the first by name is used."""
+    """Return the blocks that render code blocks in a space, by language in lowercase. If more than one
+    integration supports a language, the first by name is used."""
     found: dict[str, CodeBlock] = {}
     for row in list_active_in_space(tx, organization_id, space_id):
         for block in row.manifest.blocks or ():
@@ -68,8 +68,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the block with the most specific pattern; of several, the
-    first."""
+    """Return the block that unfurls a URL: the first one with the most specific pattern."""
     address = read_address(url)
     if address is None:
         return None
@@ -89,15 +88,15 @@ _UNFURL = "@link.unfurl"
 
 
 _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks", 4)
-"""Cache of rendered blocks, each with the time in milliseconds until which it is valid."""
+"""Cache of rendered blocks, each with its expiration time in milliseconds."""
 
 
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
-    """Render a block with its state on a page, for a visitor of a site.
+    """Render a block with its state on a page, for a site visitor.
 
-    A page's request contains no actions, so visitors can't make a script do anything else. Raises Failed,
-    NotFound, Unavailable.
-    """
+    A page's request contains no actions, so visitors can't make a script do anything else. Raises NotFound if
+    no page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run
+    now."""
     at, name, visitor = given.context, integration.row.name, integration.visitor
     action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
@@ -123,8 +122,8 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
 def _find_shown(
     tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str, block: JsonObject
 ) -> Subject | None:
-    """Return the integration ``name`` if a page of the space shows this block of it to the visitor. ``url``:
-    the URL of this server."""
+    """Return the integration ``name`` if a page in the space shows this block to the visitor. ``url``: the
+    URL of this server."""
     subject = find_block_owner(tx, visitor.organization_id, space_id, name, block["componentId"])
     if subject is None:
         return None
@@ -141,7 +140,7 @@ def _find_shown(
 
 
 def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id: str) -> frozenset[bytes]:
-    """Return the blocks of an integration, and the URLs it embeds, on the pages of a space that the visitor
+    """Return an integration's blocks, and the URLs that it embeds, on those pages of a space that the visitor
     can see."""
     view = load_view(tx, shown_state(tx, visitor.drafted, space_id), visitor.claims)
     key = (view.state.key, view.computed, _encoded(visitor.claims), name)
@@ -165,7 +164,7 @@ def _list_shown(tx: Transaction, url: str, visitor: Visitor, name: str, space_id
 
 
 def _pages_that_may_show(tx: Transaction, view: SpaceView, name: str) -> Iterator[Page]:
-    """Yield the pages whose files contain tags of the integration. Searching text is much faster than parsing
+    """Yield the pages whose files contain the integration's tags. Searching text is much faster than parsing
     it."""
     marks = (f"@{name}/", "embed")
 
@@ -186,7 +185,7 @@ def _encoded(value: object) -> bytes:
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:
-    """Return a value that changes only if the integration or its configuration in this place changes."""
+    """Return a value that changes only if the integration or its configuration here changes."""
     integration, installation, place = subject
     assert installation is not None, "blocks belong to installed integrations"
     changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
@@ -204,8 +203,9 @@ def render_block(
     state: Mapping[str, object] | None = None,
     action: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """Render a block of a read-only page: its first state, or the state after an action. Raises
-    BadRequest, Failed, NotFound, Unavailable."""
+    """Render a block on a read-only page, in its initial state or after an action. Raises NotFound for an
+    unknown block, BadRequest for invalid input, Failed if the script fails, and Unavailable if it can't run
+    now."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
     fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:

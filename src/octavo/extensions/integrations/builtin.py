@@ -18,15 +18,16 @@ from .publishing import BUILTIN_NAMES
 from .store import InstallationRow, IntegrationRow
 
 BUILT = Path(__file__).with_name("dist")
-"""Folder with the files that setup builds for each integration: ``NAME.json``, the body that publishes it,
-and ``NAME.js``, its script."""
+"""Folder with the files that setup builds for each integration: ``NAME.json``, the request body that
+publishes it, and ``NAME.js``, its script."""
 
 
 State = Literal["available", "published", "outdated"]
 
 
 class Builtin(NamedTuple):
-    """Built-in integration. ``body``: the JSON that publishes it, without the publisher and the script."""
+    """Built-in integration. ``body``: the JSON body that publishes it, without the publisher and the
+    script."""
 
     name: str
     body: bytes
@@ -48,7 +49,7 @@ def _script(name: str) -> str:
 
 @cache
 def _catalog() -> dict[str, Builtin]:
-    """Return the built-in integrations by name, in order, without their scripts. Empty if setup could not
+    """Return the built-in integrations by name, in order, without their scripts. Empty if setup couldn't
     reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
@@ -58,7 +59,7 @@ def _catalog() -> dict[str, Builtin]:
 
 
 def list_builtin(tx: Transaction, org: OrgAccess) -> list[BuiltinStatus]:
-    """Return the built-in integrations with the state of the organization's copy of each."""
+    """Return the built-in integrations, each with the state of the organization's copy."""
     return [_offered(tx, one, org.organization_id) for one in _catalog().values()]
 
 
@@ -85,11 +86,10 @@ def _is_current(tx: Transaction, row: IntegrationRow, one: Builtin) -> bool:
 
 
 def install_builtin(context: Context, org: OrgAccess, name: str) -> InstallationRow:
-    """Publish an organization's copy of a built-in integration, unless it is up to date, and install it
-    there.
+    """Publish an organization's copy of a built-in integration, unless it is up to date, and install it in
+    the organization.
 
-    Raises Forbidden, NotFound.
-    """
+    Raises Forbidden without permission, and NotFound for an unknown integration."""
     one = _catalog().get(name)
     if one is None:
         known = ", ".join(_catalog()) or "none, because they were not built when Octavo was set up"

@@ -1,8 +1,7 @@
 """Pages and documents computed by integrations, converted to Octavo's format.
 
-Integrations use their own page ids. The ids of Octavo, and the references in documents, are derived from
-these and from the source's seed.
-"""
+Integrations use their own page ids. Octavo's ids, and the references in documents, are derived from these ids
+and the source's seed."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ _Slug = Annotated[str, Meta(max_length=200)]
 _DEEPEST = 32
 """Maximum depth of nested pages."""
 _TARGETS = {"url": "url", "page": "page", "anchor": "page", "file": "file", "space": "space"}
-"""Kinds of link targets, and the member that specifies each."""
+"""Kinds of link targets, each with the field that specifies it."""
 
 
 class _InputPage(Struct, tag_field="type", kw_only=True):
@@ -124,7 +123,7 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of a response. Raises BadRequest with the name of the invalid field."""
+    """Return the pages of a response. Raises BadRequest that names the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found

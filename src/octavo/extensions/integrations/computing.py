@@ -1,9 +1,8 @@
 """Pages and documents that integrations compute (``integration:NAME:SOURCE``).
 
-Readers never wait for a script. A job calls the scripts after every change of their dependencies, and stores
+Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores
 each response until a new one replaces it. A source that is previewed with its own settings is computed
-immediately and cached in memory.
-"""
+immediately, and cached in memory."""
 
 from __future__ import annotations
 
@@ -65,11 +64,11 @@ _UNUSED = 30 * DAY
 """Milliseconds after which an unused answer is deleted."""
 
 _fetched: OwnCache[AnswerRow] = OwnCache("integration responses", 4)
-"""Responses for sources that are on no page, by the hash of their dependencies."""
+"""Responses for sources that aren't on any page, by the hash of their dependencies."""
 
 
 def _read_revision(asked: ComputeInput, text: str) -> Computed:
-    """Decode the pages of an answer. Raises BadRequest for an invalid one."""
+    """Decode the pages of an answer. Raises BadRequest if it is invalid."""
     try:
         return Computed(read_pages(asked, msgspec.json.decode(text, type=InputRevision)))
     except (msgspec.DecodeError, RecursionError) as error:
@@ -77,7 +76,7 @@ def _read_revision(asked: ComputeInput, text: str) -> Computed:
 
 
 def _read_document(asked: ComputeInput, text: str) -> Document:
-    """Decode the document of an answer. Raises BadRequest for an invalid one."""
+    """Decode the document of an answer. Raises BadRequest if it is invalid."""
     try:
         given = msgspec.json.decode(text)
         document = from_json(given.get("document") if isinstance(given, dict) else None)
@@ -122,7 +121,8 @@ class _Question:
         return kept is not None and kept[0] == self.made_of
 
     def ask(self, context: Context) -> AnswerRow:
-        """Call the script. Raises BadRequest, Failed, Unavailable."""
+        """Call the script. Raises BadRequest for an invalid answer, Failed if the script fails, and
+        Unavailable if it can't run now."""
         source, values = self._asked.source, self._asked.values
         fields: dict[str, Any] = {
             "spaceId": self.space_id,
@@ -146,7 +146,7 @@ class _Question:
         return AnswerRow(self.made_of, _hash(text), text)
 
     def fetch(self, context: Context) -> None:
-        """Compute a source that is on no page. Raises BadRequest, Failed, Unavailable."""
+        """Compute a source that isn't on any page. Raises the same errors as ``ask``."""
         found = self.ask(context)
         _fetched.of(context.db).put(self.made_of, found, 500 + len(found.answer))
 
@@ -159,11 +159,10 @@ def _hash(*parts: object) -> str:
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
-    """Return the request to compute a source. A space that doesn't exist yet has the integrations of its
-    organization.
+    """Return the request to compute a source. For a space that doesn't exist yet, the organization's
+    integrations are used.
 
-    Raises BadRequest if no active integration has such a source.
-    """
+    Raises BadRequest if no active integration provides the source."""
     _, _, named = asked.source.type.partition(":")
     name, _, source_id = named.partition(":")
     integration = store.find_integration(tx, name)
@@ -188,7 +187,8 @@ def _state(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
 
 
 def _answer(tx: Transaction, asked: ComputeInput, whole: bool) -> str:
-    """Return the stored answer. Raises BadRequest, NotFetchedYet."""
+    """Return the stored answer. Raises BadRequest if no active integration provides the source, and
+    NotFetchedYet if there is no answer yet."""
     question = _question(tx, asked, whole)
     found = question.find(tx)
     if found is None:
@@ -214,7 +214,7 @@ register_computer(TYPE, Computer(document=_document, revision=_revision, state=_
 
 @outbox.consumer("computed by integrations")
 def _follow(tx: Transaction, event: outbox.Event) -> None:
-    """Schedule a recomputation when content that computed pages use or list changes."""
+    """Schedule recomputation when content that computed pages use or list changes."""
     organization_id = event.organization_id
     if organization_id is not None and event.type == "space_content_updated":
         order_computing(tx, organization_id)
@@ -276,8 +276,8 @@ def _list_documents(tx: Transaction, state: State) -> Iterator[_Question]:
 
 
 def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, ComputedSource, list[Requester]]]:
-    """Yield the pages that an integration computes and the users they are computed for: visitors, and
-    everyone who sees what the installation sees."""
+    """Yield the pages that an integration computes, with the requesters that they are computed for: visitors,
+    and everyone who can see the same content as the installation."""
     organization_id = get_space(tx, state.space_id).organization_id
     visitor = Requester(state.space_id, organization_id, None)
     for page in list_computed(tx, state):
@@ -293,8 +293,8 @@ def _list_sources(tx: Transaction, state: State) -> Iterator[tuple[Page, Compute
 
 
 def _ask_all(context: Context, questions: Iterable[_Question]) -> tuple[bool, bool]:
-    """Request the answers that are missing or outdated. Return whether any answer was stored, and whether any
-    request failed."""
+    """Request missing and outdated answers. Return whether any answer was stored, and whether any request
+    failed."""
     changed = failed = False
     seen: set[str] = set()
     for question in questions:

@@ -27,7 +27,7 @@ _FIELDS = {"installation": "account", "space": "space", "site": "site"}
 
 
 def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
-    """Return the properties that an integration declares for an ``installation``, or for an installation at a
+    """Return the properties that an integration declares for an ``installation``, or for an installation on a
     ``space`` or ``site``."""
     if manifest.configurations is UNSET:
         return UNSET
@@ -36,8 +36,8 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
-    """Validate a configuration. Undeclared properties belong to the script, and are kept. Raises BadRequest
-    with the name of the property."""
+    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest
+    that names the invalid property."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:

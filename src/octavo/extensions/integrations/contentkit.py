@@ -1,5 +1,4 @@
-"""Output of scripts to be rendered: a tree of known elements, limited in size, that links only to web
-addresses.
+"""Script output to render: a tree of known elements, limited in size, that links only to web URLs.
 
 Renderers rely on this: the output contains only the elements below, and only http and https URLs.
 """
@@ -54,8 +53,8 @@ _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Output that can't be rendered. The message contains the place and the reason for the author of the
-    script."""
+    """Raised for output that can't be rendered. The message tells the script's author the location and the
+    reason."""
 
 
 def read_output(data: bytes) -> JsonObject:
@@ -124,7 +123,8 @@ def _parts(value: object, place: str, depth: int) -> list[tuple[Any, str, int]]:
 
 
 def _check_address(holder: object, place: str) -> None:
-    """Validate the URL of an image, frame, link, or option. URLs that the client builds from parts use https."""
+    """Validate the URL of an image, frame, link, or option. URLs that the client assembles from parts use
+    https."""
     if not isinstance(holder, dict) or "url" not in holder:
         return
     url = holder["url"]

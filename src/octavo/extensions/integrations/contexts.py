@@ -1,4 +1,4 @@
-"""Places where a component of an integration is shown."""
+"""Places where an integration component is shown."""
 
 from __future__ import annotations
 

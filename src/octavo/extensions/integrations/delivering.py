@@ -1,4 +1,4 @@
-"""Events that integrations receive, and their delivery. The queue itself is in the package ``deliveries``."""
+"""Events that integrations receive, and their delivery. The queue itself is in the ``deliveries`` package."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = HOUR
-"""Number of milliseconds after which views are no longer delivered to an unresponsive script, because there
-are many of them."""
+"""Milliseconds after which page views are no longer delivered to an unresponsive script, because there are so
+many of them."""
 drop_after("site_view", VIEWS_WAIT)
 
 
 class _EventMapping(NamedTuple):
-    """Conversion of an Octavo event: the scope that an integration needs for it, the kind of place it is
-    about, and its fields, created from the payload."""
+    """How to convert an Octavo event: the scope that an integration needs to receive it, the kind of place
+    that it is about, and its fields, created from the payload."""
 
     scope: str
     kind: str
@@ -69,7 +69,7 @@ EVENT_MAPPINGS = {
 @outbox.consumer("integrations")
 def queue_event(tx: Transaction, event: outbox.Event) -> None:
     """Queue an event for every installation that receives it. An installation on all spaces receives events
-    of the spaces that its account can see."""
+    from the spaces that its account can see."""
     mapping = EVENT_MAPPINGS.get(event.type)
     if mapping is None or event.organization_id is None:
         return
@@ -140,8 +140,8 @@ def announce(
     place: tuple[str, str] = ("", ""),
     previous: JsonObject | None = None,
 ) -> None:
-    """Queue the event that an installation, or an installation at a place, was created or removed, and
-    schedule its computed pages."""
+    """Queue the event that an installation in an organization, on a space, or on a site was created or
+    removed, and schedule its computed pages."""
     notify_dependency_changed(tx, row.organization_id)
     touch_sites(tx, row.organization_id)
     was = None if previous is None else (sealer, previous)
@@ -149,7 +149,7 @@ def announce(
 
 
 def set_tunnel(context: Context, actor: Actor, row: IntegrationRow, url: str | None, all: bool) -> None:
-    """Set the URL of development mode; None ends it."""
+    """Set the development mode URL; None turns development mode off."""
     with context.db.write() as tx:
         store.set_tunnel(tx, row.id, url, all)
         order_for(tx, row)
@@ -174,13 +174,13 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Types of events with an immediate response. Delivering them again is useless, because no one is waiting for
-the response."""
+"""Types of events that have an immediate response. Redelivering them is useless, because no one is waiting
+for the response."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Deliver a failed event again. Raises Conflict for an event that has not failed, or that had an
-    immediate response."""
+    """Redeliver a failed event. Raises Conflict for an event that hasn't failed or that had an immediate
+    response."""
     if row.type in ANSWERED:
         raise Conflict(
             f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
@@ -194,7 +194,8 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
 
 @recipient("integration")
 def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
-    """Send an event to a script. A script that hangs or is not reachable is paused for a while."""
+    """Send an event to a script. If the script hangs or can't be reached, deliveries to it are paused for a
+    while."""
     found: list[ScriptOutcome] = []
     answered: int | None = None
     problem: str | None = None
@@ -221,7 +222,7 @@ def _hand_over(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def problem_in(type: str, answer: ScriptAnswer) -> str | None:
-    """Return the problem of a response; None if the script handled the event.
+    """Return the problem with a response; None if the script handled the event.
 
     The script library responds with 500 if a script threw an error. At a public endpoint, all other statuses
     are the script's own responses.
@@ -243,7 +244,7 @@ def record(
     outcome: ScriptOutcome,
     place: tuple[str, str] = ("", ""),
 ) -> None:
-    """Record an event with an immediate answer, such as a request to a public endpoint."""
+    """Record an event that had an immediate answer, such as a request to a public endpoint."""
     with context.db.write() as tx:
         if store.lock_integration(tx, integration_id):
             insert_done(

@@ -1,4 +1,4 @@
-"""Embeds of URLs in a space: a block of an integration if there is one, and otherwise the metadata of the
+"""Embeds of URLs in a space: an integration block if there is one, or else the metadata of the page at the
 URL."""
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ operation = Area("content").operation
 def get_embed(
     call: Call, space: SpaceAccess | VisitedSpace, query: EmbedQuery
 ) -> LinkEmbed | RichEmbed | IntegrationEmbed:
-    """Get the embed of a URL in a space: the block of an integration for such URLs, or otherwise the metadata
-    of the page at the URL. A URL that can't be reached is a plain link."""
+    """Get the embed for a URL in a space: an integration block that supports the URL, or else the metadata of
+    the page at the URL. A URL that can't be reached results in a plain link."""
     with call.db.read() as tx:
         rows = list_active_in_space(tx, space.organization_id, space.space_id)
     found = find_unfurling(rows, query.url)
     if found is not None:
         row, block = found
         return IntegrationEmbed(block.title, row.title, row.name, block)
-    # Anonymous callers can't make this server send requests to others.
+    # Anonymous callers can't make this server send requests to other servers.
     return find_embed(call.context, query.url, ask=isinstance(space, SpaceAccess))

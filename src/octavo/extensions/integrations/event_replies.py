@@ -1,8 +1,7 @@
-"""Events with an immediate answer: the output that a script renders, and its response at its public endpoint.
+"""Events with an immediate answer: output that a script renders, and responses from its public endpoint.
 
-Each caller uses a thread while it waits. Requests to the API get at most half of the API's threads, which
-organizations share. Public endpoints have threads of their own.
-"""
+Each caller occupies a thread while it waits. API requests get at most half of the API's threads, which
+organizations share. Public endpoints have separate threads."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ class Failed(BadGateway):
 
 
 _PATIENCE = 2.0
-"""Seconds that a request waits, in its thread, for other requests of its organization."""
+"""Seconds that a request waits, in its thread, for other requests from its organization."""
 
 
 class _Note:
@@ -46,7 +45,8 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Record the answer. ``answer``: None if the script returned none; its outcome then has the reason."""
+        """Record the answer. ``answer``: None if the script didn't return one; the outcome then has the
+        reason."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 
@@ -68,8 +68,7 @@ def ask(
     """Return an integration's answer to an event.
 
     The event is recorded with its log. The reason for a failure is stored only in the event, because callers
-    can be anonymous. Raises Failed, Unavailable.
-    """
+    can be anonymous. Raises Failed if the script fails, and Unavailable if it can't run now."""
     integration, installation, place = subject
     event: dict[str, Any] = {"eventId": new_delivery_id(), "type": type, **fields}
     organization_id = integration.organization_id

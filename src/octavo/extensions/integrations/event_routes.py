@@ -1,4 +1,4 @@
-"""Events of integrations, rendering, tasks, and development mode."""
+"""Integration events, rendering, tasks, and development mode."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def _recipient(integration: IntegrationAccess) -> DeliveryRecipient:
 
 
 def _organization_shown(integration: IntegrationAccess) -> str | None:
-    """Return the organization whose events the caller sees: a person's own. Return None for the integration
-    itself, which sees all events."""
+    """Return the organization whose events the caller can see: for a person, the integration's own. Return
+    None for the integration itself, which can see all events."""
     return None if integration.by_script else integration.row.organization_id
 
 
@@ -85,7 +85,7 @@ def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) ->
     errors=(404,),
 )
 def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> FetchedEvent:
-    """Get an event, with the log of the script from the last attempt. Secrets are removed from the log."""
+    """Get an event, with the script's log from the last attempt. Secrets are removed from the log."""
     with call.db.read() as tx:
         row = _find(tx, integration, event_id)
     logs = [EventLog(line.message, line.timestamp, line.level) for line in row.logs]
@@ -102,8 +102,7 @@ def get_event(call: Call, integration: IntegrationAccess, event_id: str) -> Fetc
     errors=(404, 409),
 )
 def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -> None:
-    """Deliver an event again that failed permanently, before later events. Returns 409 for any other
-    event."""
+    """Redeliver an event that failed permanently, before later events. Returns 409 for any other event."""
     with call.db.write() as tx:
         row = _find(tx, integration, event_id)
         delivering.redeliver(tx, integration.actor, integration.row, row)
@@ -117,7 +116,7 @@ def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -
     errors=(404,),
 )
 def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> None:
-    """Schedule a task: the script receives the event `task` after ``schedule`` seconds."""
+    """Schedule a task: the script receives a `task` event after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
         if not store.lock_integration(tx, row.id):
@@ -142,8 +141,8 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     yields=SCRIPTS_REACH,
 )
 def set_development_mode(call: Call, integration: IntegrationAccess, body: DevelopmentMode) -> None:
-    """Send events to a tunnel instead of the published script: the events of the integration's own
-    organization, or of all."""
+    """Send events to a tunnel instead of the published script: events from the integration's own
+    organization, or from all organizations."""
     try:
         Fetcher(call.settings.allow_private_fetch).check_url(body.tunnel_url)
     except FetchError as error:
@@ -159,7 +158,7 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
     status=205,
 )
 def disable_development_mode(call: Call, integration: IntegrationAccess) -> None:
-    """End development mode. Succeeds if it is already off."""
+    """Turn off development mode. Succeeds if it is already off."""
     delivering.set_tunnel(call.context, integration.actor, integration.row, None, False)
 
 
@@ -177,10 +176,9 @@ def render_with_post(
 ) -> Reply:
     """Render a component of an integration.
 
-    Callers must be able to see the place where it is shown and, for a configuration, to change it. Site
-    visitors can render the blocks on the pages that they can see. The integration sets `Cache-Control`, which
-    applies only to the caller.
-    """
+    Callers must be able to see the place where the component is shown and, to render a configuration, to
+    change the configuration. Site visitors can render the blocks on the pages that they can see. The
+    integration sets `Cache-Control`, which applies only to the caller."""
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)
     return rendering.render(call.context, integration, body)
@@ -195,6 +193,6 @@ def render_with_post(
     yields=("content:read",),
 )
 def render_with_get(call: Call, integration: IntegrationAccess, query: RenderQuery) -> Reply:
-    """Render a component of an integration, with the request in the query: its JSON, optionally compressed
-    with LZ-string."""
+    """Render a component of an integration, with the request as JSON in the query, optionally compressed with
+    LZ-string."""
     return rendering.render(call.context, integration, rendering.decode_request(query.request))

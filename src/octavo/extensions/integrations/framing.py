@@ -1,9 +1,9 @@
-"""URLs that blocks of an integration can show in frames on pages.
+"""URLs that an integration's blocks can show in frames on pages.
 
 These are its own public endpoint, whose responses have no origin, and the hosts in its manifest, either in
-``frame-src`` of its content security policy or in ``urlUnfurl``. People see them before they install it.
-Hosts of this server are never included: a frame of this server could do more than the sandbox allows.
-"""
+``frame-src`` of its Content-Security-Policy or in ``urlUnfurl``. People see these hosts before they install
+the integration. This server's hosts are never included, because a frame from this server could do more than
+the sandbox allows."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from .presenting import public_endpoint
 
 
 class Frames(NamedTuple):
-    """Sources of frames. ``own``: the base URL of the integration's own pages; ``others``: the origins in the
-    format of policies."""
+    """Sources of frames. ``own``: the base URL of the integration's own pages; ``others``: other origins, in
+    the format of policies."""
 
     own: str
     others: tuple[str, ...] = ()

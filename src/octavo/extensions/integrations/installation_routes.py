@@ -48,8 +48,9 @@ _SITE = _SITES + "/{siteId}"
 def _list_places(
     tx: Transaction, kind: store.Kind, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Slice[PlaceRow]:
-    """Return the places where an integration is installed: all of them for the integration itself, and the
-    places of the integration's organization for that organization's administrators."""
+    """Return the spaces or sites where an integration is installed: all of them if the caller is the
+    integration itself, or those of the integration's organization if the caller is an administrator of that
+    organization."""
     row = integration.row
     return store.list_places(
         tx,
@@ -66,8 +67,8 @@ def _list_places(
 def list_spaces_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SpaceInstallation]:
-    """List the spaces that an integration is installed on: all of them for the integration itself, and the
-    spaces of the integration's organization for that organization's administrators."""
+    """List the spaces that an integration is installed on. The integration itself gets all of them;
+    administrators of its organization get the spaces of that organization."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "space", integration, query),
@@ -87,8 +88,8 @@ def list_spaces_of_integration(
 def list_sites_of_integration(
     call: Call, integration: IntegrationAccess, query: IntegrationPlacesQuery
 ) -> Listing[SiteInstallation]:
-    """List the sites that an integration is installed on: all of them for the integration itself, and the
-    sites of the integration's organization for that organization's administrators."""
+    """List the sites that an integration is installed on. The integration itself gets all of them;
+    administrators of its organization get the sites of that organization."""
     with call.db.read() as tx:
         return present_slice(
             _list_places(tx, "site", integration, query),
@@ -207,8 +208,7 @@ def install_on_site(
     """Install an integration of the organization on a site.
 
     The integration can decide who can read the site and which scripts its pages run, so this requires the
-    role `create` or higher for the site and for every space it shows.
-    """
+    role `create` or higher for the site and for every space that it shows."""
     require_person(installation.actor)
     row = installation.row
     site = enter_site(call, Can.ADMIN, row.organization_id, body.site_id)
@@ -273,7 +273,7 @@ def get_space_installation(
 def update_space_installation(
     call: Call, installation: SpaceInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SpaceInstallation:
-    """Update an integration's installation on a space. The configuration is replaced as a whole."""
+    """Update an integration's installation on a space. The entire configuration is replaced."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_space(call, tx, installation, place, query.extended)
@@ -299,8 +299,8 @@ def get_site_installation(
 def update_site_installation(
     call: Call, installation: SiteInstallationAccess, query: ExtendedQuery, body: UpdatePlace
 ) -> SiteInstallation:
-    """Update an integration's installation on a site. The configuration is replaced as a whole. Requires the
-    role `create` or higher for the site and for every space it shows."""
+    """Update an integration's installation on a site. The entire configuration is replaced. Requires the role
+    `create` or higher for the site and for every space that it shows."""
     with call.db.write() as tx:
         place = installing.update_at(tx, call.context, installation, given(body))
         return _show_site(call, tx, installation, place, query.extended)
@@ -310,7 +310,6 @@ def update_site_installation(
 def uninstall_from_site(call: Call, installation: SiteInstallationAccess) -> bool:
     """Remove an integration from a site.
 
-    After the removal, another integration can control visitor access, so this requires the role `create` or higher for
-    the site and for every space it shows.
-    """
+    After the removal, another integration can control visitor access, so this requires the role `create` or
+    higher for the site and for every space that it shows."""
     return _delete(call, installation)

@@ -1,9 +1,8 @@
-"""Installation, configuration, and removal of integrations in organizations, on spaces, and on sites.
+"""Install, configure, and remove integrations in organizations, on spaces, and on sites.
 
-An installation has an account of its own, which is a member of the organization. For an installation on all
-spaces, that member has a role; otherwise, it is a guest with a role in the selected spaces. Its tokens are
-also limited to its scopes.
-"""
+An installation has its own account, which is a member of the organization. For an installation on all spaces,
+that member has a role; otherwise, it is a guest with a role in the selected spaces. The installation's tokens
+are also limited to its scopes."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that the account of an installation with these scopes gets in its place."""
+    """Return the role that the account of an installation with these scopes gets in its space or site."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
@@ -94,7 +93,7 @@ def install(
 
 
 def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """Lock an integration until the transaction ends and return its current state. Raises NotFound if it was
+    """Lock an integration until the transaction ends, and return its current state. Raises NotFound if it was
     unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
         raise NotFound(f"There is no integration {name!r}.")
@@ -102,7 +101,7 @@ def _lock_integration(tx: Transaction, integration_id: str, name: str) -> Integr
 
 
 def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
-    """Lock an integration and an installation until the transaction ends and return their current state.
+    """Lock an integration and an installation until the transaction ends, and return their current state.
     Raises NotFound if either was removed in the meantime."""
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
@@ -128,7 +127,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Set the given configuration, selections, and external ids. Raises BadRequest."""
+    """Set the given configuration, selections, and external ids. Raises BadRequest for invalid values."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -164,7 +163,7 @@ def update(
 
 
 def _state(context: Context, row: InstallationRow | PlaceRow) -> JsonObject:
-    """Return the state of an installation, for the event that reports its change."""
+    """Return the state of an installation, for the event that reports a change to it."""
     return {"status": row.status, "configuration": open_configuration(context, row)}
 
 
@@ -195,7 +194,7 @@ def install_at(
     tx: Transaction, context: Context, actor: Actor, row: InstallationRow, kind: Kind, place_id: str
 ) -> PlaceRow:
     """Install an integration on a space or site of its organization, if the caller has permission. Raises
-    BadRequest."""
+    BadRequest if it can't be installed there."""
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
@@ -251,7 +250,8 @@ PlaceAccess = SpaceInstallationAccess | SiteInstallationAccess
 
 
 def require_place(access: PlaceAccess) -> PlaceRow:
-    """Return the place. Raises NotFound if the integration is not installed in the space or site."""
+    """Return the installation on a space or site. Raises NotFound if the integration isn't installed
+    there."""
     if access.place is None:
         raise _not_there(access)
     return access.place
@@ -262,7 +262,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external ids. Raises BadRequest, Forbidden, NotFound."""
+    """Set the given configuration and external ids. Raises BadRequest for invalid values, Forbidden without
+    permission, and NotFound if the integration isn't installed there."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)
@@ -292,7 +293,8 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
-    """Remove an installation from a place. Return False if it was not installed there. Raises Forbidden."""
+    """Remove an installation from a space or site. Return False if it wasn't installed there. Raises
+    Forbidden without permission."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

@@ -1,10 +1,9 @@
-"""Delivery of an event to an integration: to its script in a process of this server, or to its developer's
+"""Deliver an event to an integration: to its script in a process on this server, or to its developer's
 tunnel.
 
-The script gets all the data it needs: the integration, the installation, its secrets, and tokens that are
-valid for an hour. This server sends the script's requests to other hosts, by the rules for all outgoing
-requests.
-"""
+The script gets all the data that it needs: the integration, the installation, its secrets, and tokens that
+are valid for an hour. This server sends the script's requests to other hosts, following the rules for all
+outgoing requests."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ _ANSWER = 10 * 1024 * 1024
 
 
 class Subject(NamedTuple):
-    """Recipient of an event: an integration with its installation in an organization, in a space, or on a
+    """Recipient of an event: an integration with its installation in an organization, on a space, or on a
     site."""
 
     integration: IntegrationRow
@@ -91,8 +90,8 @@ def find_subject(
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """Return the signing secret of an integration, or of an installation. ``of``: the id of the installation,
-    and the kind and id of its place."""
+    """Return the signing secret of an integration or an installation. ``of``: the id of the installation, and
+    the kind and id of its space or site."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
@@ -162,10 +161,9 @@ def invoke(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    ``finished``: the function called after the script has ended, including its background work. ``wait``:
-    whether to call it before this function returns. Raises ScriptFailed, FetchError (of a tunnel),
-    Unavailable.
-    """
+    ``finished``: a function to call after the script has ended, including its background work. ``wait``:
+    whether to call it before this function returns. Raises ScriptFailed if the script fails, FetchError if a
+    tunnel can't be reached, and Unavailable if no process is available."""
     integration, installation, _ = subject
     with context.db.read() as tx:
         environ = environment(context, tx, subject)
@@ -211,9 +209,8 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
 def fetch_for(api_url: str, allowed: str) -> Fetch:
     """Return the function that sends the requests of scripts.
 
-    Requests to the API are sent only to the API; all others follow the rules of outgoing requests.
-    ``allowed``: the setting ``allow_private_fetch``.
-    """
+    Requests to the API are sent directly to it; all others follow the rules for outgoing requests.
+    ``allowed``: the setting ``allow_private_fetch``."""
     api = own_address(api_url)
     port = api.port or {"http": 80, "https": 443}[api.scheme]
     inside, outside = Fetcher(write_authority(api.host, port)), Fetcher(allowed)

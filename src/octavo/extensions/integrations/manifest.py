@@ -53,8 +53,8 @@ class BlockMarkdown(Struct):
 
 @schema_name("Block")
 class IntegrationBlock(Struct, rename={"url_unfurl": "urlUnfurl"}, omit_defaults=True):
-    """Block that an integration provides. ``url_unfurl``: the patterns of URLs that become this block when
-    they are pasted into a page; see ``core.url_patterns``."""
+    """Block that an integration provides. ``url_unfurl``: patterns for URLs that become this block when they
+    are pasted into a page; see ``core.url_patterns``."""
 
     id: Id
     title: PartTitle
@@ -116,8 +116,8 @@ Property = StringProperty | NumberProperty | BooleanProperty | ButtonProperty
 
 
 class Configuration(Struct, rename={"component_id": "componentId"}, omit_defaults=True):
-    """Configuration: either ``properties``, with the names of the ``required`` properties, or a component
-    that renders the form."""
+    """Configuration: either ``properties``, with the names of the ``required`` ones, or a component that
+    renders the form."""
 
     properties: Annotated[dict[str, Property], Meta(max_length=100)] | UnsetType = UNSET
     required: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -178,7 +178,7 @@ ContentSecurityPolicy = _Policy | dict[Directive, _Policy]
 
 
 class Manifest(Struct, rename="camel", omit_defaults=True):
-    """Description of an integration, stored as one piece of JSON."""
+    """Description of an integration, stored as JSON."""
 
     scopes: list[Scope] = []
     categories: list[Category] = []
@@ -197,7 +197,7 @@ _Secret = Annotated[str, Meta(max_length=16_384)]
 
 
 class PublishIntegration(Struct, rename="camel", kw_only=True):
-    """Body that publishes an integration. Images are base64. Missing fields are cleared."""
+    """Request body that publishes an integration. Images are in base64. Missing fields are cleared."""
 
     title: Title
     description: Description

@@ -21,7 +21,7 @@ from .policies import policy_text
 from .presenting import public_endpoint
 
 SIGN_IN, SIGN_OUT, SCRIPT_FILE = "~sign-in", "~sign-out", "~script.js"
-"""Paths under the public endpoint of an installation on a site that only Octavo itself requests."""
+"""Paths that only Octavo itself requests, under the public endpoint of an installation on a site."""
 _KEPT_FOR = 300
 """Seconds for which a published script is cached."""
 _LARGEST = 1024 * 1024
@@ -31,8 +31,8 @@ _scripts: OwnCache[bytes] = OwnCache("site scripts", 4)
 
 
 class _SignIn(NamedTuple):
-    """Visitor sign-in of an integration. ``url``: the public endpoint. ``key``: the key that it signs
-    visitors' tokens with."""
+    """Visitor sign-in of an integration. ``url``: the public endpoint. ``key``: the key that signs visitors'
+    tokens."""
 
     name: str
     url: str
@@ -40,8 +40,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return the sign-in of a site's visitors through an integration: the first integration installed on the
-    site with a sign-in."""
+    """Return the visitor sign-in that an integration provides for a site: the first such integration
+    installed on the site."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -50,15 +50,15 @@ def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | 
 
 
 def sign_in_address(tx: Transaction, context: Context, site_id: str, path: str) -> str | None:
-    """Return the URL where a visitor of ``path`` (the path under the site, with a leading slash) starts to
-    sign in through an integration."""
+    """Return the URL where a visitor starts signing in through an integration. ``path``: the visited path,
+    relative to the site's base URL, with a leading slash."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_IN}?{urlencode({'location': path})}" if found is not None else None
 
 
 def sign_out_address(tx: Transaction, context: Context, site_id: str) -> str | None:
-    """Return the URL where visitors continue after signing out of a site that an integration signed them in
-    to."""
+    """Return the URL that visitors are redirected to after signing out of a site that they signed in to
+    through an integration."""
     found = _find_sign_in(tx, context, site_id)
     return f"{found.url}/{SIGN_OUT}" if found is not None else None
 
@@ -74,20 +74,19 @@ register_authenticator(_find_other)
 def ask_for_sign_in(context: Context, subject: Subject, location: str) -> ScriptAnswer:
     """Return the integration's response to a visitor who has to sign in.
 
-    ``location``: the path after the site's URL, which ends with a slash. Raises Failed, NotFound,
-    Unavailable.
-    """
+    ``location``: the path after the site's URL, which ends with a slash. Raises NotFound if the integration
+    doesn't sign visitors in, Failed if the script fails, and Unavailable if it can't run now."""
     _require_scope(subject, "site:visitor:auth")
     fields = {"location": location.lstrip("/\\")}
     return ask(context, subject, "fetch_visitor_authentication", fields)
 
 
 def ask_for_sign_out(context: Context, subject: Subject) -> ScriptAnswer:
-    """Return the integration's response to a visitor who signed out. Most redirect to the provider to sign
-    out there as well.
+    """Return the integration's response to a visitor who signed out. Most integrations redirect to the
+    provider to sign the visitor out there as well.
 
-    Raises Failed, NotFound, Unavailable.
-    """
+    Raises NotFound if the integration doesn't sign visitors in, Failed if the script fails, and Unavailable
+    if it can't run now."""
     _require_scope(subject, "site:visitor:auth")
     return ask(context, subject, "fetch_visitor_authentication", {"action": "logout"})
 
@@ -107,11 +106,10 @@ def list_scripts(tx: Transaction, context: Context, site_id: str) -> list[Integr
 
 
 def read_script(context: Context, subject: Subject) -> bytes:
-    """Return an integration's script for the pages of a site. It is requested from time to time and after
-    every change.
+    """Return an integration's script for a site's pages. It is requested periodically and after every change.
 
-    Raises Failed, NotFound, Unavailable.
-    """
+    Raises NotFound if the integration has no such script, Failed if it fails, and Unavailable if it can't run
+    now."""
     _require_scope(subject, "site:script:inject")
     integration, installation, place = subject
     assert installation is not None and place is not None, "it has the scope there"

@@ -1,4 +1,4 @@
-"""Scheduling of computed pages of an organization; ``computing`` does the work."""
+"""Schedule the computation of an organization's pages; ``computing`` does the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JOB = "computeWithIntegrations"
 
 
 def order_computing(tx: Transaction, organization_id: str) -> None:
-    """Schedule the computation of pages whose script input has changed."""
+    """Schedule the computation of pages whose input has changed."""
     for space_id in (
         list_spaces_with_computed(tx, organization_id) if store.computes(tx, organization_id) else ()
     ):
@@ -28,7 +28,8 @@ def order_for(tx: Transaction, row: IntegrationRow) -> None:
 
 
 def order_retry(tx: Transaction, organization_id: str, space_id: str, *, tries: int, run_at: int) -> None:
-    """Schedule a retry after a failure, at a time in milliseconds. Newly scheduled work does not wait for it."""
+    """Schedule a retry after a failure, at a time in milliseconds. Newly scheduled work doesn't wait for
+    it."""
     key = f"{JOB} {space_id} again"
     jobs.enqueue(
         tx, JOB, organization=organization_id, key=key, run_at=run_at, space_id=space_id, tries=tries

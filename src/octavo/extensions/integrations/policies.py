@@ -1,4 +1,4 @@
-"""Content security policy that an integration's manifest requests for its pages."""
+"""Content-Security-Policy that an integration's manifest requests for its pages."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from octavo.core.url_patterns import origin_of
 from .manifest import Manifest
 
 MOST = 50
-"""Maximum number of hosts of an integration in frames, because the header must fit into the limits of
-proxies."""
+"""Maximum number of hosts that an integration can show in frames, because proxies limit the size of the
+header."""
 
 
 def policy_text(manifest: Manifest) -> str | None:
-    """Return the content security policy of an integration, on one line."""
+    """Return an integration's Content-Security-Policy, on one line."""
     given = manifest.content_security_policy
     if given is UNSET:
         return None
@@ -23,7 +23,8 @@ def policy_text(manifest: Manifest) -> str | None:
 
 
 def list_origins(manifest: Manifest) -> list[str]:
-    """Return the origins in a manifest, without anything that is not a host: ``https://*.demo.example``."""
+    """Return the origins in a manifest, such as ``https://*.demo.example``, without anything that isn't a
+    host."""
     named: list[str] = []
     for part in (policy_text(manifest) or "").split(";"):
         directive, *sources = part.split() or [""]

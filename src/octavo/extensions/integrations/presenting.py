@@ -46,8 +46,8 @@ PUBLIC = "/~integrations"
 
 
 def public_endpoint(context: Context, name: str, installation_id: str = "", *place: str) -> str:
-    """Return the public endpoint of an integration, an installation, or an installation at a place (kind,
-    id)."""
+    """Return the public endpoint of an integration, an installation, or an installation on a space or site
+    (kind, id)."""
     url = f"{context.settings.sites_url.rstrip('/')}{PUBLIC}/{name}"
     if installation_id:
         url += f"/installations/{installation_id}"
@@ -191,8 +191,8 @@ def present_space_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SpaceInstallation:
-    """Present an installation on a space. ``extended``: whether to include the whole space, with the access
-    of ``actor``."""
+    """Present an installation on a space. ``extended``: whether to include the complete space, with the
+    access of ``actor``."""
     space = None
     if extended and actor is not None:
         seen = find_space_access(tx, actor, Can.VIEW, row.place_id)
@@ -218,8 +218,8 @@ def present_site_installation(
     actor: Actor | None,
     extended: bool = False,
 ) -> SiteInstallation:
-    """Present an installation on a site. ``extended``: whether to include the whole site, with the access of
-    ``actor``."""
+    """Present an installation on a site. ``extended``: whether to include the complete site, with the access
+    of ``actor``."""
     site = None
     if extended and actor is not None:
         found = get_site(tx, row.place_id)

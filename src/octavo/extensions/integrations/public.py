@@ -1,8 +1,7 @@
-"""Public endpoints: requests from anywhere to an integration, answered by its script, on the origin of sites.
+"""Public endpoints, where an integration's script answers requests from anywhere, on the origin of sites.
 
 Scripts share that origin with everyone's sites. So their responses are shown in a sandbox without an origin,
-they can't read or set cookies, and response headers that affect more than the response are removed.
-"""
+scripts can't read or set cookies, and response headers that affect more than the response are removed."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from .publishing import BUILTIN_NAMES, copy_name
 from .store import SCRIPT, InstallationRow, Kind
 
 LARGEST = 5 * 1024 * 1024
-"""Maximum size of a request's body in bytes."""
+"""Maximum size of a request body in bytes."""
 _SANDBOX = "sandbox allow-scripts allow-forms allow-popups allow-popups-to-escape-sandbox"
 _FORWARDED = re.compile(
     r"accept|accept-language|cache-control|content-(?:digest|encoding|language|type)|date|digest|idempotency-key"
@@ -44,9 +43,9 @@ _FORWARDED = re.compile(
     r"|svix)-[a-z0-9-]+"
     r"|x-goog-(?:channel|message|resource)-[a-z-]+"
 )
-"""Request headers that scripts receive. All others can contain the visitor's identity or credentials, added
-by browsers or by proxies in front of this server: ``Authorization``, ``Cookie``, ``X-Forwarded-User``, and
-unknown ones."""
+"""Request headers that scripts receive. All others, such as ``Authorization``, ``Cookie``,
+``X-Forwarded-User``, and unknown headers, can contain the visitor's identity or credentials, added by
+browsers or by proxies in front of this server."""
 _RESERVED = frozenset(
     {
         # Connection and transfer of the body.
@@ -66,7 +65,7 @@ _RESERVED = frozenset(
         "content-security-policy",
         "content-security-policy-report-only",
         "x-content-type-options",
-        # The whole origin, which hosts other sites as well.
+        # The entire origin, which hosts other sites as well.
         "accept-ch",
         "activate-storage-access",
         "alt-svc",
@@ -85,7 +84,7 @@ _RESERVED = frozenset(
         "set-login",
         "strict-transport-security",
         "use-as-dictionary",
-        # Instructions for servers in front, which would send files of their own instead.
+        # Instructions to proxies in front of this server to send their own files instead.
         "x-lighttpd-send-file",
         "x-reproxy-url",
         "x-sendfile",
@@ -96,8 +95,8 @@ _OUR_PREFIXES = ("sec-", "x-accel-")
 _CODE = frozenset(
     {"script", "worker", "sharedworker", "serviceworker", "audioworklet", "paintworklet", "xslt"}
 )
-"""Values of ``Sec-Fetch-Dest`` for responses that would run as code: pages of sites trust code of their own
-origin."""
+"""Values of ``Sec-Fetch-Dest`` for responses that would run as code, because site pages trust code from their
+own origin."""
 _VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]{0,8192}")
 _NAME = re.compile(r"[a-z0-9-]{1,100}")
 
@@ -134,7 +133,7 @@ class _Endpoint:
         )
 
     def _find(self, request: Request) -> HttpAnswer | tuple[Subject, list[str]]:
-        """Return the recipient and the path below it, or a response that needs no script."""
+        """Return the recipient and the path below it, or a response that doesn't need a script."""
         path = request.segments[1:]
         require_shared_host(self._context, request.header(b"host"))
         with self._context.db.read() as tx:
@@ -175,7 +174,7 @@ class _Endpoint:
         return f"{url}?{request.query_string.decode('latin-1')}" if request.query_string else url
 
     def _asset(self, tx: Transaction, integration: str, path: list[str]) -> HttpAnswer:
-        """Return the icon or a preview image."""
+        """Return an integration's icon or one of its preview images."""
         name = path[0].partition(".")[0] if len(path) == 1 else SCRIPT
         found = store.find_integration(tx, integration)
         file = store.find_file(tx, found.id, name) if found is not None and name != SCRIPT else None
@@ -192,8 +191,8 @@ def _missing() -> NotFound:
 
 
 def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str]]:
-    """Return the most specific installation that a path names and the rest of the path. The rest starts with
-    the integration's name.
+    """Return the most specific installation that a path points to, and the rest of the path, which starts
+    with the integration's name.
 
     Raises NotFound.
     """
@@ -217,7 +216,8 @@ def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str
 
 def _find_installation(tx: Transaction, name: str, installation_id: str) -> InstallationRow | None:
     """Return an installation of an integration. Installations of a copy of a built-in integration are also
-    found by its bare name: providers know endpoints that were created before organizations had copies."""
+    found by its bare name, because providers still use endpoints that were created before organizations had
+    copies."""
     found = store.find_installation_by_id(tx, installation_id)
     if found is None:
         return None

@@ -1,4 +1,4 @@
-"""Publishing and unpublishing integrations: their listing, script, images, and secrets."""
+"""Publish and unpublish integrations: their listing, script, images, and secrets."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ _IMAGES = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 _NAME = re.compile(r"[a-zA-Z0-9-_.]{1,100}")
 BUILTIN_NAMES = frozenset({"oidc-sign-in", "plausible", "slack"})
-"""Reserved names: these names, and those that start with one and a dot, belong to copies of built-in
-integrations."""
+"""Reserved names. These names, and those that start with one of them followed by a dot, belong to copies of
+built-in integrations."""
 
 
 def copy_name(builtin: str, organization_id: str) -> str:
@@ -72,7 +72,8 @@ def read_publication(data: bytes, organization: str, script: str) -> PublishInte
 
 
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
-    """Publish an integration, or a new version of it. Raises BadRequest, Forbidden, NotFound."""
+    """Publish an integration, or a new version of it. Raises BadRequest for an invalid name or body,
+    Forbidden without permission, and NotFound for an unknown organization."""
     _check_defaults(given.configurations)
     images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
     images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
@@ -96,8 +97,7 @@ def move_to_copy(
     """Move an installation to the integration ``name`` of its organization. The integration is published
     first if it is new.
 
-    Events that are queued for the former script are dropped; only the copy gets events from then on.
-    """
+    Events queued for the previous script are dropped; from then on, only the copy receives events."""
     script = _store_script(context, given.script)
     with context.db.write() as tx:
         row = store.find_integration(tx, name)
@@ -126,7 +126,8 @@ def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Seque
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
-    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden, NotFound."""
+    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden without
+    permission, and NotFound if the caller can't see it."""
     if store.find_integration(tx, name) is None:
         return False
     row = integration_access(tx, actor, Can.ADMIN, name).row
@@ -141,8 +142,7 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 def offer(tx: Transaction, name: str, offered: bool) -> None:
     """Offer a public integration to every organization, or stop offering it. Requires a server administrator.
 
-    Raises BadRequest for an integration that is not public, and NotFound.
-    """
+    Raises BadRequest if the integration isn't public, and NotFound if it doesn't exist."""
     row = store.find_integration(tx, name)
     if row is None:
         raise NotFound(f"There is no integration {name!r}.")
@@ -158,8 +158,8 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """Return the publishing organization (by its id or subdomain), and its current integration of this name,
-    if any."""
+    """Return the publishing organization (looked up by id or subdomain), and its current integration with
+    this name, if any."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):

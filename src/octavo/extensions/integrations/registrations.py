@@ -1,4 +1,4 @@
-"""Remove installations from spaces that are transferred, and provide sites with the scripts of integrations."""
+"""Remove installations from transferred spaces, and provide integration scripts to sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rendering a component of an integration for someone who can see the place where it is shown."""
+"""Render a component of an integration for someone who can see the place where it is shown."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")
 
 class Rendered(NamedTuple):
     """Validated output. ``seconds``: the number of seconds that the script allows for caching; None if it
-    does not specify one."""
+    doesn't specify one."""
 
     output: dict[str, Any]
     seconds: int | None
@@ -55,7 +55,8 @@ class Rendered(NamedTuple):
 
 
 def render(context: Context, integration: IntegrationAccess, given: RenderRequest) -> Reply:
-    """Render a component for the caller. Raises BadRequest, Failed, Forbidden, NotFound."""
+    """Render a component for the caller. Raises BadRequest for an invalid request, NotFound or Forbidden
+    without access, and Failed if the script fails."""
     with context.db.read() as tx:
         subject = _enter(tx, integration, given.context)
     fields: dict[str, Any] = {
@@ -80,8 +81,8 @@ def present_rendered(rendered: Rendered) -> Reply:
 def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, object]) -> Rendered:
     """Return the output of a component from the integration's script.
 
-    ``fields``: the fields of the event. Raises BadRequest, Failed, NotFound, Unavailable.
-    """
+    ``fields``: the fields of the event. Raises BadRequest for an invalid request, NotFound for an unknown
+    component, Failed if the script fails, and Unavailable if it can't run now."""
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
         raise NotFound(f"componentId: this integration has no component {fields['componentId']!r}.")
@@ -107,8 +108,8 @@ def _message(body: bytes) -> str:
 
 
 def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -> Subject:
-    """Return the recipient, at a place that the caller can see, or can configure if the component is part of
-    a configuration."""
+    """Return the recipient in a space or site that the caller can see or, if the component is part of a
+    configuration, can configure."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
         raise Forbidden("This token lacks the scope `integrations:write`.")
@@ -139,7 +140,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
 
 
 def _only_reads(at: RenderContext) -> bool:
-    """Return whether a component is shown to readers. Elsewhere, actions run with the script's own
+    """Return whether a component is shown to readers. For other components, actions run with the script's own
     permissions."""
     return isinstance(at, DocumentContext) and not at.editable
 
@@ -155,7 +156,8 @@ def _subject(
 
 
 def decode_request(text: str) -> RenderRequest:
-    """Decode the request of a GET: JSON, optionally compressed with LZ-string. Raises BadRequest."""
+    """Decode the query of a GET request: JSON, optionally compressed with LZ-string. Raises BadRequest if it
+    is invalid."""
     try:
         if not text.lstrip().startswith("{"):
             text = decompress(text, _LONGEST)

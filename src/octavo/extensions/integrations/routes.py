@@ -79,7 +79,8 @@ def list_integrations(call: Call, caller: SignedIn, query: IntegrationsQuery) ->
 
 @operation("getIntegrationByName", "GET", _INTEGRATION, needs=Can.VIEW, errors=(404,))
 def get_integration(call: Call, integration: IntegrationAccess) -> Integration:
-    """Get an integration. A private one is visible to its own organization and to those that installed it."""
+    """Get an integration. A private integration is visible to its own organization and to organizations that
+    installed it."""
     with call.db.read() as tx:
         return present_integration(call, tx, integration.row, integration.actor)
 
@@ -91,10 +92,9 @@ def publish_integration(
     """Publish an integration, or a new version of it. Requires an administrator of the publishing
     organization.
 
-    Fields missing from the body are cleared. Names are unique on the server and stay with the organization
-    that used them first; those of built-in integrations are reserved. A public integration is listed for
-    other organizations once the server administrator offers it.
-    """
+    Fields missing from the body are cleared. Names are unique on the server and belong to the organization
+    that used them first; names of built-in integrations are reserved. A public integration is listed for
+    other organizations once the server administrator offers it."""
     publishing.require_name(integration_name)
     row = publishing.publish(call.context, caller.actor, integration_name, body)
     with call.db.read() as tx:
@@ -115,8 +115,8 @@ def unpublish_integration(call: Call, caller: SignedIn, integration_name: str) -
 def list_installations(
     call: Call, integration: IntegrationAccess, query: InstallationsQuery
 ) -> Listing[Installation]:
-    """List the installations of an integration: all of them for the integration itself, and the installations
-    in its own organization for administrators."""
+    """List the installations of an integration. The integration itself gets all of them; administrators of
+    its organization get the installations in that organization."""
     row = integration.row
     with call.db.read() as tx:
         found = store.list_installations(
@@ -142,8 +142,8 @@ def list_installations(
     yields=SCRIPTS_REACH,
 )
 def install_integration(call: Call, integration: IntegrationAccess, body: OrganizationTarget) -> Installation:
-    """Install an integration in an organization and agree to its scopes. If it is already installed, agree to
-    the scopes of its current version."""
+    """Install an integration in an organization, and agree to its scopes. If it is already installed, agree
+    to the scopes of its current version."""
     require_person(integration.actor)
     with call.db.write() as tx:
         org = organization_access(tx, integration.actor, Can.INSTALL_INTEGRATION, body.organization)
@@ -166,8 +166,8 @@ def get_installation(call: Call, installation: InstallationAccess) -> Installati
 def update_installation(
     call: Call, installation: InstallationAccess, body: UpdateInstallation
 ) -> Installation:
-    """Update an installation: its configuration, and the spaces and sites it is on. The configuration is
-    replaced as a whole."""
+    """Update an installation: its configuration, and the spaces and sites that it is on. The entire
+    configuration is replaced."""
     with call.db.write() as tx:
         row = installing.update(tx, call.context, installation, given(body))
         return present_installation(call, tx, row, whole=True)
@@ -194,12 +194,11 @@ def uninstall_integration(call: Call, integration: IntegrationAccess, installati
     yields=SCRIPTS_REACH,
 )
 def create_installation_token(call: Call, installation: InstallationAccess) -> TemporaryToken:
-    """Create a token of the installation that is valid for an hour.
+    """Create a token for the installation that is valid for an hour.
 
-    The integration itself can create one, and so can administrators, for tests. An administrator's token
-    stops working when they lose the role, or when their own token or session ends. The token grants access to
-    the places of the installation, limited by its scopes.
-    """
+    The integration itself can create one, and so can administrators, for testing. A token created by an
+    administrator stops working when they lose the role, or when their own token or session ends. The token
+    grants access to the installation's spaces and sites, limited by its scopes."""
     row = installation.row
     by = None if installation.by_script else installation.actor
     return TemporaryToken(create_integration_token(call.context.signer, row.integration_id, row.id, by))
@@ -212,8 +211,8 @@ def create_installation_token(call: Call, installation: InstallationAccess) -> T
 def list_organization_integrations(
     call: Call, org: OrgAccess, query: IntegrationsQuery
 ) -> Listing[Integration]:
-    """List the integrations that an organization can install: those offered to every organization, its own,
-    and those already installed."""
+    """List the integrations that an organization can install: those offered to every organization, its own
+    integrations, and those already installed."""
     with call.db.read() as tx:
         found = store.list_integrations(
             tx, filter_of(query), query.limit, query.page, organization_id=org.organization_id
@@ -257,7 +256,7 @@ def _present_builtin(one: builtin.BuiltinStatus) -> BuiltinIntegration:
 )
 def install_builtin_integration(call: Call, org: OrgAccess, body: BuiltinTarget) -> Installation:
     """Publish the organization's own copy of a built-in integration and install it. Call it again to agree to
-    new scopes, or to publish the next version after an update of Octavo."""
+    new scopes, or to publish the next version after an Octavo update."""
     require_person(org.actor)
     made = builtin.install_builtin(call.context, org, body.name)
     with call.db.read() as tx:
@@ -313,7 +312,7 @@ def list_statuses(call: Call, org: OrgAccess, query: StatusQuery) -> Listing[Sta
     errors=(404,),
 )
 def get_status(call: Call, org: OrgAccess, integration_name: str) -> IntegrationStatus:
-    """Get whether an integration that is installed in an organization is active."""
+    """Get the status of an integration that is installed in an organization."""
     with call.db.read() as tx:
         row = store.find_integration(tx, integration_name)
         found = store.find_installation_in(tx, row.id, org.organization_id) if row else None

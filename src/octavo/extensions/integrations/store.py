@@ -70,7 +70,7 @@ class InstallationRow(Struct, frozen=True):
 
 
 class PlaceRow(Struct, frozen=True):
-    """Installation in a space or site. ``configuration`` is encrypted."""
+    """Installation on a space or site. ``configuration`` is encrypted."""
 
     installation_id: str
     kind: Kind
@@ -150,8 +150,8 @@ def get_integration_by_id(tx: Transaction, integration_id: str) -> IntegrationRo
 
 
 class IntegrationFilter(Struct, frozen=True, kw_only=True):
-    """Conditions for listing integrations. ``blocks`` and ``content_sources``: whether an integration has
-    any. ``target``: the object that it can be installed on."""
+    """Conditions for listing integrations. ``blocks`` and ``content_sources``: whether an integration must
+    have any. ``target``: the object that it can be installed on."""
 
     search: str | None = None
     category: str | None = None
@@ -172,9 +172,9 @@ def list_integrations(
     reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """Return integrations by name: the public ones that the server administrator offers or that the caller's
-    organizations publish. ``organization_id``: the organization whose own and installed integrations to
-    return instead."""
+    """Return integrations by name: public ones offered by the server administrator or published by the
+    caller's organizations. ``organization_id``: instead of the latter, include this organization's own and
+    installed integrations."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -218,8 +218,8 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or site, by name, installed there or everywhere. Integrations
-    installed everywhere are returned with their account."""
+    """Return the active integrations in a space or on a site, by name, whether installed there individually
+    or everywhere. Integrations installed everywhere are returned with their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -265,7 +265,7 @@ def find_owner_of_name(tx: Transaction, name: str) -> str | None:
 
 
 def put_integration(tx: Transaction, row: IntegrationRow) -> None:
-    """Insert or replace an integration, and the tags that lists are filtered by."""
+    """Insert or replace an integration, along with the tags used to filter lists."""
     values = {**msgspec.structs.asdict(row), "manifest": _json(row.manifest)}
     values["has_blocks"] = int(bool(row.manifest.blocks))
     values["has_content_sources"] = int(bool(row.manifest.content_sources))
@@ -279,7 +279,7 @@ def put_integration(tx: Transaction, row: IntegrationRow) -> None:
 
 
 def set_offered(tx: Transaction, integration_id: str, offered: bool) -> None:
-    """Set whether every organization is offered an integration."""
+    """Set whether an integration is offered to every organization."""
     tx.run(
         "UPDATE integrations SET offered = :offered WHERE id = :id", id=integration_id, offered=int(offered)
     )
@@ -307,7 +307,7 @@ def set_files(tx: Transaction, integration_id: str, files: Sequence[FileRow]) ->
 
 
 def list_files(tx: Transaction, integration_ids: Sequence[str]) -> dict[tuple[str, str], FileRow]:
-    """Return files by integration and name, without scripts."""
+    """Return files by integration and name, except scripts."""
     rows = tx.all(
         "SELECT integration_id, name, hash, content_type FROM integration_files"
         f" WHERE integration_id IN :ids AND name <> '{SCRIPT}'",
@@ -326,7 +326,7 @@ def find_file(tx: Transaction, integration_id: str, name: str) -> FileRow | None
 
 
 def delete_integration(tx: Transaction, integration_id: str) -> None:
-    """Delete an integration with all its data. Its installations must be removed first."""
+    """Delete an integration and all its data. Its installations must be removed first."""
     release(tx, "file", "SELECT hash FROM integration_files WHERE integration_id = :id", id=integration_id)
     tx.run("DELETE FROM integrations WHERE id = :id", id=integration_id)
 
@@ -363,7 +363,7 @@ def list_all_installations(tx: Transaction, integration_id: str) -> list[Install
 
 
 def list_installed_elsewhere(tx: Transaction, names: Sequence[str]) -> list[InstallationRow]:
-    """Return the installations of integrations with one of these names in organizations that did not publish
+    """Return the installations of integrations with one of these names in organizations that didn't publish
     them."""
     rows = tx.all(
         f"""SELECT {_INSTALLATION} FROM {_INSTALLED}
@@ -453,7 +453,7 @@ def insert_installation(
 
 
 def update_installation(tx: Transaction, installation_id: str, **values: object) -> None:
-    """Set the given columns; lists become JSON."""
+    """Set the given columns; lists are stored as JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_installations SET {", ".join(f"{name} = :{name}" for name in kept)},
@@ -471,7 +471,7 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external ids of an installation, or of an installation in a space or site. ``place_id``: the
+    """Set the external ids of an installation, or of its installation on a space or site. ``place_id``: the
     space or site; empty for the installation itself."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
@@ -487,7 +487,7 @@ def _named(kind: str, place_id: str) -> dict[str, str | None]:
     return {name: place_id if kind == name else None for name in ("space", "site")}
 
 
-# --- installations at spaces and sites ------------------------------------------------------------------
+# --- installations on spaces and sites -----------------------------------------------------------------
 
 
 def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str) -> PlaceRow | None:
@@ -504,8 +504,8 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
 def list_places_with_scope(
     tx: Transaction, site_id: str, scope: str
 ) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
-    """Return the places on a site where integrations with a scope that they requested and were granted are
-    active, oldest installation first."""
+    """Return the places on a site with active integrations that requested a scope and were granted it, oldest
+    installation first."""
     rows = tx.all(
         f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
               JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
@@ -598,7 +598,7 @@ def insert_place(
 
 
 def update_place(tx: Transaction, place: PlaceRow, **values: object) -> None:
-    """Set the given columns; lists become JSON."""
+    """Set the given columns; lists are stored as JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_places SET {", ".join(f"{name} = :{name}" for name in kept)}, updated_at = :at
@@ -628,8 +628,8 @@ def forget_space(tx: Transaction, space_id: str) -> None:
 
 
 class AnswerRow(Struct, frozen=True):
-    """Answer of a script for a source. ``made_of``: the hash of all its input; ``state``: the state of the
-    answer."""
+    """A script's answer for a source. ``made_of``: the hash of the script's input. ``state``: the state of
+    the answer."""
 
     made_of: str
     state: str
@@ -648,7 +648,7 @@ def find_answer_state(tx: Transaction, key: str) -> tuple[str, str] | None:
 
 
 def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, answer: AnswerRow) -> None:
-    """Store an answer, replacing an earlier one, if the installation and the space still exist."""
+    """Store an answer, replacing any earlier one, if the installation and the space still exist."""
     tx.run(
         """INSERT INTO integration_answers (question, installation_id, space_id, made_of, state, answer, used_at)
            SELECT :key, n.id, s.id, :made_of, :state, :answer, :at FROM integration_installations n, spaces s
@@ -664,7 +664,8 @@ def put_answer(tx: Transaction, key: str, installation_id: str, space_id: str, a
 
 
 def keep_answers(tx: Transaction, space_id: str, keys: Iterable[str], since: int) -> None:
-    """Mark answers as used, and delete those of the space that were last used before a time in milliseconds."""
+    """Mark answers as used, and delete the space's answers that were last used before a time
+    (milliseconds)."""
     tx.run("UPDATE integration_answers SET used_at = :at WHERE question IN :keys", at=now(), keys=list(keys))
     tx.run(
         "DELETE FROM integration_answers WHERE space_id = :space AND used_at < :since",
@@ -687,8 +688,8 @@ class InstalledRow(NamedTuple):
 def list_statuses(
     tx: Transaction, org: OrgAccess, target: str, target_id: str | None, limit: int, page: str | None
 ) -> Slice[InstalledRow]:
-    """List the integrations that are installed in an organization (``target`` `organization`), or on each
-    ``space`` or ``site`` of it that the caller can see, or only on the object ``target_id``."""
+    """List the integrations that are installed in an organization (``target`` `organization`), on each of its
+    spaces or sites that the caller can see, or only on the object ``target_id``."""
     before, parameters = "", dict[str, Any]()
     columns = "n.integration_id, n.status, n.organization_id"
     source, by = "FROM integration_installations n WHERE n.organization_id = :org", "n.id"
@@ -721,7 +722,7 @@ def list_statuses(
 
 class Tunnel(Struct, frozen=True):
     """Tunnel that receives events while someone develops an integration. ``all``: whether it also receives
-    events of other organizations."""
+    events from other organizations."""
 
     url: str
     all: int
@@ -737,14 +738,14 @@ def set_tunnel(tx: Transaction, integration_id: str, url: str | None, all: bool)
         "UPDATE integrations SET tunnel_url = :url, tunnel_all = :all, updated_at = :now WHERE id = :id",
         url=url,
         all=int(all),
-        # Cached answers are computed again.
+        # Cached answers can be recomputed.
         now=now(),
         id=integration_id,
     )
 
 
 def lock_integration(tx: Transaction, integration_id: str) -> bool:
-    """Lock an integration until the transaction ends. Return False if it does not exist."""
+    """Lock an integration until the transaction ends. Return False if it doesn't exist."""
     return tx.one(f"SELECT 1 FROM integrations WHERE id = :id{tx.for_update}", id=integration_id) is not None
 
 
@@ -752,7 +753,8 @@ def list_recipients(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
     """Return the active installations that existed at a time (milliseconds), are on a space or site, and have
-    a scope that their integration requests, as (installation, integration, account of the installation)."""
+    been granted a scope that the integration requests. Each is returned as (installation, integration, the
+    installation's account)."""
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope

@@ -1,4 +1,4 @@
-"""Declarations of the tables of integrations."""
+"""Declare the tables for integrations."""
 
 from __future__ import annotations
 

@@ -1,10 +1,9 @@
-"""Visits of sites that integrations are notified about: which pages visitors read, and how helpful they found
+"""Site visits that integrations are notified about: which pages visitors read, and how helpful they found
 them.
 
 Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
 browser, a different id on every site, and no cookie except the one with the visitor's cookie consent, which
-scripts have to respect.
-"""
+scripts must respect."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ _TYPES = {
     "page_post_feedback": "page_feedback",
     "page_post_feedback_comment": "page_feedback",
 }
-"""Insights events that integrations receive, by their names."""
+"""Insights events that integrations receive, by name."""
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
@@ -44,7 +43,7 @@ def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
 
 
 def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:
-    """Return the organization of a site if one of its integrations listens to this type of event."""
+    """Return a site's organization if one of its integrations listens for this type of event."""
     organization_id = store.find_organization_of_site(tx, site_id)
     if organization_id is None:
         return None

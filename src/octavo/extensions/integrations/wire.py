@@ -1,4 +1,4 @@
-"""Wire types of integrations and installations."""
+"""Wire format of integrations and installations."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Name = Annotated[
 
 
 class IntegrationsQuery(PageQuery, kw_only=True):
-    """Query parameters of integrations. ``blocks`` and ``content_sources``: whether an integration has any.
-    ``target``: the object that it can be installed on."""
+    """Query parameters for listing integrations. ``blocks`` and ``content_sources``: whether an integration
+    must have any. ``target``: the object that it can be installed on."""
 
     search: Annotated[str, Meta(max_length=512)] | None = None
     category: Category | None = None
@@ -81,7 +81,7 @@ class OrganizationInstallationsQuery(PageQuery):
 
 
 class ExtendedQuery(Struct):
-    """Query parameter ``extended``: whether to return the whole space or site in place of its id."""
+    """Query parameter ``extended``: whether to return the complete space or site instead of its id."""
 
     extended: bool = False
 
@@ -95,8 +95,8 @@ class IntegrationPlacesQuery(PlacesQuery):
 
 
 class StatusQuery(PageQuery):
-    """Query parameters of statuses. ``site`` and ``space``: the place whose integrations to list; each requires
-    the ``target`` of its kind."""
+    """Query parameters for listing statuses. ``site`` and ``space``: the site or space whose integrations to
+    list; each requires the matching ``target``."""
 
     target: Literal["organization", "space", "site"] = "organization"
     site: str | None = None
@@ -199,7 +199,7 @@ class Installation(
 
 
 class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
-    """Update of an installation. Missing fields stay unchanged; ``configuration`` is replaced as a whole."""
+    """Update of an installation. Missing fields stay unchanged; the entire ``configuration`` is replaced."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -208,8 +208,8 @@ class UpdateInstallation(Struct, rename={"external_ids": "externalIds"}):
 
 
 class UpdatePlace(Struct, rename="camel"):
-    """Update of an integration's installation in a space or site. Missing fields stay unchanged;
-    ``configuration`` is replaced as a whole."""
+    """Update of an integration's installation on a space or site. Missing fields stay unchanged; the entire
+    ``configuration`` is replaced."""
 
     external_ids: ExternalIds | UnsetType = UNSET
     configuration: dict[str, Any] | UnsetType = UNSET
@@ -291,7 +291,7 @@ class SpaceBlocks(Struct):
 
 
 class IntegrationEmbed(Struct, tag_field="type", tag="integration"):
-    """URL that a block of an integration represents. To get the block's props, render it with the action
+    """URL that an integration block represents. To get the block's props, render it with the action
     ``@link.unfurl`` and the URL."""
 
     title: str
@@ -332,7 +332,7 @@ class FetchedEvent(Struct):
 
 
 class DevelopmentMode(Struct, rename="camel"):
-    """Development mode. ``all``: whether to also receive the events of organizations other than the
+    """Development mode. ``all``: whether to also receive events from organizations other than the
     integration's own."""
 
     tunnel_url: Annotated[str, Meta(min_length=1, max_length=256)]
@@ -350,15 +350,15 @@ class QueueTask(Struct):
 
 
 class RenderQuery(Struct):
-    """Query parameters of a rendering. ``request``: the body of the POST as JSON, optionally compressed with
-    LZ-string."""
+    """Query parameters of a rendering. ``request``: the body of the POST request as JSON, optionally
+    compressed with LZ-string."""
 
     request: Annotated[str, Meta(min_length=1, max_length=8000)]
 
 
 class RenderOutput(Struct, rename="camel"):
-    """Output of a rendering. ``type``: `element` for a tree of ContentKit elements with its state; `complete`
-    for a closed modal with its return value."""
+    """Output of a rendering. ``type``: `element` for a tree of ContentKit elements with its state, or
+    `complete` for a closed modal with its return value."""
 
     type: Literal["element", "complete"]
     element: dict[str, Any] | UnsetType = UNSET

@@ -1,3 +1,3 @@
-"""Webhooks: URLs that receive the events of an organization."""
+"""Webhooks: URLs that receive an organization's events."""
 
 from . import tables as tables

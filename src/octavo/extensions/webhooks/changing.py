@@ -32,7 +32,8 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
 
 
 def check_url(context: Context, url: str) -> None:
-    """Check a webhook URL. Resolves its host name, so call it outside of transactions. Raises BadRequest."""
+    """Check a webhook URL. This resolves the host name, so don't call it inside a transaction. Raises
+    BadRequest if the URL isn't allowed."""
     try:
         Fetcher(context.settings.allow_private_fetch).check_url(url)
     except FetchError as error:
@@ -49,7 +50,7 @@ def create(
     description: str = "",
     active: bool = True,
 ) -> tuple[WebhookRow, str]:
-    """Create a webhook for these event types and return it with its secret. Raises Conflict if the
+    """Create a webhook for these event types, and return it with its secret. Raises Conflict if the
     organization has the maximum number."""
     if store.count_webhooks(tx, org.organization_id) >= MAX_WEBHOOKS:
         raise Conflict(
@@ -72,7 +73,7 @@ def create(
 
 
 def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
-    """Update the given fields of url, description, events, and active. Raises NotFound."""
+    """Update the given fields: url, description, events, or active. Raises NotFound."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     values = dict(given)
     if "events" in values:
@@ -96,7 +97,7 @@ def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str,
 
 
 def delete(tx: Transaction, org: OrgAccess, webhook_id: str) -> bool:
-    """Delete a webhook and its queued messages. Return False if it does not exist."""
+    """Delete a webhook and its queued messages. Return False if it doesn't exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=True)
     if found is None:
         return False
@@ -138,5 +139,5 @@ def _distinct(events: Sequence[str]) -> list[str]:
 
 
 def _state(row: WebhookRow) -> dict[str, object]:
-    """Return the fields of a webhook that the audit log records."""
+    """Return the webhook fields that the audit log records."""
     return {"url": row.url, "events": row.events, "active": row.active, "description": row.description}

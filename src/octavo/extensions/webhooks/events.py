@@ -49,7 +49,7 @@ _NAMES = {
 
 
 def describe_event(event: Event) -> JsonObject:
-    """Return the message about an event."""
+    """Return the message for an event."""
     data: JsonObject = {"organizationId": event.organization_id}
     if event.space_id is not None:
         data["spaceId"] = event.space_id
@@ -58,5 +58,5 @@ def describe_event(event: Event) -> JsonObject:
 
 
 def build_message(type: str, at: int, data: Mapping[str, object]) -> JsonObject:
-    """Return a message in the format of Standard Webhooks. ``at``: the time in milliseconds."""
+    """Return a message in the Standard Webhooks format. ``at``: the time in milliseconds."""
     return {"type": type, "timestamp": iso(at), "data": data}

@@ -33,9 +33,8 @@ def list_webhooks(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.
 
 @operation("createWebhook", "POST", _WEBHOOKS, needs=Can.ADMIN, status=201, errors=(404, 409))
 def create_webhook(call: Call, org: OrgAccess, body: wire.CreateWebhook) -> wire.WebhookWithSecret:
-    """Create a webhook that receives the events of the organization from now on. The secret that signs the
-    messages is only included in this response. Returns 409 if the organization already has fifty
-    webhooks."""
+    """Create a webhook that receives the organization's events from now on. The secret that signs the
+    messages is included only in this response. Returns 409 if the organization already has fifty webhooks."""
     changing.check_url(call.context, body.url)
     with call.db.write() as tx:
         row, secret = changing.create(
@@ -61,7 +60,7 @@ def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
 @operation("updateWebhook", "PATCH", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
     """Update the URL, events, description, or status of a webhook. Messages queued for an inactive webhook
-    fail when their turn comes and can be replayed later."""
+    fail when they are due, and can be replayed later."""
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:
@@ -70,7 +69,7 @@ def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.Updat
 
 @operation("deleteWebhook", "DELETE", _WEBHOOK, needs=Can.ADMIN)
 def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
-    """Delete a webhook with its delivery log. Queued messages are not sent."""
+    """Delete a webhook and its delivery log. Queued messages aren't sent."""
     with call.db.write() as tx:
         return changing.delete(tx, org, webhook_id)
 
@@ -79,16 +78,17 @@ def delete_webhook(call: Call, org: OrgAccess, webhook_id: str) -> bool:
 def rotate_secret(
     call: Call, org: OrgAccess, webhook_id: str, body: wire.RotateSecret
 ) -> wire.WebhookWithSecret:
-    """Rotate the secret of a webhook. The new secret is only included in this response. Messages are also signed with
-    the old secret for `overlap` seconds, one day by default; with 0, the old secret stops immediately."""
+    """Rotate the secret of a webhook. The new secret is included only in this response. Messages are also
+    signed with the old secret for `overlap` seconds, one day by default; with 0, the old secret stops working
+    immediately."""
     with call.db.write() as tx:
         return wire.present_with_secret(*changing.rotate(tx, call.context, org, webhook_id, body.overlap))
 
 
 @operation("testWebhook", "POST", f"{_WEBHOOK}/test", needs=Can.ADMIN, status=202, errors=(404,))
 def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDelivery:
-    """Send a message of the type `webhook_test` immediately, even if the webhook is inactive. Get the returned delivery
-    again a moment later to see the result."""
+    """Send a message of type `webhook_test` immediately, even if the webhook is inactive. To see the result,
+    get the returned delivery again a moment later."""
     with call.db.write() as tx:
         row = changing.get_webhook(tx, org, webhook_id, lock=True)
         return wire.present_delivery(_find(tx, org, webhook_id, sending.queue_test(tx, row)))
@@ -98,7 +98,7 @@ def test_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.WebhookDel
 def list_webhook_deliveries(
     call: Call, org: OrgAccess, webhook_id: str, query: wire.DeliveriesQuery
 ) -> Listing[wire.WebhookDelivery]:
-    """List the messages of a webhook, newest first: pending, delivered, and failed."""
+    """List a webhook's pending, delivered, and failed messages, newest first."""
     with call.db.read() as tx:
         recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
         found = list_deliveries(tx, recipient, query.limit, query.page, waiting=True, status=query.status)
@@ -121,7 +121,7 @@ def replay_webhook_delivery(
     call: Call, org: OrgAccess, webhook_id: str, delivery_id: str
 ) -> wire.WebhookDelivery:
     """Replay a failed or delivered message with the same `webhook-id`, ahead of queued messages. Returns 409
-    while the message waits for its next attempt."""
+    if the message is pending."""
     with call.db.write() as tx:
         sending.replay(tx, org.actor, _find(tx, org, webhook_id, delivery_id))
         return wire.present_delivery(_find(tx, org, webhook_id, delivery_id))

@@ -1,4 +1,4 @@
-"""Queue events for webhooks and send them as requests."""
+"""Queue events for webhooks, and send them as requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .store import OLD_SECRET, SECRET, WebhookRow
 SECONDS = 10.0
 """Number of seconds within which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Number of bytes of a response that are read. They are shown only if the response is an error."""
+"""Number of bytes to read from a response. They are shown only if the response is an error."""
 _SHOWN_LENGTH = 500
 _GONE = 410
 
@@ -49,7 +49,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
 
 
 def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
-    """Queue a test message ahead of all others and return the id of its delivery."""
+    """Queue a test message ahead of all others, and return its delivery id."""
     delivery_id = new_delivery_id()
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(
@@ -66,7 +66,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 
 
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
-    """Queue a message again. Raises Conflict for a pending message."""
+    """Queue a message again. Raises Conflict if the message is pending."""
     if not deliver_again(tx, row):
         raise Conflict("This message is still pending and will be attempted again automatically.")
     target = ("webhook", row.recipient.id)

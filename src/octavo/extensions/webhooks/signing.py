@@ -1,4 +1,4 @@
-"""Signatures of Standard Webhooks: HMAC-SHA256 of the message id, the time of sending, and the body."""
+"""Standard Webhooks signatures: HMAC-SHA256 of the message id, the time sent, and the body."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ OLD_SECRET = sealed_column("webhooks", "old_secret", "id")
 
 
 class WebhookRow(Struct, frozen=True):
-    """Webhook of an organization. Secrets are stored encrypted; times are milliseconds."""
+    """Webhook of an organization. Secrets are stored encrypted; times are in milliseconds."""
 
     id: str
     organization_id: str

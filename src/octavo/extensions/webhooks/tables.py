@@ -1,4 +1,4 @@
-"""Declaration of the webhook table."""
+"""Declare the table for webhooks."""
 
 from __future__ import annotations
 

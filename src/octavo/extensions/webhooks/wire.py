@@ -1,4 +1,4 @@
-"""Wire types of webhooks."""
+"""Wire format of webhooks."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Webhook(Struct, rename="camel", kw_only=True):
 
 
 class WebhookWithSecret(Webhook, kw_only=True):
-    """Webhook with its ``secret``, which is only returned once."""
+    """Webhook with its ``secret``, which is returned only once."""
 
     secret: str
 
@@ -71,7 +71,7 @@ class DeliveriesQuery(PageQuery):
 class WebhookDelivery(Struct, rename="camel", kw_only=True):
     """Delivery of a webhook message. ``id``: the `webhook-id` of the message. ``answered``: the status code
     of the response to the last attempt. ``nextAttemptAt``: the time of the next attempt, only while pending.
-    ``error``: the reason why the last attempt failed."""
+    ``error``: the reason for the last attempt's failure."""
 
     object: Literal["webhook-delivery"] = "webhook-delivery"
     id: str

@@ -1,4 +1,4 @@
-"""Sync of spaces with branches of Git repositories."""
+"""Sync spaces with branches of Git repositories."""
 
 from . import collection_folders as collection_folders
 from . import jobs as jobs

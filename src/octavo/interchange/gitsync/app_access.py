@@ -1,8 +1,8 @@
-"""Access to repositories through the app at GitHub or GitLab: signing in there, connecting a repository, and the tokens
-that syncs use.
+"""Access to repositories through the GitHub or GitLab app: signing in, connecting a repository, and the
+tokens that syncs use.
 
-A person's tokens are stored encrypted with the installation, and only that person can choose repositories with them.
-"""
+A person's tokens are stored encrypted with the installation, and only that person can use them to choose
+repositories."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ from .types import RepositoryFolder
 from .urls import Remote, read_remote
 
 APP = Credential("app", "")
-"""Credential of a person who signed in at the provider, not resolved yet."""
+"""Credential of a person who signed in with the provider, not resolved yet."""
 DRAFT_SECRET = sealed_column("git_installations", "secret", "id")
 _PURPOSE = "git authorization"
 _LIFETIME = 30 * 60_000
-"""Time in which a person has to return from the provider, in milliseconds. They may create an account there first."""
+"""Milliseconds within which a person must return from the provider. They may have to create an account there
+first."""
 _RENEWING = 40_000
-"""Time after which another process can renew tokens, in milliseconds."""
+"""Milliseconds after which another process can renew tokens."""
 _PAUSE = 0.25
 
 
@@ -53,19 +54,19 @@ class _PendingAuthorization(Struct, frozen=True):
 
 
 class AuthorizationLinks(Struct, frozen=True):
-    """URLs at the provider. ``url``: where a person signs in. ``install_url``: where they choose the repositories of
-    the app."""
+    """Provider URLs. ``url``: the page where a person signs in. ``install_url``: the page where they choose
+    the app's repositories."""
 
     url: str
     install_url: str | None
 
 
-# --- signing in at the provider -------------------------------------------------------------------------
+# --- signing in with the provider -----------------------------------------------------------------------
 
 
 def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks:
-    """Return the URLs at which the caller signs in at the provider. Raises Conflict without an app there, and
-    OctavoError if the provider doesn't respond."""
+    """Return the URLs where the caller signs in with the provider. Raises Conflict if this server has no app
+    there, and OctavoError if the provider doesn't respond."""
     app = require_app(context, provider)
     pending = _PendingAuthorization(at.id, at.user_id, secrets.token_urlsafe(48))
     with context.db.write() as tx:
@@ -78,12 +79,12 @@ def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks
 
 
 def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
-    """Store the tokens of a person who returned from the provider, and return the access to the object they connect.
-    ``code``: empty if they only chose repositories. Raises BadRequest for a state or code that isn't valid, Conflict,
-    and OctavoError.
+    """Store the tokens of a person who returned from the provider, and return the access to the object that
+    they are connecting. ``code``: empty if they only chose repositories. Raises BadRequest for an invalid
+    state or code, Conflict if this server has no app there, and OctavoError if the provider doesn't respond.
 
-    The state belongs to the person who began: otherwise, someone could connect their own object with the account of a
-    person whom they sent to the provider, or the other way around."""
+    The state belongs to the person who started. Otherwise, someone could send another person to the provider
+    and connect their own object with that person's account, or the other way around."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
         if pending is None or pending.user != actor.user_id:
@@ -157,8 +158,9 @@ def _label(provider: str) -> str:
 
 
 def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> Credential:
-    """Return the token with which the caller lists and previews repositories. Raises Conflict if they didn't sign in at
-    the provider themselves: a token of another person shows repositories that only that person can see."""
+    """Return the token that the caller uses to list and preview repositories. Raises Conflict if the caller
+    didn't sign in with the provider themselves, because another person's token shows repositories that only
+    that person can see."""
     if draft.authorized_by != at.user_id:
         label = _label(draft.provider)
         raise Conflict(
@@ -173,8 +175,9 @@ def credential_of_person(context: Context, at: SyncAccess, draft: DraftRow) -> C
 def resolve(
     context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
 ) -> tuple[RepositoryFolder, AppRepository | None]:
-    """Return a requested repository for a sync, and its identity at the provider if it is connected through an app.
-    Raises Conflict and Forbidden if the caller can't use it there, BadRequest, and OctavoError."""
+    """Return the requested repository for a sync, and its identity at the provider if it is connected through
+    an app. Raises Conflict or Forbidden if the caller can't use it, BadRequest if it is invalid, and
+    OctavoError if the provider doesn't respond."""
     if where.credential != APP:
         return where, None
     draft, credential = _person_at(context, at, remote)
@@ -191,7 +194,7 @@ def resolve(
 def resolve_preview(
     context: Context, at: SyncAccess, where: RepositoryFolder, remote: Remote
 ) -> RepositoryFolder:
-    """Return a repository with the token of the caller, for a preview. Raises Conflict, BadRequest, and OctavoError."""
+    """Return a repository with the caller's token, for a preview. Raises the same errors as ``resolve``."""
     if where.credential != APP:
         return where
     return structs.replace(where, credential=_person_at(context, at, remote)[1])
@@ -223,8 +226,8 @@ def keep_repository(tx: Transaction, id: str, repository: AppRepository) -> None
 
 
 def usable_credential(context: Context, row: Connected) -> Credential | None:
-    """Return the credential of a sync, with a current token if it is connected through an app. Raises Conflict if the
-    app or the person has lost access, and Unavailable."""
+    """Return the credential of a sync, with a current token if it is connected through an app. Raises
+    Conflict if the app or the person has lost access, and Unavailable if the provider doesn't respond."""
     credential = credential_of(context.sealer, row)
     if credential is None or credential.kind != "app":
         return credential
@@ -251,8 +254,8 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
 
 
 def credential_source(context: Context, row: Connected) -> Callable[[], Credential | None]:
-    """Return a function that returns the current credential of a sync, and raises Stopped if there is none. A sync can
-    take longer than a token is valid."""
+    """Return a function that returns the current credential of a sync, or raises Stopped if there is none. A
+    sync can outlast a token's validity."""
 
     def current() -> Credential | None:
         try:
@@ -266,8 +269,9 @@ def credential_source(context: Context, row: Connected) -> Callable[[], Credenti
 
 
 def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
-    """Return the current tokens of a person at GitLab. A refresh token works only once, so one process renews it, and
-    the others wait for it. Raises Conflict if GitLab doesn't accept it anymore, and Unavailable."""
+    """Return a person's current GitLab tokens. A refresh token works only once, so one process uses it while
+    the others wait. Raises Conflict if GitLab no longer accepts it, and Unavailable if GitLab doesn't
+    respond."""
     app = app_at(context, draft.provider)
     assert isinstance(app, GitLabApp), "only GitLab's tokens are renewed"
     for _ in range(int(_RENEWING / 1000 / _PAUSE) + 1):
@@ -280,7 +284,7 @@ def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
             is_mine = store.claim_renewal(tx, draft.id, now() + _RENEWING)
             draft = store.find_draft(tx, draft.id) or draft
         if is_mine:
-            # Another process may have renewed them before the claim.
+            # Another process may have renewed them before this one claimed the task.
             grant = _open(context, draft)
             return grant if not is_expiring(grant) else _renew(context, app, draft, grant)
         time.sleep(_PAUSE)

@@ -1,9 +1,8 @@
-"""Apps that the server administrator registered at GitHub and GitLab, as clients of those servers.
+"""Apps that the server administrator registered with GitHub and GitLab, as clients of those servers.
 
-A person signs in there, and the app acts with their permissions. At GitHub, this is only to choose a repository:
-syncs use tokens that the app creates for one repository. At GitLab, there are no such tokens, so syncs use the
-person's, and renew them.
-"""
+A person signs in, and the app acts with their permissions. On GitHub, this is only for choosing a repository:
+syncs use tokens that the app creates for one repository. GitLab has no such tokens, so syncs use the person's
+tokens, and renew them."""
 
 from __future__ import annotations
 
@@ -28,24 +27,24 @@ from octavo.kit.net.fetch import Fetched, Fetcher, Limits
 from .urls import Remote
 
 CALLBACK = "/~/git/authorized"
-"""Path of the app's screen to which providers redirect people."""
+"""Path of the screen that providers redirect people to."""
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Time before its expiry at which a token is no longer used, in milliseconds."""
+"""Milliseconds before its expiration at which a token is no longer used."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
-"""Lifetime of signed requests of a GitHub App; GitHub accepts at most ten minutes."""
+"""Lifetime in seconds of a GitHub App's signed requests; GitHub accepts at most ten minutes."""
 _SKEW_SECONDS = 60
 T = TypeVar("T")
 
 _cache: OwnCache[tuple[int, Any]] = OwnCache("tokens for repositories", 1)
-"""Tokens and descriptions of GitHub Apps, with the times until which they can be used."""
+"""GitHub App tokens and descriptions, each with the time until which it can be used."""
 
 
 class ProviderTokens(Struct, frozen=True):
-    """Tokens of a person at a provider. ``until``: the time until which the access token can be used; None without an
-    expiry."""
+    """A person's tokens from a provider. ``until``: the time until which the access token can be used; None
+    if it doesn't expire."""
 
     access: str
     refresh: str | None
@@ -56,7 +55,8 @@ class ProviderTokens(Struct, frozen=True):
 
 
 class AppRepository(Struct, frozen=True):
-    """Repository that an app can sync. ``account``: the ID of the app's installation at GitHub; None at GitLab."""
+    """Repository that an app can sync. ``account``: the ID of the app's GitHub installation; None for
+    GitLab."""
 
     id: int
     account: int | None
@@ -92,7 +92,7 @@ class _Installation(Struct):
 
 
 class ProviderApp(ABC):
-    """App at a Git provider. ``origin``: scheme and host of its server."""
+    """App registered with a Git provider. ``origin``: the scheme and host of the provider's server."""
 
     provider: ClassVar[str]
     label: ClassVar[str]
@@ -104,15 +104,18 @@ class ProviderApp(ABC):
 
     @abstractmethod
     def authorization_url(self, state: str, verifier: str) -> str:
-        """Return the URL at the provider where a person signs in and allows access. Raises OctavoError."""
+        """Return the provider's URL where a person signs in and allows access. Raises OctavoError if the
+        provider doesn't respond."""
 
     def installation_url(self, state: str) -> str | None:
-        """Return the URL where a person chooses the repositories of the app, if there is one. Raises OctavoError."""
+        """Return the URL where a person chooses the app's repositories, if there is one. Raises OctavoError
+        if the provider doesn't respond."""
         return None
 
     @abstractmethod
     def exchange(self, code: str, verifier: str) -> ProviderTokens:
-        """Return the tokens for a code. Raises BadRequest for a code that isn't valid, and OctavoError."""
+        """Return the tokens for a code. Raises BadRequest for an invalid code, and OctavoError if the
+        provider doesn't respond."""
 
     def _challenge(self, state: str, verifier: str) -> dict[str, str]:
         digest = hashlib.sha256(verifier.encode()).digest()
@@ -136,7 +139,8 @@ class ProviderApp(ABC):
         return fetcher.fetch(url, method, {"accept": "application/json", **headers}, body, _LIMITS)
 
     def _ask_tokens(self, path: str, form: dict[str, str]) -> ProviderTokens | None:
-        """Return the tokens from the provider's token endpoint; None if it refuses the code or refresh token."""
+        """Return the tokens from the provider's token endpoint; None if it rejects the code or refresh
+        token."""
         headers = {"content-type": "application/x-www-form-urlencoded"}
         answer = self._send(f"{self.origin}{path}", "POST", headers, urlencode(form).encode())
         if answer.status in (400, 401, 403):
@@ -190,11 +194,12 @@ class GitHubApp(ProviderApp):
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden if they
-        can't, Conflict if the app isn't installed there, and OctavoError.
+        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden
+        if the person can't write to it, Conflict if the app isn't installed there, and OctavoError if the
+        provider doesn't respond.
 
-        Both conditions are checked here: with its own tokens, the app could also write to repositories of other
-        people that installed it."""
+        Both conditions are checked here because, with its own tokens, the app could also write to the
+        repositories of other people who installed it."""
         place = "/repos/" + "/".join(quote(part, safe="") for part in path.split("/"))
         answer = self._send(f"{self._api}{place}", "GET", {"authorization": f"Bearer {grant.access}"})
         if answer.status == 401:
@@ -214,8 +219,8 @@ class GitHubApp(ProviderApp):
         return AppRepository(found.id, self._decode(answer, _Installation).id)
 
     def repository_token(self, account: int, repository: int) -> str:
-        """Return a token of the app for one repository. Raises Conflict if the app has no access to it anymore, and
-        OctavoError."""
+        """Return an app token for one repository. Raises Conflict if the app no longer has access to it, and
+        OctavoError if the provider doesn't respond."""
         kept = _cache.of(self.context.db)
         key = (self._api, self.context.settings.github_app_id, account, repository)
         found = kept.get(key)
@@ -294,8 +299,8 @@ class GitLabApp(ProviderApp):
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
-        """Return new tokens, which replace the given ones; None if GitLab doesn't accept them anymore. Raises
-        OctavoError."""
+        """Return new tokens, which replace the given ones; None if GitLab no longer accepts those. Raises
+        OctavoError if GitLab doesn't respond."""
         form = {"grant_type": "refresh_token", "refresh_token": grant.refresh or ""}
         return self._ask_tokens("/oauth/token", self._own(form))
 
@@ -322,12 +327,12 @@ def gitlab_app(context: Context) -> GitLabApp | None:
 
 
 def app_at(context: Context, provider: str) -> ProviderApp | None:
-    """Return the app at a provider, if the server administrator registered one."""
+    """Return the app for a provider, if the server administrator registered one."""
     return github_app(context) if provider == "github" else gitlab_app(context)
 
 
 def require_app(context: Context, provider: str) -> ProviderApp:
-    """Return the app at a provider. Raises Conflict if there is none."""
+    """Return the app for a provider. Raises Conflict if there is none."""
     found = app_at(context, provider)
     if found is None:
         raise Conflict(missing_app(context, provider))
@@ -335,7 +340,7 @@ def require_app(context: Context, provider: str) -> ProviderApp:
 
 
 def missing_app(context: Context, provider: str) -> str:
-    """Return a message about a provider at which this server has no app."""
+    """Return the message for a provider where this server has no app."""
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (

@@ -1,4 +1,4 @@
-"""Authorization for syncing a space, a collection, or a site: the same for each."""
+"""Authorization for syncing, which is the same for spaces, collections, and sites."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .store import Connected, OwnerKind, ProjectRow, SyncRow, find_kind
 
 
 class SyncAccess(Struct, frozen=True):
-    """Access of the caller to the object that is synced or about to be synced."""
+    """Caller's access to the object that is synced or about to be synced."""
 
     kind: OwnerKind
     id: str
@@ -59,7 +59,8 @@ class SyncAccess(Struct, frozen=True):
 
 
 def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, object_id: str) -> SyncAccess:
-    """Return the caller's access to the object to sync. Raises NotFound and Forbidden."""
+    """Return the caller's access to the object to sync. Raises NotFound if the caller can't see it, and
+    Forbidden without permission."""
     if kind == "space":
         return SyncAccess.of(space_access(tx, actor, needs, object_id))
     if kind == "collection":
@@ -69,7 +70,7 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 
 @enters(SyncAccess, "installationId")
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
-    """Authorize the caller for the space or site that an installation syncs. The space or site has the
+    """Authorize the caller for the space, site, or collection that an installation syncs, whose ID is the
     installation's ID."""
     missing = NotFound(f"There is no installation {installation_id!r}.")
     actor = require_actor(call)

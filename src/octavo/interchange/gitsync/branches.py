@@ -1,12 +1,12 @@
-"""Branches of a synced repository as change requests of its space, and change requests as branches of the repository.
+"""Sync branches of a repository with change requests in its space.
 
-An open pull request, and a branch whose name matches a pattern, becomes a change request with its changes. Pushes
-to it are merged into the change request the way a sync merges: the previous state of the branch is the base, the
-change request is ours. That state is read from the last commit of the branch, so Octavo stores only the change
-request.
+An open pull request, or a branch whose name matches a pattern, becomes a change request with the same
+changes. Commits pushed to it are merged into the change request like in a sync: the previous state of the
+branch is the base, and the change request is "ours". That state is read from the branch's last commit, so
+Octavo stores only the change request.
 
-A change request that is pushed gets a branch, and its edits are committed there, on top of the branch's commits.
-"""
+A change request that is pushed gets a branch, where its edits are committed on top of the branch's
+commits."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ class BranchSync(Protocol):
 
 
 class FollowedBranches(Struct, frozen=True):
-    """Number of branches that were updated, and the problems of their content."""
+    """Number of branches that were updated, and problems with their content."""
 
     count: int
     problems: list[Problem]
@@ -91,13 +91,13 @@ class FollowedBranches(Struct, frozen=True):
 
 def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
     """Update the followed branches of a space that was just synced, and their change requests. A problem with
-    one branch is recorded there and does not delay the others."""
+    one branch is recorded on it and doesn't delay the others."""
     return _BranchFollower(sync, copy).run()
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
     """Return the ids of pages and items that change requests imported from their branches or pushed to them.
-    Main uses the same ids once the commits arrive."""
+    The main version uses the same ids once it gets the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -116,7 +116,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _RequestedBranch(Struct, frozen=True):
-    """Branch that should be synced with a change request."""
+    """Branch to sync with a change request."""
 
     ref: str
     title: str
@@ -185,7 +185,7 @@ class _BranchFollower:
             do(link)
             said = None
         except BranchMoved:
-            return  # another process was faster: the next sync continues
+            return  # another process was faster; the next sync continues
         except (Stopped, OctavoError) as error:
             if isinstance(error, Stopped) and error.reason is Reason.DAMAGED:
                 raise
@@ -226,8 +226,8 @@ class _BranchFollower:
     def _wanted(self, refs: Mapping[str, str], links: Mapping[str, BranchRow]) -> dict[str, _RequestedBranch]:
         found: dict[str, _RequestedBranch] = {}
         for pull in (self.pulls or {}).values():
-            # The branch of a pull request can be deleted while it is open; the ref that providers keep for it
-            # stays.
+            # A pull request's branch can be deleted while the pull request is open, but providers keep a ref
+            # to its commits.
             ref = pull.ref
             if ref is None or pull.branch == self.row.branch:
                 self.wrong.append(
@@ -336,11 +336,11 @@ class _BranchFollower:
             store.put_branch(tx, link)
 
     def _is_synced(self, commit: str) -> bool:
-        """Return whether the synced branch contains a commit."""
+        """Return whether a commit is in the synced branch."""
         return self.row.commit_id is not None and self.copy.fork(commit, self.row.commit_id) == commit
 
     def _state_in(self, commit: str, change: ChangeRow | None = None) -> SyncedState:
-        """Return the state of the space that a commit of the repository contains."""
+        """Return the state of the space as of a commit in the repository."""
         row = self.row
         assert row.revision is not None
         with self.context.db.read() as tx:
@@ -371,12 +371,12 @@ class _BranchFollower:
         )
 
     def _fork_point(self, head: str) -> str:
-        """Return the commit at which a branch diverged from the synced one."""
+        """Return the commit where a branch diverged from the synced branch."""
         synced = self.row.commit_id
         assert synced is not None
         found = self.copy.fork(head, synced)
         if found is None or not self.copy.has(found):
-            # Only the newest commits of the synced branch were fetched: now all of them are needed.
+            # Only the newest commits of the synced branch were fetched, but now all of them are needed.
             self.copy.forget()
             self.sync.connection.fetch(self.copy, self.row.branch, None, whole=True)
             found = self.copy.fork(head, synced)
@@ -387,7 +387,7 @@ class _BranchFollower:
         return found
 
     def _create(self, link: BranchRow, head: str) -> None:
-        """Create a change request with the changes of a branch, unless the branch changes nothing."""
+        """Create a change request with a branch's changes, unless it has none."""
         parted = self._fork_point(head)
         checked = replace(link, change_id=None, commit_id=head, checked=self.row.commit_id)
         if parted == head:
@@ -429,8 +429,7 @@ class _BranchFollower:
         self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
-        """Record the authors of pushed commits as contributors. Contributors can't review the change
-        request."""
+        """Record the authors of pushed commits as contributors, who can't review the change request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")
@@ -460,7 +459,7 @@ class _BranchFollower:
         Octavo."""
         access = self._access(change)
         if change.outdated and change.conflicts is None:
-            # If the branch contains merged commits of the synced branch, their changes belong to main.
+            # If the synced branch was merged into this branch, those changes belong to the main version.
             update(self.context, access)
         before = link.commit_id
         if before is None or not self.copy.has(before):
@@ -486,7 +485,8 @@ class _BranchFollower:
     # --- end of a branch ------------------------------------------------------------------------------
 
     def _stop_following(self, is_there: bool, link: BranchRow) -> None:
-        """Stop following a branch that was merged, closed, or deleted, or that no longer matches the settings."""
+        """Stop following a branch that was merged, closed, or deleted or that no longer matches the
+        settings."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -526,8 +526,8 @@ class _BranchFollower:
             store.delete_branch(tx, link)
 
     def _finish_merged(self, link: BranchRow) -> None:
-        """Finish a branch whose changes are in the synced branch. The change request is merged if it has no other
-        edits."""
+        """Stop following a branch whose changes are in the synced branch. The change request is merged if it
+        has no other edits."""
         change = self._change(link)
         if change is None or change.status not in _OPEN:
             self._finish(link)
@@ -557,7 +557,7 @@ class _BranchFollower:
         self._count += 1
 
     def _is_in_main(self, change: ChangeRow) -> bool:
-        """Return whether merging a change request would change nothing."""
+        """Return whether merging a change request would have no effect."""
         with self.context.db.read() as tx:
             main = main_state(tx, self.space_id)
             held = list_branch_content(tx, change.state.layers[0])
@@ -623,7 +623,8 @@ class _BranchFollower:
                 raise Stopped(Reason.CONTENT, "the change request changes no files yet")
             return
         if writing.noted:
-            # The change request determines where files are, so that both sides refer to the same files.
+            # The change request determines the locations of files, so that both sides refer to the same
+            # files.
             noted = writing.noted
 
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:

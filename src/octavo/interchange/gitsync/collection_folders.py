@@ -1,10 +1,9 @@
-"""Spaces of a collection, each in a folder of a repository.
+"""Spaces in a collection, each synced with a folder of a repository.
 
 A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and
-folders by their names; from then on each pair stays, even when either is renamed. ``agreed``: the folders
-that were once spaces. A folder whose space was moved out of the collection or deleted does not become a space
-again.
-"""
+folders by name. From then on, each pair stays together, even if either is renamed. ``agreed``: the folders
+that were ever spaces. If a space is moved out of the collection or deleted, its folder doesn't become a space
+again."""
 
 from __future__ import annotations
 
@@ -78,9 +77,10 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Match spaces and folders. Return each matched folder with its space, and the folders that were spaces before.
+    """Match spaces and folders. Return each matched folder with its space, and the folders that have been
+    spaces before.
 
-    This includes all spaces that the person who connected the repository can sync, and all folders of the
+    This considers all spaces that the person who connected the repository can sync, and all folders in the
     repository."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)

@@ -1,4 +1,4 @@
-"""Authors and messages of commits."""
+"""Commit authors and messages."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _plain(text: str) -> str:
 
 
 class CommitDescription(Struct, frozen=True):
-    """Message of a commit, and the authors of its changes."""
+    """Commit message, and the authors of the changes."""
 
     message: str
     author: CommitPerson | None
@@ -47,7 +47,7 @@ class CommitDescription(Struct, frozen=True):
 
 def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitPerson]) -> set[str]:
     """Return the members whose verified email addresses appear in commits. A commit can claim any address, so
-    this can remove a permission from a person, but never grant one."""
+    use this only to take permissions from a person, never to grant any."""
     found = set()
     for email in {person.email for person in people if person.email}:
         user = find_user_by_email(tx, email)
@@ -58,7 +58,7 @@ def find_writers(tx: Transaction, organization_id: str, people: Iterable[CommitP
 
 
 def describe(tx: Transaction, state: State, since: int, template: str) -> CommitDescription:
-    """Return the commit message for the revisions of main after a sequence, up to a state."""
+    """Return the commit message and authors for the main revisions after a sequence number, up to a state."""
     revisions: list[RevisionRow] = []
     token: str | None = None
     while len(revisions) < _MOST_REVISIONS:
@@ -87,7 +87,7 @@ def describe(tx: Transaction, state: State, since: int, template: str) -> Commit
 
 
 def describe_change(tx: Transaction, change: ChangeRow, template: str) -> CommitDescription:
-    """Return the commit message for the edits of a change request."""
+    """Return the commit message and authors for a change request's edits."""
     ids = dict.fromkeys(
         [person.user_id for person in list_contributors(tx, change.id) if person.action == "edit"]
     )
@@ -108,6 +108,6 @@ def _said(message: str, body: str, people: Sequence[UserRow]) -> CommitDescripti
 
 
 def filled(template: str, number: int, subject: str) -> str:
-    """Return the commit message that a template gives for a change request."""
+    """Return a commit message from a template, for a change request."""
     values = {"change_request_number": str(number), "change_request_subject": subject.strip() or NO_SUBJECT}
     return _PLACEHOLDER.sub(lambda match: values[match[1]], template)

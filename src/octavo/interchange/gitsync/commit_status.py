@@ -1,4 +1,4 @@
-"""Commit statuses that report syncs to the Git provider, where this is turned on."""
+"""Commit statuses that report syncs to the Git provider, if this is turned on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .urls import read_remote
 
 
 def report_commit(context: Context, row: SyncRow, commit: str, wrong: str | None) -> list[Problem]:
-    """Report the result of a commit to the provider, where statuses are turned on."""
+    """Report the result of a commit to the provider, if statuses are turned on."""
     said = wrong or f"Synced with {context.settings.name}"
     return report_status(context, row, commit, said, "/~/settings/git" if wrong else "", failed=bool(wrong))
 
@@ -21,7 +21,7 @@ def report_commit(context: Context, row: SyncRow, commit: str, wrong: str | None
 def report_status(
     context: Context, row: SyncRow, commit: str, said: str, view: str, *, failed: bool
 ) -> list[Problem]:
-    """Report a status to the provider. ``view``: the path under the space of the page with details."""
+    """Report a status to the provider. ``view``: the path of the page with details, relative to the space."""
     if not row.statuses:
         return []
     folder = row.folder.rstrip("/")

@@ -1,9 +1,8 @@
-"""Connect a space, collection, or site with a repository, change the settings of its sync, request syncs, resolve
-stopped syncs, and disconnect.
+"""Connect a space, collection, or site to a repository, change its sync settings, request syncs, resolve
+stopped syncs, and disconnect it.
 
-A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is a synced
-space like any other, with its own state, and takes all of these from its parent.
-"""
+A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is
+synced like any other space, with its own state, but takes all of these from its parent."""
 
 from __future__ import annotations
 
@@ -81,7 +80,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the host's name suggests. People can choose another one."""
+    """Return the provider that the host name suggests. People can choose a different one."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -97,9 +96,9 @@ def connect(
     wanted: RequestedSync,
     through_app: AppRepository | None = None,
 ) -> tuple[Connected, str]:
-    """Create a sync and return its row and its webhook secret. ``through_app``: the repository at the provider if it is
-    connected through an app. Raises BadRequest, and Conflict if it is already synced or the folder is already
-    synced."""
+    """Create a sync, and return its row and its webhook secret. ``through_app``: the repository at the
+    provider, if it is connected through an app. Raises BadRequest for invalid settings, and Conflict if the
+    object or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
     if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
         raise Conflict("This space has restricted pages, which can't be synced with Git.")
@@ -109,7 +108,7 @@ def connect(
     if through_app is not None:
         keep_repository(tx, at.id, through_app)
     audit(tx, at.actor, "git.connected", at.organization_id, at.target, after=_told(row))
-    # A key has to be added to the provider's settings first.
+    # A key must be added to the provider's settings first.
     if row.credential != "ssh-key":
         ask(tx, at.organization_id, at.rows, at.id, "connected")
     return row, hook
@@ -118,8 +117,9 @@ def connect(
 def new_row(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
 ) -> tuple[Connected, str]:
-    """Return a new row that isn't stored yet, and its webhook secret. Raises BadRequest, Conflict, and
-    Forbidden if the caller can't see all the content that would be synced."""
+    """Return a new row that isn't stored yet, and its webhook secret. Raises BadRequest for invalid settings,
+    Conflict if the object or folder is already synced, and Forbidden if the caller can't see all the content
+    that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch, folder = read_branch(where.branch), read_folder(where.folder)
@@ -128,7 +128,7 @@ def new_row(
     columns = _columns(context, row, {**wanted.settings, "credential": where.credential})
     if at.rows is ProjectRow:
         columns |= {"organization_id": at.organization_id, f"{at.kind}_id": at.id}
-    # If the job of the first sync is lost, polling catches up; a key has to be added at the provider first.
+    # If the job for the first sync is lost, polling catches up. A key must be added at the provider first.
     columns["next_at"] = None if columns["credential"] == "ssh-key" else now() + store.HOLD
     made = structs.replace(row, **columns, first=wanted.first)
     if isinstance(made, ProjectRow):
@@ -137,12 +137,12 @@ def new_row(
 
 
 def allowed_remote(context: Context, text: str) -> Remote:
-    """Return the parsed remote. Raises BadRequest."""
+    """Return the parsed remote. Raises BadRequest if it is invalid or not allowed."""
     return read_remote(text, local=context.settings.allow_file_remotes)
 
 
 def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
-    """Raise Conflict if this folder, or a folder in or above it, is already synced."""
+    """Raise Conflict if this folder, a folder inside it, or a parent folder is already synced."""
     for url, other in store.list_at(tx, at.organization_id, branch, at.id):
         if read_remote(url, local=True).place != remote.place:
             continue
@@ -156,8 +156,8 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
 def _read_credential(
     remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
-    """Return the credential to store, and the public part of a key generated for it, named after ``id``. Raises
-    BadRequest."""
+    """Return the credential to store, and the public part of its generated key, if any, which is named after
+    ``id``. Raises BadRequest for an invalid credential."""
     if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
@@ -176,10 +176,10 @@ def _read_credential(
 
 
 def _branches(text: str | None) -> str | None:
-    """Return the checked pattern of branch names. Raises BadRequest."""
+    """Return the checked pattern for branch names. Raises BadRequest if it is invalid."""
     if not text:
         return None
-    # Branch names can't contain the other wildcard characters.
+    # Branch names can't contain other wildcard characters.
     read_branch(text.replace("*", "-"), "branchPattern")
     return text
 
@@ -214,7 +214,7 @@ def _begin(
 def member_row(
     context: Context, project: ProjectRow, space_id: str, folder: str, first: store.First
 ) -> SyncRow:
-    """Return the row of a space that is synced as part of a project, in a folder of the repository."""
+    """Return the row of a space that is synced with a folder of the repository as part of a project."""
     remote = read_remote(project.remote, local=True)
     row, _ = _begin(context, SyncRow, space_id, project.user_id, remote, project.branch, folder)
     return structs.replace(row, **_shared_settings(context, project, space_id), first=first)
@@ -227,7 +227,7 @@ def share_settings(tx: Transaction, context: Context, row: ProjectRow) -> None:
 
 
 def _shared_settings(context: Context, project: ProjectRow, space_id: str) -> dict[str, object]:
-    """Return the columns that a space takes from its project."""
+    """Return the columns that a space copies from its project."""
     sealer = context.sealer
     signing = open_text(sealer, project, "signing_secret")
     same = (
@@ -257,14 +257,15 @@ def _told(row: Connected) -> dict[str, object]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
-    """Update the settings of a sync, and of each space of a collection or a site. ``settings``: the settings
-    to change. Raises NotFound, BadRequest, Conflict, Forbidden."""
+    """Update the settings of a sync, and of each space in a collection or a site. ``settings``: the settings
+    to change. Raises NotFound if there is no sync, BadRequest for invalid settings, Conflict if the sync
+    takes its settings from its collection or site, and Forbidden without permission for all of its spaces."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
     if not fields:
         return row
-    # The sync continues with the permissions of the person who changes it.
+    # From now on, the sync has the permissions of the person who changes it.
     store.set_fields(tx, row, **fields, user_id=at.user_id, next_at=now() + 1000)
     after = get(tx, at)
     if "credential" in settings and after.credential != "app":
@@ -280,9 +281,9 @@ def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[
 
 
 def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
-    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would continue with
-    their permissions, or if they don't administer each of its synced spaces, because the change applies to all of
-    them."""
+    """Raise Forbidden if the caller couldn't connect this collection or site, because the sync would then
+    have their permissions, or if they don't administer all of its synced spaces, because the change applies
+    to all of them."""
     if not isinstance(row, ProjectRow):
         return
     kind_of(row).require(tx, at.actor, row)
@@ -295,8 +296,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
 
 
 def list_seen_members(tx: Transaction, actor: Actor, row: ProjectRow) -> tuple[list[SyncRow], bool]:
-    """Return the syncs of the spaces of a collection or a site that the actor can see, and whether they see all of its
-    spaces."""
+    """Return the syncs of those spaces of a collection or site that the actor can see, and whether the actor
+    can see all of its spaces."""
     members = store.list_members(tx, row.id)
     spaces = {*kind_of(row).spaces(tx, row), *(member.space_id for member in members)}
     seen = {id for id in spaces if find_kept_space_access(tx, actor, Can.VIEW, id) is not None}
@@ -313,12 +314,12 @@ _PLAIN = {
     "commit_message": "message",
     "poll_seconds": "poll",
 }
-"""Settings that are stored as given, and their columns."""
+"""Settings that are stored unchanged, and their columns."""
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a body that changes a sync, with the ``credential``
-    to store (which can be None). Raises BadRequest."""
+    """Return the columns to change. ``settings``: the fields of a request body that changes a sync, with the
+    ``credential`` to store (which can be None). Raises BadRequest for invalid settings."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:
@@ -341,15 +342,15 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
     if settings.get("forget_host_key"):
         fields["host_key"] = None
         if _waits_for_key(row):
-            # The sync was only waiting for this: no side has to be chosen.
+            # The sync was waiting only for this change, so no one needs to choose a side.
             fields |= {"status": "waiting" if row.first else "failed", "reason": None, "error": None}
     return fields
 
 
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
-    """Request a sync and return its row. ``first``: the decision for a repository that was rewritten or never
-    synced. Raises NotFound, Conflict if a decision is required, and Forbidden for a decision about other
-    people's spaces."""
+    """Request a sync, and return its row. ``first``: the side to continue from, if the repository was
+    rewritten or never synced. Raises NotFound if there is no sync, Conflict if a side must be chosen, and
+    Forbidden for choosing a side for other people's spaces."""
     row = get(tx, at)
     if first is not None:
         _require_whole(tx, at, row)
@@ -367,8 +368,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
 
 
 def decide(tx: Transaction, row: Connected, first: store.First) -> None:
-    """Store the side to continue from. For a collection or a site, the decision applies to all waiting spaces
-    if the collection or site does not wait itself, and otherwise only to its structure."""
+    """Store the side to continue from. For a collection or a site that is itself waiting for a decision, it
+    applies only to the structure; otherwise, it applies to all waiting spaces."""
     members = store.list_members(tx, row.owner_id)
     waiting = [member for member in members if member.status == "stopped"]
     if row.status == "stopped" or not waiting:
@@ -380,7 +381,8 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
     """Disconnect a sync, and return False if there is none. The content and the repository stay unchanged.
-    Raises Conflict, Forbidden."""
+    Raises Conflict if the space is synced as part of a collection or site, and Forbidden without
+    permission."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
@@ -391,7 +393,8 @@ def disconnect(tx: Transaction, at: SyncAccess) -> bool:
 
 
 def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Connected, str]:
-    """Replace the webhook secret. Raises NotFound, Conflict."""
+    """Replace the webhook secret. Raises NotFound if there is no sync, and Conflict if the sync takes its
+    settings from its collection or site."""
     row, hook = _get_own(tx, at), secrets.token_urlsafe(32)
     store.set_fields(tx, row, hook_secret=seal_text(context.sealer, at.rows, at.id, "hook_secret", hook))
     audit(tx, at.actor, "git.hook_renewed", at.organization_id, at.target)
@@ -399,8 +402,9 @@ def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Conne
 
 
 def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
-    """Sync a change request with a branch: its edits are committed from now on to the branch, which the next
-    sync creates if needed. Raises NotFound, BadRequest, Conflict."""
+    """Sync a change request with a branch. From now on, its edits are committed to the branch, which the next
+    sync creates if needed. Raises NotFound if the space isn't synced, BadRequest for an invalid branch name,
+    and Conflict if the branch can't be used."""
     space = access.space
     row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
@@ -444,12 +448,13 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     return link
 
 
-# --- operations of older clients ------------------------------------------------------------------------
+# --- operations for older clients -----------------------------------------------------------------------
 
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
-    """Import or export a repository that the caller specifies, as integrations do. The space is then synced with it on
-    every later request. Raises BadRequest, Conflict."""
+    """Import or export a repository that the caller specifies, as integrations do. Each later request syncs
+    the space with the repository again. Raises BadRequest for invalid settings, and Conflict if the space or
+    folder is already synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

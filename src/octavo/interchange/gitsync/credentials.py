@@ -1,7 +1,6 @@
 """Credentials for repositories: a token, a name and a password, or a generated SSH key.
 
-They are stored encrypted, and no answer, log, or URL contains them.
-"""
+They are stored encrypted, and never appear in responses, logs, or URLs."""
 
 from __future__ import annotations
 
@@ -25,9 +24,9 @@ _USERS = {"bitbucket.org": "x-token-auth"}
 
 
 class Credential(Struct, frozen=True, omit_defaults=True):
-    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format. The kind
-    `app` is stored for access through an app: its secret is the ID of the installation that has the tokens. The kind
-    `oauth` is never stored: a token of a person at GitLab."""
+    """Credential for a repository. ``secret``: the token, the password, or the private key in OpenSSH format.
+    The kind `app` is stored for access through an app: its secret is the ID of the installation that has the
+    tokens. The kind `oauth` is a person's GitLab token, which is never stored."""
 
     kind: Kind
     secret: str
@@ -38,7 +37,7 @@ class Credential(Struct, frozen=True, omit_defaults=True):
 
     def user_at(self, host: str) -> str:
         """Return the username that belongs to the secret. Providers accept any name with a token, except one
-        provider that requires its own."""
+        provider that requires a specific name."""
         return self.user or _USERS.get(host, "x-access-token")
 
 
@@ -48,7 +47,7 @@ def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text
 
 
 def open_text(sealer: Sealer, row: Connected, column: Column) -> str | None:
-    """Decrypt a column; None if it is empty. Raises Unavailable."""
+    """Decrypt a column; None if it is empty. Raises Unavailable if the key is missing."""
     sealed = getattr(row, column)
     return None if sealed is None else _COLUMNS[type(row), column].open(sealer, sealed, row.owner_id)
 
@@ -64,7 +63,7 @@ def seal_credential(
 
 
 def credential_of(sealer: Sealer, row: Connected) -> Credential | None:
-    """Return the decrypted credential. Raises Unavailable."""
+    """Return the decrypted credential. Raises Unavailable if the key is missing."""
     text = open_text(sealer, row, "secret")
     return None if text is None else msgspec.json.decode(text, type=Credential)
 

@@ -1,4 +1,4 @@
-"""Reasons why syncs fail or stop."""
+"""Reasons for failed or stopped syncs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ _UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
-    """Reason why a sync failed, with the API's value. The reasons in ``DECIDED`` wait for a person's
-    decision; all others are retried."""
+    """Reason for a failed sync, with its value in the API. With a reason in ``DECIDED``, the sync waits for a
+    person's decision; with all others, it is retried."""
 
     REWRITTEN = "rewritten"
     BRANCH_GONE = "branch_gone"
@@ -29,16 +29,16 @@ class Reason(Enum):
 
 
 DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reason.HOST_KEY, Reason.STRUCTURE})
-"""Reasons for which the repository changed so much that following it could lose people's edits."""
+"""Reasons that mean that the repository changed so much that following it could lose people's edits."""
 
 
 def clean(text: str) -> str:
-    """Return external text without characters that are invalid in texts or that databases reject."""
+    """Return external text without characters that are invalid in text or that databases reject."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 
 class Stopped(Exception):
-    """Raised if a sync couldn't continue. The message is for people and contains no secret."""
+    """Raised if a sync can't continue. The message is for people and contains no secrets."""
 
     def __init__(self, reason: Reason, message: str) -> None:
         message = clean(message)

@@ -1,4 +1,4 @@
-"""Git installations: connect spaces and sites with GitHub and GitLab."""
+"""Git installations: connect spaces, sites, and collections to GitHub and GitLab."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
     errors=(404, 409),
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
-    """Begin to connect a space, a site, or a collection with GitHub or GitLab. Requires the role `create` or higher
-    there. Then sign in at the provider, or update the installation with an access token, and choose a repository and a
-    branch."""
+    """Start connecting a space, a site, or a collection to GitHub or GitLab. Requires the role `create` or
+    higher for it. Then sign in with the provider, or update the installation with an access token, and choose
+    a repository and a branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):
@@ -73,8 +73,8 @@ def get_installation(call: Call, at: SyncAccess) -> wire.GitInstallation:
     yields=SYNCS_SITE,
 )
 def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstallation) -> wire.GitInstallation:
-    """Update a Git installation and request a sync. With an access token, a repository, a branch, and a `priority`,
-    it is connected. Another repository needs another installation."""
+    """Update a Git installation, and request a sync. It is connected once it has an access token, a
+    repository, a branch, and a `priority`. To use a different repository, create another installation."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     wanted = wire.read_installation_request(found, body)
@@ -87,14 +87,14 @@ def update_installation(call: Call, at: SyncAccess, body: wire.UpdateGitInstalla
 
 @operation("uninstallGitSyncInstallation", "DELETE", _ONE, needs=Can.ADMIN, errors=(409,))
 def uninstall(call: Call, at: SyncAccess) -> bool:
-    """Delete a Git installation. The content and the repository remain unchanged."""
+    """Delete a Git installation. The content and the repository stay unchanged."""
     with call.db.write() as tx:
         return installations.uninstall(tx, at)
 
 
 @operation("listGitProviderApps", "GET", "/git/providers", needs=Can.SIGN_IN)
 def list_apps(call: Call, caller: SignedIn) -> wire.GitProviderApps:
-    """List the Git providers and whether this server has an app there."""
+    """List the Git providers, and whether this server has an app for each of them."""
     settings = call.context.settings
     return wire.GitProviderApps(
         [
@@ -113,8 +113,8 @@ def list_apps(call: Call, caller: SignedIn) -> wire.GitProviderApps:
     errors=(404, 409, 503),
 )
 def begin_authorization(call: Call, at: SyncAccess) -> wire.GitAuthorizationLinks:
-    """Create the URLs at which the caller signs in at GitHub or GitLab, so that a repository can be connected through
-    the server's app. The provider redirects the browser back with a `state` and a `code`."""
+    """Create the URLs where the caller signs in with GitHub or GitLab, so that a repository can be connected
+    through the server's app. The provider redirects the browser back with a `state` and a `code`."""
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)
     return wire.present_links(app_access.begin(call.context, at, found.provider))
@@ -130,7 +130,8 @@ def begin_authorization(call: Call, at: SyncAccess) -> wire.GitAuthorizationLink
 def finish_authorization(
     call: Call, caller: SignedIn, body: wire.FinishGitAuthorization
 ) -> wire.GitAuthorization:
-    """Complete a sign-in at GitHub or GitLab. Only the person who began it can complete it, once."""
+    """Complete signing in with GitHub or GitLab. Only the person who started can complete it, and only
+    once."""
     at = app_access.finish(call.context, caller.actor, body.state, body.code)
     with call.db.read() as tx:
         found = installations.get_installation(tx, at)

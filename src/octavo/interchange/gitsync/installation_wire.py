@@ -1,4 +1,4 @@
-"""Git installations on the wire."""
+"""Wire format of Git installations."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class SpaceInstallationTarget(Struct, rename="camel", tag_field="type", tag="spa
 
 
 class SiteInstallationTarget(Struct, rename="camel", tag_field="type", tag="site"):
-    """Site to connect with all of its spaces."""
+    """Site to connect, with all of its spaces."""
 
     site_id: str
 
 
 class CollectionInstallationTarget(Struct, rename="camel", tag_field="type", tag="collection"):
-    """Collection that is connected with all of its spaces; an Octavo extension."""
+    """Collection to connect, with all of its spaces; an Octavo extension."""
 
     collection_id: str
 
@@ -69,8 +69,8 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation, with its number at the provider if it is known: ``repositoryId`` at
-    GitHub, ``projectId`` at GitLab. The access token is never shown."""
+    """Repository of an installation, with its number at the provider if known: ``repositoryId`` for GitHub,
+    ``projectId`` for GitLab. The access token is never returned."""
 
     repository_id: int | UnsetType = UNSET
     project_id: int | UnsetType = UNSET
@@ -81,7 +81,7 @@ class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
     """Repository to connect. ``repositoryId``: for GitHub, the number or the owner and name of the
     repository. ``projectId``: for GitLab, the number or the path of the project. ``customInstanceURL``: for
-    GitLab, the URL of a server other than gitlab.com. ``accessToken``: for GitHub, an extension of Octavo."""
+    GitLab, the URL of a server other than gitlab.com. ``accessToken``: for GitHub, an Octavo extension."""
 
     repository_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
     project_id: RepositoryNumber | RepositoryPath | UnsetType = UNSET
@@ -91,8 +91,8 @@ class UpdateProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
-    """Changed settings of an installation. ``priority``: the side from which the first sync starts, or from
-    which a waiting sync continues."""
+    """Updated settings of an installation. ``priority``: the side that the first sync starts from, or that a
+    waiting sync continues from."""
 
     provider: ListedProvider | UnsetType = UNSET
     provider_configuration: UpdateProviderConfiguration | UnsetType = UNSET
@@ -105,8 +105,8 @@ class UpdateGitInstallation(Struct, rename="camel", kw_only=True):
 
 
 class GitProviderApp(Struct):
-    """App of this server at a Git provider. ``url``: the server of the provider. ``configured``: whether the server
-    administrator registered an app there; otherwise, only access tokens can be used."""
+    """This server's app for a Git provider. ``url``: the provider's server. ``configured``: whether the
+    server administrator registered an app; otherwise, only access tokens can be used."""
 
     provider: ListedProvider
     url: str
@@ -114,22 +114,21 @@ class GitProviderApp(Struct):
 
 
 class GitProviderApps(Struct):
-    """Git providers, and whether this server has an app at each of them."""
+    """Git providers, and whether this server has an app for each of them."""
 
     items: list[GitProviderApp]
 
 
 class GitAuthorizationLinks(Struct, rename="camel"):
-    """URLs at the provider for a browser, valid for 30 minutes. ``url``: the page where the caller signs in.
-    ``installUrl``: the page where they choose the repositories of the GitHub App."""
+    """Provider URLs to open in a browser, valid for 30 minutes. ``url``: the page where the caller signs in.
+    ``installUrl``: the page where they choose the GitHub App's repositories."""
 
     url: str
     install_url: str | UnsetType = UNSET
 
 
 class FinishGitAuthorization(Struct):
-    """Parameters with which the provider redirected the browser. ``code``: omitted if the caller only chose
-    repositories."""
+    """Parameters from the provider's redirect. ``code``: omitted if the caller only chose repositories."""
 
     state: Annotated[str, Meta(min_length=1, max_length=200)]
     code: Annotated[str, Meta(max_length=1000)] = ""
@@ -173,10 +172,10 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
-    """Connection with a Git provider. ``status``: `unauthenticated` without an access token, `pending` without a
-    repository, otherwise `active`. ``access``: whether the caller signed in at the provider's app, or specified an
-    access token; an extension of Octavo. ``parentInstallationId``: the site or collection that a space is synced
-    with."""
+    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` without
+    a repository, otherwise `active`. ``access``: whether the caller signed in with the provider or specified
+    an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is
+    synced as part of."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
@@ -238,7 +237,7 @@ class GitFile(Struct):
 
 
 class GitFileQuery(Struct, kw_only=True):
-    """Query of a file. ``ref``: the branch, tag, or commit."""
+    """Query parameters for a file. ``ref``: the branch, tag, or commit."""
 
     path: Annotated[str, Meta(min_length=1, max_length=1000)]
     ref: Branch
@@ -247,8 +246,8 @@ class GitFileQuery(Struct, kw_only=True):
 def read_installation_request(
     installation: GitConnection, body: UpdateGitInstallation
 ) -> RequestedInstallation:
-    """Return the requested settings. Raises BadRequest for settings of another provider, and for settings
-    that Octavo doesn't have."""
+    """Return the requested settings. Raises BadRequest for settings that belong to another provider or that
+    Octavo doesn't support."""
     if body.provider is not UNSET and body.provider != installation.provider:
         raise BadRequest(f"provider: can't be changed from {installation.provider}")
     if or_none(body.agent_instructions):

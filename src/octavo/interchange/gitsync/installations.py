@@ -1,9 +1,8 @@
-"""Connections with GitHub and GitLab in the form of the public API: created for a space or a site, and then configured
-with a repository.
+"""GitHub and GitLab connections as represented in the public API: created for a space or a site, and then
+configured with a repository.
 
-A connection with a repository is the sync itself (see ``connecting``), so its settings are those of the sync.
-Before, it has a separate row, with the access token for listing repositories.
-"""
+Once a connection has a repository, it is the sync itself (see ``connecting``), so its settings are those of
+the sync. Before that, it has a separate row with the access token for listing repositories."""
 
 from __future__ import annotations
 
@@ -37,8 +36,9 @@ _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
 
 class RequestedInstallation(Struct, frozen=True):
     """Requested settings of an installation. ``repository``: the path of the repository at its provider.
-    ``repository_id``: its number there. ``settings``: the settings of a sync, by their names. None: not
-    specified. ``through_app``: the repository that the caller can use through an app, once it is connected."""
+    ``repository_id``: its number at the provider. ``settings``: the settings of a sync, by name.
+    ``through_app``: the repository that the caller can use through an app, once it is connected. None means
+    not specified."""
 
     repository: str | None
     repository_id: int | None
@@ -52,8 +52,8 @@ class RequestedInstallation(Struct, frozen=True):
 
 
 class GitConnection(Struct, frozen=True):
-    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A connection that
-    began as a draft keeps the draft in addition to its sync."""
+    """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
+    connection that started as a draft keeps the draft in addition to its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -80,7 +80,7 @@ def get_installation(tx: Transaction, at: SyncAccess) -> GitConnection:
 
 
 def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitConnection:
-    """Begin a connection. Raises Conflict if there is one."""
+    """Start a connection. Raises Conflict if there already is one."""
     if find_installation(tx, at) is not None:
         raise Conflict(f"This {at.kind} already has a Git installation. Delete it first.")
     moment = now()
@@ -108,7 +108,7 @@ def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitCon
 
 
 def uninstall(tx: Transaction, at: SyncAccess) -> bool:
-    """Disconnect. Return False if there is no installation. Raises Conflict, Forbidden; see ``disconnect``."""
+    """Disconnect. Return False if there is no installation. Raises the same errors as ``disconnect``."""
     found = find_installation(tx, at)
     if found is None:
         return False
@@ -122,8 +122,9 @@ def uninstall(tx: Transaction, at: SyncAccess) -> bool:
 def update_installation(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedInstallation
 ) -> None:
-    """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises NotFound,
-    BadRequest, Conflict, Forbidden."""
+    """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises
+    NotFound if there is no installation, BadRequest for invalid settings, Conflict if they can't be changed,
+    and Forbidden without permission."""
     found = get_installation(tx, at)
     if found.sync is not None:
         _update_sync(tx, context, at, found, found.sync, wanted)
@@ -169,7 +170,7 @@ def _update_draft(
     if wanted.origin is not None:
         origin = None if wanted.origin == ORIGINS[draft.provider] else wanted.origin
         if origin != draft.instance_url:
-            # A token is never sent to a server that it was not given for.
+            # A token is never sent to a server other than the one it was specified for.
             values |= {"instance_url": origin, "secret": None, "authorized_by": None}
     if wanted.token is not None:
         values["authorized_by"] = None
@@ -232,8 +233,8 @@ def _stored_token(context: Context, draft: DraftRow) -> Credential | None:
 
 
 def account_of(context: Context, installation: GitConnection, provider: str) -> ProviderAccount:
-    """Return the access to a provider. Raises Conflict for an installation of another provider, or without an access
-    token, and if another person signed in at the provider."""
+    """Return access to a provider's API. Raises Conflict if the installation belongs to another provider, has
+    no access token, or was signed in to by another person."""
     if installation.provider != provider:
         raise Conflict(f"This installation is for {installation.provider}, not for {provider}.")
     sync, draft = installation.sync, installation.draft
@@ -264,9 +265,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: RequestedInstallation
 ) -> RequestedInstallation:
-    """Request the data that an update of a connection without a repository needs from the provider: the path
-    of a project that was specified by its id, and whether the repository of a site describes its structure.
-    Raises Conflict, and OctavoError if the provider doesn't respond."""
+    """Get the data from the provider that is needed to update a connection without a repository: the path of
+    a project that was specified by its id, and whether a site's repository describes its structure. Raises
+    Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted
@@ -306,5 +307,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the number of the repository at its provider, if a client specified it."""
+    """Return the repository's number at its provider, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

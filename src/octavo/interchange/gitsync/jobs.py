@@ -1,4 +1,5 @@
-"""Triggers of syncs: a change of main, a webhook of the provider, the polling interval, or a person's request."""
+"""Sync triggers: a change to the main version, a provider's webhook, the polling interval, or a person's
+request."""
 
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ _MOST_POLLED = 500
 
 @job(SYNC, bound=None, attempts=4, seconds=_SECONDS)
 def sync(context: Context, space: str, cause: Cause) -> None:
-    """Synchronize a space and its repository. Failures are recorded and retried later."""
+    """Sync a space with its repository. Failures are recorded and retried later."""
     _run(context, SyncRow, space, cause)
 
 
 @job(SYNC_PROJECT, bound=None, attempts=4, seconds=_SECONDS)
 def sync_project(context: Context, project: str, cause: Cause) -> None:
-    """Determine the spaces that a collection or a site is synced with, and sync them."""
+    """Match the spaces of a collection or site with folders, and sync them."""
     _run(context, ProjectRow, project, cause)
 
 
@@ -42,8 +43,8 @@ def _run(context: Context, of: type[Connected], id: str, cause: Cause) -> None:
 def run_here(
     context: Context, of: type[Connected], id: str, cause: Cause = "asked", holder: str | None = None
 ) -> str | None:
-    """Run a sync in this thread and return its outcome; None if another one is running. Raises LeaseLost if another
-    process took over."""
+    """Run a sync in this thread, and return its outcome; None if another one is running. Raises LeaseLost if
+    another process took over."""
     # Imported here because Git is slow to load.
     from .project_running import run_project
     from .syncing import run_sync
@@ -66,7 +67,7 @@ schedule("git-poll", _POLL_EVERY, "pollGit")
 
 @job("removeGitCopies", bound=None, attempts=1)
 def remove_copies(context: Context) -> None:
-    """Remove the copies of repositories of spaces that are no longer synced."""
+    """Remove the repository copies of spaces that are no longer synced."""
     from .repository import remove_copies as remove
 
     with context.db.read() as tx:
@@ -79,8 +80,8 @@ schedule("git-copies", 86_400.0, "removeGitCopies")
 
 @outbox.consumer("gitsync")
 def notice_edit(tx: Transaction, event: outbox.Event) -> None:
-    """Request a sync to commit a revision of main, or of a change request that has a branch; the sync finds nothing to
-    do for revisions that came from a sync."""
+    """Request a sync to commit a revision of the main version, or of a change request that has a branch. For
+    revisions that came from a sync, the new sync finds nothing to do."""
     if event.space_id is None or event.organization_id is None:
         return
     if event.type in ("space_deleted", "space_restored"):

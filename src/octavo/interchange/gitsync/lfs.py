@@ -1,8 +1,7 @@
-"""Files in Git LFS: a repository contains pointers to them, and a separate server stores their bytes.
+"""Git LFS files: a repository contains pointers to them, and a separate server stores their bytes.
 
-Git LFS identifies an object by its SHA-256, and so does Octavo. So a synced file stays the same, and only its pointer
-is written where the ``.gitattributes`` of the repository put it into LFS.
-"""
+Like Octavo, Git LFS identifies an object by its SHA-256 hash. So a synced file stays the same, and only its
+pointer is written to the repository if ``.gitattributes`` puts the file into LFS."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ ATTRIBUTES = ".gitattributes"
 MOST_POINTER = 1024
 """Maximum size of a pointer, in bytes."""
 MOST_TOGETHER = 4 * 1024**3
-"""Maximum number of bytes that one sync fetches."""
+"""Maximum number of bytes to fetch in one sync."""
 _VERSION = b"version https://git-lfs.github.com/spec/v1\n"
 _OID = re.compile(r"^oid sha256:([0-9a-f]{64})$", re.MULTILINE)
 _SIZE = re.compile(r"^size (\d{1,15})$", re.MULTILINE)
@@ -44,13 +43,14 @@ _BATCH = 100
 _ANSWER = Limits(size=1024 * 1024, seconds=60, follow=False)
 _SECONDS = 600.0
 _GRANTED = 600.0
-"""Maximum time for which access to a Git LFS server is reused, in seconds."""
+"""Maximum seconds for which access to a Git LFS server is reused."""
 _MOST_ATTRIBUTES = 256 * 1024
 _MOST_SAID = 200
 
 
 class Pointer(Struct, frozen=True):
-    """Pointer to a file. ``oid``: the SHA-256 of the bytes, in hexadecimal. ``size``: the size in bytes."""
+    """Pointer to a file. ``oid``: the SHA-256 hash of the bytes, in hexadecimal. ``size``: the size in
+    bytes."""
 
     oid: str
     size: int
@@ -61,7 +61,7 @@ class Pointer(Struct, frozen=True):
 
 
 def read_pointer(data: bytes) -> Pointer | None:
-    """Parse a pointer. Return None for data that is not a pointer."""
+    """Parse a pointer. Return None for data that isn't a pointer."""
     if len(data) > MOST_POINTER or not data.startswith(_VERSION):
         return None
     text = data.decode("utf-8", "replace")
@@ -73,7 +73,7 @@ def read_pointer(data: bytes) -> Pointer | None:
 
 
 class Tracked:
-    """Lookup of the paths in the synced folder that the attributes of a commit put into LFS."""
+    """Lookup of the paths in the synced folder that a commit's ``.gitattributes`` put into LFS."""
 
     def __init__(self, copy: Repository, commit: str | None) -> None:
         self._copy = copy
@@ -102,7 +102,7 @@ class Tracked:
 
 
 def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
-    """Yield the parts of each pattern about LFS, and whether it puts files into LFS."""
+    """Yield the parts of each LFS pattern, and whether it puts files into LFS."""
     for line in text.splitlines():
         pattern, *attributes = line.split() or [""]
         if not pattern or pattern.startswith("#") or pattern.endswith("/"):
@@ -114,7 +114,8 @@ def _read_rules(text: str) -> Iterator[tuple[list[str], bool]]:
 
 
 def _fits(pattern: list[str], path: list[str]) -> bool:
-    """Return whether a path matches a pattern. ``**`` matches any folders, and at the end everything inside."""
+    """Return whether a path matches a pattern. ``**`` matches any folders or, at the end, everything inside a
+    folder."""
     reached = {0}
     for place, name in enumerate(path):
         following = set()
@@ -160,8 +161,8 @@ class _Answer(Struct):
 
 
 class _Authentication(Struct):
-    """Response of an SSH server about its Git LFS server: the URL, and the headers that grant access to it
-    for a number of seconds."""
+    """An SSH server's response about its Git LFS server: the URL, and the headers that grant access for a
+    number of seconds."""
 
     href: str
     header: dict[str, str] = field(default_factory=dict)
@@ -173,8 +174,8 @@ class ObjectRefused(Exception):
 
 
 class LargeFiles:
-    """Bytes behind the pointers of one space's repository. ``wrong``: the reasons why some are missing, by
-    their oids."""
+    """Bytes behind the pointers in a space's repository. ``wrong``: the reasons why some are missing, by
+    oid."""
 
     def __init__(
         self,
@@ -191,11 +192,11 @@ class LargeFiles:
         self._together = ByteAllowance(MOST_TOGETHER)
 
     def has(self, pointer: Pointer) -> bool:
-        """Return whether the bytes are among the stored files."""
+        """Return whether the bytes are stored."""
         return pointer.oid in self._here
 
     def explain_missing(self, pointer: Pointer) -> str:
-        """Return the explanation for a file that has the pointer in place of its bytes."""
+        """Return an explanation for a file that contains the pointer instead of its bytes."""
         why = self.wrong.get(pointer.oid, "its content is in Git LFS, which can't be used here")
         return f"only its Git LFS pointer is synced: {why}"
 
@@ -203,7 +204,8 @@ class LargeFiles:
         """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
         wanted = {pointer.oid: pointer for pointer in pointers if pointer.oid not in self._here}
         with self._context.db.read() as tx:
-            # Only files that this space has had: a pointer identifies a file but doesn't grant access to it.
+            # Use only files that this space has had, because a pointer identifies a file but doesn't grant
+            # access to it.
             known = store.find_blobs(tx, self._space_id, wanted)
         self._here |= {oid for oid in known if self._context.files.exists(oid)}
         for oid, pointer in list(wanted.items()):
@@ -214,8 +216,8 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Upload the bytes that the server lacks, by SHA-256. Return the reasons for failures, also by
-        SHA-256. Raises Stopped if the server may accept them later."""
+        """Upload the bytes that the server lacks, by SHA-256 hash. Return the reasons for failures, also by
+        hash. Raises Stopped if the server may accept them later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:
@@ -283,7 +285,7 @@ class LargeFiles:
             raise ObjectRefused("the Git LFS server returned an invalid response. Check its URL") from None
 
     def _server(self, operation: str) -> _Action:
-        """Return the URL for batch requests. An SSH server is asked for its Git LFS server."""
+        """Return the URL for batch requests. For SSH, ask the server for the URL of its Git LFS server."""
         url = self._remote.url
         if self._remote.scheme in ("http", "https"):
             return _Action(f"{url}{'' if url.endswith('.git') else '.git'}/info/lfs/objects/batch")
@@ -344,8 +346,8 @@ class LargeFiles:
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """Return whether a URL can use plain HTTP, either because the repository does, or because the
-        operator trusts the host."""
+        """Return whether a URL can use plain HTTP, either because the repository does, or because the server
+        administrator trusts the host."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"
         try:
@@ -354,7 +356,7 @@ class LargeFiles:
             raise ObjectRefused(f"Git LFS: {error.message}") from None
 
     def _is_ours(self, url: str) -> bool:
-        """Return whether the credential of the repository can be sent to a URL."""
+        """Return whether the repository's credential can be sent to a URL."""
         there, ours = read_address(url), read_address(self._remote.url)
         return (
             there is not None

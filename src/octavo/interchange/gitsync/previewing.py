@@ -81,7 +81,8 @@ def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_Fe
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> ProjectLook:
-    """Return the folders with the spaces that they would become. Raises BadRequest, Conflict, Unavailable."""
+    """Return the folders with the spaces that they would become. Raises BadRequest if the repository can't be
+    read, Conflict if it can't be synced, and Unavailable if it takes too long."""
     with _fetch_repository(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
@@ -93,7 +94,7 @@ def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> 
 
 def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
     """Return the changes that a first sync would make. Raises BadRequest if the repository can't be read, and
-    Unavailable."""
+    Unavailable if it takes too long."""
     with _fetch_repository(context, where) as looked:
         copy = looked.copy
         ours = _ours(context, space_id)
@@ -114,14 +115,14 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, the id in Git
-    LFS."""
+    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, its Git
+    LFS id."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 
 
 def _ours(context: Context, space_id: str) -> dict[str, set[str]]:
-    """Return the hashes of each file of the space as in ``_names``, by path."""
+    """Return the hashes of each file in the space, as in ``_names``, by path."""
     with context.db.read() as tx:
         writing = write_all(tx, main_state(tx, space_id), lambda digest: get_body(tx, digest))
     made = {body_hash(text): text for text in writing.bodies}

@@ -1,7 +1,6 @@
-"""Sync of a collection or a site: match folders of the repository with spaces, then sync each of them.
+"""Sync a collection or a site: match folders in the repository with spaces, then sync each of them.
 
-Imported only where it is used, because Git is slow to load.
-"""
+Imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 
@@ -32,7 +31,7 @@ from .store import First, ProjectRow, SyncRow
 from .syncing import run_sync
 
 MOST_PLACES = 500
-"""Maximum number of folders of a project that are considered as spaces."""
+"""Maximum number of folders in a project to consider as spaces."""
 
 
 class ProjectFolder:
@@ -112,8 +111,8 @@ def run_project(context: Context, project_id: str, cause: Cause, holder: str) ->
 
 
 def _space_to_notify(tx: Transaction, row: ProjectRow) -> str | None:
-    """Return the space where the person who connected the project is notified of its failure; None if they can't see
-    any."""
+    """Return the space to use in notifying the person who connected the project of its failure; None if they
+    can't see any space."""
     actor = actor_for_job(row.user_id, row.organization_id)
     spaces = [member.space_id for member in store.list_members(tx, row.id)] or kind_of(row).spaces(tx, row)
     return next((id for id in spaces if find_space_access(tx, actor, Can.VIEW, id) is not None), None)
@@ -128,10 +127,10 @@ class _Run(SyncRun[ProjectRow]):
             self.kind.require(tx, self.actor, row)
 
     def match_folders(self, copy: Repository) -> list[Problem]:
-        """Match folders with spaces and return the problems."""
+        """Match folders with spaces, and return the problems."""
         self.head = head = self.fetch(copy)
         row = self.row
-        # Without a commit, nothing was synced; after a decision, the current state is used.
+        # Without a commit, nothing has been synced yet; after a decision, the current state is used.
         if row.first is None and row.commit_id is not None:
             self.require_same(copy, head, copy.tree_of(row.commit_id))
         ground = ProjectFolder(copy, head, row.seen)
@@ -163,7 +162,7 @@ class _Run(SyncRun[ProjectRow]):
         share_settings(tx, self.context, row)
 
     def _commit(self, copy: Repository, head: str | None, files: dict[str, bytes]) -> str | None:
-        """Commit the files that belong to the project and to no space, such as docs.yaml."""
+        """Commit the files that belong to the project but not to any space, such as docs.yaml."""
         entries: dict[str, CommittedFile | None] = {
             path: CommittedFile(0o100644, copy.add_file(data)) for path, data in files.items()
         }
@@ -219,7 +218,7 @@ class _Members:
     def _move(self, member: SyncRow, folder: str) -> None:
         fields: dict[str, Any] = {"folder": f"{self.row.folder}{folder}", "was": member.was or member.folder}
         if member.reason == Reason.EMPTIED.value:
-            # The sync was waiting for this.
+            # The sync was waiting for this change.
             fields |= {"status": "waiting", "reason": None, "error": None}
         store.set_fields(self.tx, member, **fields)
 

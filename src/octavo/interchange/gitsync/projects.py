@@ -1,7 +1,6 @@
 """Projects (synced collections and sites): their spaces, and the folder of each.
 
-``project_running.py`` asks the kind of the project (``ProjectKind``) at each sync.
-"""
+``project_running.py`` asks the kind of project (``ProjectKind``) for them during each sync."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ Kind = Literal["collection", "site"]
 
 
 class SpaceFolder(Struct, frozen=True):
-    """Folder that is a space, relative to the project's folder and ending in a slash; empty for the whole
+    """Folder that is a space, relative to the project's folder and ending in a slash; empty for the entire
     project. ``space_id``: the space; None for a space to create. ``first``: the side that determines the
     content; None if the folder is already synced or skipped."""
 
@@ -33,7 +32,7 @@ class CommittedFolder(Protocol):
     """Folder of a project in a commit."""
 
     def folders(self) -> list[str]:
-        """Return the names of the folders directly inside."""
+        """Return the names of the folders directly inside the project."""
         ...
 
     def holds(self, path: str) -> bool:
@@ -49,15 +48,15 @@ class CommittedFolder(Protocol):
         ...
 
     def is_moved(self, old: str, new: str, since: str | None) -> bool:
-        """Return whether the folder ``new`` is the folder ``old`` of the commit ``since``, and ``old`` no
+        """Return whether the folder ``old`` in the commit ``since`` was moved to ``new``, so that ``old`` no
         longer exists."""
         ...
 
 
 class MatchedProject(Struct):
-    """Result of matching. ``spaces``: the space that is synced with each folder, and whether it was just
-    created. ``files``: the files to commit for the project itself. ``agreed``: the state to store after these
-    commits arrived."""
+    """Result of matching. ``spaces``: the space to sync with each folder, and whether it was just created.
+    ``files``: the files to commit for the project itself. ``agreed``: the state to store once these commits
+    are pushed."""
 
     spaces: dict[str, tuple[str, bool]]
     agreed: Any
@@ -66,27 +65,28 @@ class MatchedProject(Struct):
 
 
 class ProjectKind(Protocol):
-    """Kind of project, which decides its spaces and their folders."""
+    """Kind of project, which determines its spaces and their folders."""
 
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         """Raise NotFound or Forbidden if the actor can't sync the project."""
         ...
 
     def spaces(self, tx: Transaction, row: ProjectRow) -> list[str]:
-        """Return the existing spaces, synced or not."""
+        """Return the existing spaces, whether synced or not."""
         ...
 
     def preview(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> tuple[list[SpaceFolder], list[Problem]]:
-        """Return the changes that a first sync would make, without writing. Raises BadRequest."""
+        """Return the changes that a first sync would make, without making them. Raises BadRequest if the
+        repository can't be used."""
         ...
 
     def apply_repository(
         self, tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder
     ) -> MatchedProject:
-        """Change spaces and structure to match the repository where it determines them. Change nothing where
-        the repository follows. Raises OctavoError, Stopped."""
+        """Change spaces and structure to match the repository where it takes precedence. Where Octavo takes
+        precedence, change nothing. Raises OctavoError or Stopped if the sync can't continue."""
         ...
 
 

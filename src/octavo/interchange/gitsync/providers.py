@@ -1,5 +1,5 @@
-"""Reports to Git providers over their APIs: the result of a commit, as its status. All requests to providers connect
-the same way."""
+"""Report the result of a commit to Git providers through their APIs, as a commit status. All requests to
+providers are sent in the same way."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _STATES = {
 
 
 class CommitStatus(Struct, frozen=True):
-    """Status of a commit. ``name``: the name that distinguishes the statuses of several spaces. ``key``: a
+    """Status of a commit. ``name``: a name that distinguishes the statuses of different spaces. ``key``: a
     short identifier with the same purpose, for providers that require one. ``url``: the page with details."""
 
     commit: str
@@ -47,7 +47,7 @@ class ProviderRequest(Struct, frozen=True):
 
 
 def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raise BadRequest with the name of the field if the provider's API can't be used."""
+    """Raise BadRequest that names the field if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository on GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
@@ -59,7 +59,7 @@ def require_provider_api(remote: Remote, provider: str, credential: str | None, 
 
 
 def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
-    """Return the URL of a repository in its provider's API, and the headers of every request there."""
+    """Return the URL of a repository in its provider's API, and the headers for all requests to it."""
     origin = remote.url.removesuffix(remote.path)
     parts = _parts(remote)
     owner, name = (quote(part, safe="") for part in parts[-2:])

@@ -18,7 +18,7 @@ from .providers import ProviderRequest, repository_api, require_provider_api
 from .urls import Remote
 
 MOST = 200
-"""Maximum number of pull requests that are followed at a time."""
+"""Maximum number of pull requests to follow at a time."""
 _LIMITS = Limits(size=8 * 1024 * 1024, seconds=20, follow=False)
 _PAGE = {"github": 100, "gitlab": 100, "gitea": 50, "bitbucket": 50}
 _PAGES = 20
@@ -27,7 +27,7 @@ _MOST_TITLE = 200
 
 class Pull(Struct, frozen=True):
     """Open pull request. ``branch``: its branch, if it is in the same repository. ``ref``: the ref to fetch;
-    None if the repository has none. ``merged``: the merge commit, if the provider returns it."""
+    None if the repository doesn't have one. ``merged``: the merge commit, if the provider returns it."""
 
     number: str
     title: str
@@ -41,8 +41,8 @@ class Pull(Struct, frozen=True):
 def list_request(
     remote: Remote, provider: str, credential: Credential, branch: str, page: int
 ) -> ProviderRequest:
-    """Return the request for the open pull requests to a branch, in the provider's public API. Raises BadRequest if
-    there is none."""
+    """Return the request for the open pull requests into a branch, in the provider's public API. Raises
+    BadRequest if there is none."""
     require_provider_api(remote, provider, credential.kind, "pullRequests")
     base, headers = repository_api(remote, provider, credential)
     to, size = quote(branch, safe=""), _PAGE[provider]
@@ -66,8 +66,8 @@ def one_request(remote: Remote, provider: str, credential: Credential, number: s
 def list_open(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str
 ) -> tuple[list[Pull], bool]:
-    """Return the open pull requests to a branch, and whether the list is complete. Raises OctavoError if the
-    provider doesn't respond."""
+    """Return the open pull requests into a branch, and whether the list is complete. Raises OctavoError if
+    the provider doesn't respond."""
     found: dict[str, Pull] = {}
     for page in range(1, _PAGES + 1):
         answer = _ask(fetcher, list_request(remote, provider, _given(credential), branch, page))
@@ -78,7 +78,8 @@ def list_open(
             pull = read_pull(provider, value, branch)
             if pull is not None and pull.state == "open":
                 found[pull.number] = pull
-        # A Gitea server may return fewer than requested, so only an empty page is known to be the last.
+        # A Gitea server may return fewer results than requested, so only an empty page is known to be the
+        # last.
         if not values or (provider != "gitea" and len(values) < _PAGE[provider]):
             return list(found.values())[:MOST], len(found) <= MOST
         if len(found) > MOST:
@@ -89,8 +90,8 @@ def list_open(
 def find_pull(
     fetcher: Fetcher, remote: Remote, provider: str, credential: Credential | None, branch: str, number: str
 ) -> Pull | None:
-    """Return one pull request; None if it isn't to this branch. Raises OctavoError if the provider doesn't
-    respond."""
+    """Return one pull request; None if it doesn't target this branch. Raises OctavoError if the provider
+    doesn't respond."""
     return read_pull(
         provider, _ask(fetcher, one_request(remote, provider, _given(credential), number)), branch
     )
@@ -115,8 +116,7 @@ def _ask(fetcher: Fetcher, request: ProviderRequest) -> object:
 
 
 def read_pull(provider: str, said: Any, target: str) -> Pull | None:
-    """Parse a pull request of a provider. Return None for a pull request to another branch, and for other
-    data."""
+    """Parse a provider's pull request. Return None if it targets another branch or isn't a pull request."""
     try:
         found = _READ[provider](said, target)
     except (KeyError, TypeError, AttributeError):
@@ -154,7 +154,7 @@ def _pull(
 
 
 def _github(said: Mapping[str, Any], target: str) -> Pull | None:
-    """Parse a pull request of GitHub, Gitea, or Forgejo."""
+    """Parse a pull request from GitHub, Gitea, or Forgejo."""
     if _text(said["base"]["ref"]) != target:
         return None
     number = _number(said["number"])
@@ -190,7 +190,7 @@ def _gitlab(said: Mapping[str, object], target: str) -> Pull | None:
 
 
 def _bitbucket(said: Mapping[str, Any], target: str) -> Pull | None:
-    """Parse a pull request of Bitbucket. A pull request from another repository can't be fetched from this
+    """Parse a pull request from Bitbucket. A pull request from another repository can't be fetched from this
     one."""
     if _text(said["destination"]["branch"]["name"]) != target:
         return None

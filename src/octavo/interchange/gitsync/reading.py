@@ -1,9 +1,8 @@
-"""Changes of pages and items that commits made.
+"""Changes that commits made to pages and items.
 
-Where only texts and bytes differ, only those are read. If files were added or removed, or the navigation, the
-configuration, or a title changed, both trees are planned as an import would, and the difference between the two plans
-is the change that the commits made; settings of the space that no file contains are kept.
-"""
+If only texts and bytes changed, only those are read. If files were added or removed, or the navigation, the
+configuration, or a title changed, both trees are planned like an import, and the difference between the two
+plans is the change that the commits made. Space settings that no file contains are kept."""
 
 from __future__ import annotations
 
@@ -54,7 +53,8 @@ from .synced_state import SyncedState
 _MOST_FAST = 500
 _BATCH = 100
 Adopted = Callable[[], Mapping[tuple[str, str], str]]
-"""Function that returns the ids that pages and items already have elsewhere, by kind and name (``name_of``)."""
+"""Function that returns the ids that pages and items already have in change requests, by kind and name
+(``name_of``)."""
 _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
 
 
@@ -66,8 +66,8 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 
 class ReadContent(Struct):
-    """Content that the commits of a repository changed. ``versions``: the new versions of pages and items (None:
-    deleted). ``oids``: the Git object ids of the texts and bytes that were read, by content hash."""
+    """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None
+    for deleted ones. ``oids``: the Git object ids of the texts and bytes that were read, by content hash."""
 
     versions: Versions
     problems: list[Problem]
@@ -84,8 +84,9 @@ def read_changes(
     large: LargeFiles,
     adopted: Adopted | None = None,
 ) -> ReadContent:
-    """Return the difference between two trees of the synced folder, relative to the common state of both
-    sides. ``adopted``: the ids that pages and items added by these trees already have elsewhere."""
+    """Return the difference between two trees of the synced folder, relative to the state that both sides
+    last agreed on. ``adopted``: the ids that pages and items added by these trees already have in change
+    requests."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
     usable = [clean for change in changes if (clean := reader.cleaned(change)) is not None]
@@ -142,7 +143,7 @@ class _Reader:
     # --- bytes ----------------------------------------------------------------------------------------
 
     def _bytes(self, path: str, entry: CommittedFile) -> bytes:
-        """Return the bytes behind a pointer if they were downloaded."""
+        """Return the content of a file; for a pointer, the bytes behind it if they were downloaded."""
         data = self.copy.read(entry.oid)
         pointer = read_pointer(data)
         if pointer is None:
@@ -154,7 +155,7 @@ class _Reader:
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
         """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number of
-        bytes if it is not a page."""
+        bytes if it isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -183,7 +184,7 @@ class _Reader:
         self._texts = []
 
     def file(self, path: str, entry: CommittedFile) -> JsonObject:
-        """Return the fields of a file's item, and store its bytes."""
+        """Return the item fields for a file, and store its bytes."""
         jobs.renew()
         data = self._bytes(path, entry)
         blob = store_file(self.context, data)
@@ -219,8 +220,8 @@ class _Reader:
     # --- only texts and bytes -------------------------------------------------------------------------
 
     def read_contents(self, changes: Sequence[PathChange]) -> ReadContent | None:
-        """Return the changes if all of them are changes to the text of a page or the bytes of a file;
-        otherwise None."""
+        """Return the changes if all of them affect only the text of a page or the bytes of a file; otherwise,
+        None."""
         known: list[tuple[PathChange, Page | Item]] = []
         with self.context.db.read() as tx:
             for change in changes:
@@ -265,7 +266,7 @@ class _Reader:
         ]
         return replace(page, body=digest, **head_fields(head))
 
-    # --- the whole structure --------------------------------------------------------------------------
+    # --- the entire structure -------------------------------------------------------------------------
 
     def read_structure(
         self, changes: Sequence[PathChange], old_tree: bytes | None, new_tree: bytes | None
@@ -287,8 +288,8 @@ def _special_names() -> set[str]:
 
 
 def _stays(item: Item) -> bool:
-    """Return whether a file keeps its role regardless of its bytes. A Markdown file that belongs to no page
-    may become a page."""
+    """Return whether a file keeps its role regardless of its bytes. A Markdown file that doesn't belong to
+    any page may become one."""
     return item.kind == "reusable-content" or (item.kind == "file" and not is_markdown(item.path or ""))
 
 
@@ -298,7 +299,7 @@ def _include(item: Item, text: str, digest: str) -> Item:
 
 
 class _Side:
-    """Files of one tree of the folder, with the plan of an import of them."""
+    """Files in one tree of the folder, with the plan for importing them."""
 
     def __init__(self, copy: Repository, tree: bytes | None, without: Iterable[str]) -> None:
         self._copy = copy
@@ -346,11 +347,12 @@ class _Structure:
         }
 
     def _id(self, name: tuple[str, str]) -> str:
-        """Return the id of a new page or item: its existing id elsewhere, or otherwise a new one."""
+        """Return the id of a new page or item: the id that it already has in a change request, or else a new
+        one."""
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
-        """Return the text and hash of a file of the new tree that is a page or an include, or the reason why
+        """Return the text and hash of a file in the new tree that is a page or an include, or the reason why
         it can't be one."""
         if path not in self._texts:
             there = self.by_file.get(path)
@@ -368,7 +370,8 @@ class _Structure:
         return read if isinstance(read, Problem) else None
 
     def _unread_before(self, path: str) -> Problem | None:
-        """Return the reason why a Markdown file of the old tree is not a page: the space has it as a file."""
+        """Return the reason why a Markdown file in the old tree isn't a page, if the space has it as a
+        file."""
         there = self.by_file.get(path)
         is_kept = ("file", path) in self.by_path and not (there is not None and there.body)
         return Problem(path, 0, "not_listed", "kept as a file") if is_kept else None
@@ -382,7 +385,7 @@ class _Structure:
         return Versions(pages, items)
 
     def _moves(self) -> dict[str, str]:
-        """Return the old paths, by new path, of files that were moved without changes."""
+        """Return the old paths of files that were moved without changes, by new path."""
         gone: dict[str, list[str]] = {}
         for change in self.changed.values():
             if change.new is None and change.old is not None:
@@ -453,7 +456,7 @@ class _Structure:
             before = self.pages.get(id)
             then = old_plan.pages[old_place[id]] if id in old_place else None
             if before is None and then is not None and path not in self.changed:
-                skipped.add(id)  # skipped before, and still skipped now
+                skipped.add(id)  # skipped before and still skipped now
                 continue
             title = planned.title
             if then is None or _title_may_differ(planned, then, self.changed):
@@ -525,7 +528,8 @@ class _Structure:
         return self.reader.with_text(page, *read)
 
     def _order(self, new_ids: list[str], found: dict[str, Page | None], skipped: set[str]) -> None:
-        """Set the ranks of the pages in ``found`` to the order of the new tree. Pages keep their rank if possible."""
+        """Set the ranks of the pages in ``found`` according to the order of the new tree. Pages keep their
+        rank if possible."""
         siblings: dict[str | None, list[str]] = {}
         for id in new_ids:
             page = found.get(id)
@@ -628,12 +632,12 @@ def _title_may_differ(now: PlannedPage, then: PlannedPage, changed: Mapping[str,
 
 
 def _kinds(plan: ImportPlan, side: _Side) -> dict[str, str]:
-    """Return the kind of each file that is not a page, by path."""
+    """Return the kind of each file that isn't a page, by path."""
     root = plan.config.root
     found = {path: "reusable-content" for path in plan.includes}
     found |= {path: "file" for path in plan.files}
     for path in (CONFIG_PATH, plan.summary_path, root + VARIABLES_PATH, root + TAGS_PATH):
-        # A file that isn't text is read as far as possible, and kept as a file.
+        # A file that isn't text is read as far as possible and kept as a file.
         if path in side.entries and path not in found:
             found[path] = "source"
     return found

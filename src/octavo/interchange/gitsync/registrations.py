@@ -1,4 +1,4 @@
-"""Register the lookup of Git names for the content of a space, for pages."""
+"""Register the lookup of Git names for a space's content, for use on pages."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Fetching from and pushing to remotes over HTTPS, over SSH, and in folders if the operator allows it.
+"""Fetch from and push to remotes over HTTPS, over SSH, and in local folders if the server administrator
+allows it.
 
-Imported only where it is used, because Git is slow to load.
-"""
+Imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
 
 MOST_RECEIVED = 4 * 1024**3
 MOST_SAID = 64 * 1024**2
-"""Maximum number of bytes that a server may send before the requested pack: its branches and tags."""
+"""Maximum number of bytes that a server may send before the requested pack, for its branches and tags."""
 _MOST_ANSWERED = 64 * 1024
 T = TypeVar("T")
 
 
 class RemoteBranches:
-    """Branches that a remote announced: their commits by name, and the name of the default branch."""
+    """Branches that a remote advertised: their commits by name, and the name of the default branch."""
 
     def __init__(self, refs: dict[bytes, bytes], symrefs: dict[bytes, bytes] | None = None) -> None:
         prefix = b"refs/heads/"
         self.branches = {
-            # A name that isn't UTF-8 is shown with a character that no branch has, so it is never confused
-            # with another.
+            # A name that isn't UTF-8 is shown with a character that no branch name has, so it is never
+            # confused with another name.
             name[len(prefix) :].decode("utf-8", "backslashreplace"): oid.decode()
             for name, oid in refs.items()
             if name.startswith(prefix) and oid
@@ -66,8 +66,8 @@ class RemoteBranches:
 
 
 class RemoteConnection:
-    """Remote that is accessed with a credential. ``find_credential``: the function that returns the current credential,
-    or raises Stopped. ``seen_host_key``: the key that an SSH server showed."""
+    """Remote that is accessed with a credential. ``find_credential``: a function that returns the current
+    credential, or raises Stopped. ``seen_host_key``: the key that an SSH server presented."""
 
     def __init__(
         self,
@@ -95,10 +95,10 @@ class RemoteConnection:
         return RemoteBranches(refs, symrefs)
 
     def fetch(self, copy: Repository, branch: str, base: str | None, *, whole: bool = False) -> str | None:
-        """Fetch the commits of the branch that are missing in the copy, and return the branch's commit; None
-        if the branch doesn't exist. ``base``: the last synced commit. Without it, only the newest commit is
-        fetched, without its history; a commit that may not descend from ``base`` is fetched with its whole
-        history. ``whole``: whether to fetch the whole history, regardless of the copy."""
+        """Fetch the branch's commits that the copy lacks, and return the branch's newest commit; None if the
+        branch doesn't exist. ``base``: the last synced commit. Without it, only the newest commit is fetched,
+        without its history; a commit that may not descend from ``base`` is fetched with its full history.
+        ``whole``: whether to fetch the full history, regardless of the copy."""
         chosen: list[bytes] = []
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
         if self.remote.scheme == "file":
@@ -114,7 +114,7 @@ class RemoteConnection:
 
         depth = 1 if base is None and not whole else None
         if base is not None and not copy.has(base):
-            copy.forget()  # the base is not reachable from the commits of the copy
+            copy.forget()  # the base isn't reachable from the copy's commits
         with self._client() as client:
 
             def bring() -> FetchPackResult:
@@ -131,8 +131,8 @@ class RemoteConnection:
     def fetch_chosen(
         self, copy: Repository, choose: Callable[[dict[str, str]], Iterable[str]]
     ) -> dict[str, str]:
-        """Fetch the commits of the chosen refs and return them; a ref that is not a commit is omitted.
-        ``choose``: the function that chooses the refs from all refs of the remote (commits by name)."""
+        """Fetch the commits of the chosen refs, and return them; a ref that doesn't point to a commit is
+        omitted. ``choose``: a function that chooses from all refs of the remote (commits by name)."""
         chosen: dict[str, str] = {}
 
         def wants(refs: Any, depth: int | None = None) -> list[object]:
@@ -156,7 +156,7 @@ class RemoteConnection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """Return the commit of a branch in a local repository, reading its files in place."""
+        """Return the commit of a branch in a local repository, whose files are read in place."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -175,9 +175,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise
-        leave it unchanged. ``above``: a commit that exists in the remote, for a branch that is new there.
-        Raises Stopped with MOVED if the branch has moved."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise,
+        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped
+        with MOVED if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
@@ -205,7 +205,7 @@ class RemoteConnection:
             copy.keep(commit)
 
     def answer(self, command: str) -> bytes:
-        """Return the response of an SSH server to a command. Raises Stopped."""
+        """Return an SSH server's response to a command. Raises Stopped if there is none."""
         remote = self.remote
         with self._ssh(_MOST_ANSWERED) as vendor:
             return self._translate_errors(
@@ -265,7 +265,7 @@ class RemoteConnection:
             raise GitRefused(error.message) from None
 
     def _address(self, host: str, port: int) -> str:
-        """Return the IP address of an SSH server if the rule for outgoing requests allows it."""
+        """Return the IP address of an SSH server if the rules for outgoing requests allow it."""
         return self._http_address(f"https://{write_authority(host, port)}/")
 
     def _translate_errors(self, ask: Callable[[], T]) -> T:

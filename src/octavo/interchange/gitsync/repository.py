@@ -1,8 +1,7 @@
 """Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo creates.
 
-The copy can disappear at any time; the next fetch creates it again. Imported only where it is used, because Git is slow
-to load.
-"""
+The copy can disappear at any time; the next fetch recreates it. Imported only when needed, because Git is
+slow to load."""
 
 from __future__ import annotations
 
@@ -34,12 +33,12 @@ from .failures import Reason, Stopped, clean
 
 FOLDER = "git"
 REF = b"refs/heads/synced"
-"""Name in the copy of the commit that was fetched last."""
+"""Ref name in the copy for the most recently fetched commit."""
 _MOST_PACKS = 60
-"""Number of fetches after which the copy is created again, because each fetch leaves a pack."""
+"""Number of fetches after which the copy is recreated, because each fetch leaves a pack behind."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Maximum number of files and folders of a commit that are read, as in every import, because a few trees can
+"""Maximum number of files and folders to read from a commit, as in every import, because a few trees can
 refer to billions of files."""
 
 
@@ -59,7 +58,7 @@ class CommittedFile(Struct, frozen=True):
 
 
 class PathChange(Struct, frozen=True):
-    """Change of a path from one commit to another; None if the file doesn't exist."""
+    """Change to a path from one commit to another; None if the file doesn't exist."""
 
     path: str
     old: CommittedFile | None
@@ -67,7 +66,7 @@ class PathChange(Struct, frozen=True):
 
 
 class CommitText(Struct, frozen=True):
-    """Author, committer, time (seconds), and message of a commit."""
+    """A commit's author, committer, time (seconds), and message."""
 
     author: CommitPerson
     committer: CommitPerson
@@ -89,7 +88,7 @@ class _Objects:
 
 
 class _Counted:
-    """Reader of trees that stops after a maximum number of entries. Repeated trees are read once."""
+    """Tree reader that stops after a maximum number of entries. Repeated trees are read once."""
 
     def __init__(self, store: Any, most: int) -> None:
         self._store, self._left = store, most
@@ -118,7 +117,7 @@ class _Counted:
 
 
 class Repository:
-    """Copy of one space's repository. ``folder``: the synced folder, empty or ending in a slash."""
+    """Copy of one space's repository. ``folder``: the synced folder; either empty or ending in a slash."""
 
     def __init__(self, repo: Repo, where: Path, folder: str) -> None:
         self.repo, self.where, self.folder = repo, where, folder
@@ -157,8 +156,8 @@ class Repository:
             return None
 
     def since(self, head: str, base: str | None) -> list[Commit] | None:
-        """Return the commits of ``head`` that are missing in ``base``, newest first; None if ``base`` is not
-        an ancestor of ``head``, because the history was rewritten."""
+        """Return the commits in ``head`` that aren't in ``base``, newest first; None if ``base`` isn't an
+        ancestor of ``head``, because the history was rewritten."""
         if base is None:
             return []
         below = self._history(base, set())
@@ -180,8 +179,8 @@ class Repository:
         return found if met else None
 
     def writers(self, head: str, bases: Sequence[str | None]) -> set[CommitPerson]:
-        """Return the authors and committers of the commits of ``head`` that are in none of ``bases``. Bases
-        with another history are ignored."""
+        """Return the authors and committers of the commits in ``head`` that aren't in any of ``bases``. Bases
+        with an unrelated history are ignored."""
         known = [self.since(head, base) for base in bases if base is not None]
         found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
         new = set.intersection(*found) if found else {head.encode()}
@@ -189,7 +188,7 @@ class Repository:
         return {_person(line) for commit in commits for line in (commit.author, commit.committer)}
 
     def fork(self, one: str, other: str) -> str | None:
-        """Return the commit at which two histories diverged; None if they share no commit in the copy."""
+        """Return the commit where two histories diverged; None if they don't share a commit in the copy."""
         try:
             found = find_merge_base(self.repo, [ObjectID(one.encode()), ObjectID(other.encode())])
         except KeyError:
@@ -197,7 +196,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``, limited to near ones, because walks end there early."""
+        """Return the known ancestors of ``base``. Only near ones are needed, because walks end early
+        there."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -212,7 +212,7 @@ class Repository:
     # --- trees ----------------------------------------------------------------------------------------
 
     def root_of(self, commit_id: str) -> bytes:
-        """Return the id of the tree of the whole commit."""
+        """Return the id of the commit's root tree."""
         return bytes(self.commit(commit_id).tree)
 
     def tree_of(self, commit_id: str | None) -> bytes | None:
@@ -233,8 +233,8 @@ class Repository:
         return _entries_of(self._find(oid))
 
     def changes(self, old: bytes | None, new: bytes | None) -> list[PathChange]:
-        """Return the differences between two trees, without reading equal subtrees. Names that aren't UTF-8 are
-        returned with surrogates for their bytes."""
+        """Return the differences between two trees, without reading identical subtrees. Names that aren't
+        UTF-8 are returned with surrogates for their bytes."""
         found: dict[str, PathChange] = {}
         looked_into: Any = _Counted(self.repo.object_store, 2 * MOST_ENTRIES)
         for change in tree_changes(looked_into, _oid(old), _oid(new)):
@@ -249,7 +249,7 @@ class Repository:
         return [found[path] for path in sorted(found)]
 
     def files(self, tree: bytes | None) -> Iterator[tuple[str, CommittedFile]]:
-        """Yield every file, link, and submodule of a tree."""
+        """Yield every file, link, and submodule in a tree."""
         waiting = [("", tree)] if tree else []
         looked_at = _Counted(self.repo.object_store, MOST_ENTRIES)
         while waiting:
@@ -294,8 +294,8 @@ class Repository:
             store.add_alternate_path(objects)
 
     def pack(self, commit_id: str, parent: str | None) -> object:
-        """Return the objects of a commit that are missing at the same place in its parent, and their number,
-        for a push."""
+        """Return the objects of a commit that its parent doesn't have at the same path, and their number, for
+        a push."""
         commit = self.commit(commit_id)
         before = _oid(bytes(self.commit(parent).tree)) if parent else None
         found: dict[bytes, None] = {bytes(commit.id): None, bytes(commit.tree): None}
@@ -321,15 +321,15 @@ class Repository:
     # --- writing --------------------------------------------------------------------------------------
 
     def add_file(self, data: bytes) -> str:
-        """Store a file and return its id."""
+        """Store a file, and return its id."""
         blob = Blob.from_string(data)
         if blob.id not in self.repo.object_store:
             self.repo.object_store.add_object(blob)
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """Return the id of a tree with these files replaced (None: deleted) and all others unchanged; None if
-        no file is left."""
+        """Return the id of a tree in which these files are replaced (or deleted if None) and all others are
+        unchanged; None if no files are left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}
         for path, entry in files.items():
@@ -367,8 +367,8 @@ class Repository:
         text: CommitText,
         sign: Callable[[bytes], bytes] | None = None,
     ) -> str | None:
-        """Create a commit on top of ``parent`` with these files of the synced folder; return None if that
-        changes nothing. ``sign``: the function that returns the signature of the commit's bytes."""
+        """Create a commit on top of ``parent`` with these files in the synced folder; return None if that
+        doesn't change anything. ``sign``: a function that returns the signature of the commit's bytes."""
         root = bytes(self.commit(parent).tree) if parent else None
         inside = {f"{self.folder}{path}": entry for path, entry in files.items()}
         tree = self.changed_tree(root, inside)
@@ -414,7 +414,7 @@ def _oid(value: bytes | None) -> Any:
 
 
 def _person(line: bytes | None) -> CommitPerson:
-    """Return the person in a line of a commit; an empty one if the line contains none."""
+    """Return the person named in a commit header line; an empty one if the line doesn't name anyone."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return CommitPerson(name.strip(), rest.partition(">")[0].strip())
@@ -434,11 +434,10 @@ def is_safe(path: str) -> bool:
 
 @contextmanager
 def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterator[Repository]:
-    """Open the copy of a repository of a space or a project, locked by the caller. The copy is created again
-    if it belongs to another remote, is damaged, or has had too many fetches.
+    """Open the repository copy of a space or a project, which the caller has locked. The copy is recreated if
+    it belongs to another remote, is damaged, or has had too many fetches.
 
-    Raises RepositoryBusy.
-    """
+    Raises RepositoryBusy if another sync is using the copy."""
     above = data_folder / FOLDER
     above.mkdir(mode=0o700, parents=True, exist_ok=True)
     where = above / name
@@ -457,7 +456,7 @@ def open_copy(data_folder: Path, name: str, folder: str, remote: str) -> Iterato
 
 @contextmanager
 def stop_on_damage() -> Iterator[None]:
-    """Raise Stopped for objects that can't be read or are too large."""
+    """Raise Stopped if objects in the block can't be read or are too large."""
     try:
         yield
     except GitRefused as error:
@@ -483,7 +482,7 @@ def _open(where: Path, remote: str) -> Repo:
 
 
 def remove_copies(data_folder: Path, kept: Sequence[str]) -> None:
-    """Remove the copies that are no longer used."""
+    """Remove copies that are no longer used."""
     above = data_folder / FOLDER
     if not above.is_dir():
         return

@@ -1,4 +1,4 @@
-"""Repositories, branches, and files at GitHub and GitLab that an access token can see."""
+"""Repositories, branches, and files on GitHub and GitLab that an access token can see."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ T = TypeVar("T")
 _LIMITS = Limits(size=8 * 1024 * 1024, seconds=20, follow=False)
 _PAGE = 100
 _PAGES = 10
-"""Maximum number of requests for one list."""
+"""Maximum number of requests per list."""
 
 
 Reach = Literal["token", "app", "repository"]
-"""What a credential can see: everything that its person can see, only repositories in which the server's app is
-installed, or only one repository."""
+"""Content that a credential can access: everything that its owner can see, only repositories where the
+server's app is installed, or only one repository."""
 
 
 class ProviderAccount(Struct, frozen=True):
-    """Access to a provider. ``origin``: scheme and host of its server."""
+    """Access to a provider. ``origin``: the scheme and host of its server."""
 
     provider: str
     origin: str
@@ -42,7 +42,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository at a Git provider. ``path``: the provider's name of the repository, with its owner."""
+    """Repository at a Git provider. ``path``: the provider's name for the repository, including its owner."""
 
     id: int
     path: str
@@ -65,7 +65,7 @@ class ListedFile(Struct, frozen=True):
 
 
 def read_origin(text: str) -> str:
-    """Return the scheme and host of a GitLab server. Raises BadRequest."""
+    """Return the scheme and host of a GitLab server. Raises BadRequest if it is invalid."""
     parts = read_address(text)
     if (
         parts is None
@@ -124,7 +124,8 @@ class _GitLabFile(Struct):
 
 
 def list_repositories(account: ProviderAccount) -> list[ListedRepository]:
-    """Return the repositories that the token can see, at most 1,000. Raises OctavoError."""
+    """Return the repositories that the token can see, at most 1,000. Raises OctavoError if the provider
+    doesn't respond."""
     if account.provider == "github":
         return [
             ListedRepository(found.id, found.full_name, found.default_branch)
@@ -155,14 +156,14 @@ def _each_at_github(account: ProviderAccount) -> Iterator[_GitHubRepository]:
 
 def list_branch_names(account: ProviderAccount, repository: str) -> list[str]:
     """Return the branches of a repository, at most 1,000. ``repository``: the path of the repository, or the
-    id of a project at GitLab. Raises OctavoError."""
+    id of a GitLab project. Raises OctavoError if the provider doesn't respond."""
     branches = "branches" if account.provider == "github" else "repository/branches"
     return [found.name for found in _each(account, f"{_repository(account, repository)}/{branches}", _Named)]
 
 
 def find_file(account: ProviderAccount, repository: str, path: str, ref: str) -> ListedFile:
-    """Return a file in a branch, tag, or commit. Raises NotFound, and OctavoError if the provider doesn't
-    respond."""
+    """Return a file in a branch, tag, or commit. Raises NotFound if it doesn't exist, and OctavoError if the
+    provider doesn't respond."""
     place, query = _repository(account, repository), {"ref": ref.removeprefix("refs/heads/")}
     if account.provider == "github":
         found = _ask(account, f"{place}/contents/{quote(path.strip('/'))}", query, _GitHubFile)
@@ -173,7 +174,7 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
 
 
 def find_repository_path(account: ProviderAccount, number: int) -> str:
-    """Return the path of a repository by its number. Raises OctavoError."""
+    """Return the path of a repository by its number. Raises OctavoError if the provider doesn't respond."""
     if account.provider == "github":
         return _ask(account, f"/repositories/{number}", {}, _GitHubRepository).full_name
     return _ask(account, f"/projects/{number}", {}, _GitLabProject).path_with_namespace

@@ -1,4 +1,4 @@
-"""Requests for syncs. Repeated requests for a pending sync are combined."""
+"""Request syncs. Repeated requests for a pending sync are combined."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ SYNCS_SITE = (*SYNCS_SPACES, "sites:write")
 
 Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
-"""Delay before a sync, in milliseconds, so that one commit can contain several edits."""
+"""Milliseconds to wait before a sync, so that one commit can contain several edits."""
 AGAIN = 5_000
-"""Delay before retrying while another run is in progress, in milliseconds."""
+"""Milliseconds to wait before retrying while another run is in progress."""
 SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 
 

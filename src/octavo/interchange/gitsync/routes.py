@@ -1,7 +1,6 @@
-"""Syncing spaces, collections, and sites with Git repositories.
+"""Sync spaces, collections, and sites with Git repositories.
 
-Common operations have one handler for all three.
-"""
+Operations that they have in common share one handler."""
 
 from __future__ import annotations
 
@@ -68,8 +67,9 @@ def _previewed(call: Call, at: SyncAccess, where: RepositoryFolder) -> Repositor
     yields=SYNCS,
 )
 def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -> None:
-    """Import new commits of a branch into main, in a job. The first import replaces the content of the space with the
-    repository's. Later imports merge changes from both sides and keep conflicts in a change request."""
+    """Import new commits on a branch into the main version, in a job. The first import replaces the space's
+    content with the repository's. Later imports merge changes from both sides, and put conflicts in a change
+    request."""
     if body.standalone:
         raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
     with call.db.write() as tx:
@@ -85,15 +85,15 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     yields=SYNCS,
 )
 def export_repository(call: Call, at: SyncAccess, body: wire.ExportToRepository) -> None:
-    """Commit new changes of main to a branch of a repository, in a job. The first export makes the branch equal to the
-    space, on top of its history. Octavo never force-pushes."""
+    """Commit new changes in the main version to a branch of a repository, in a job. The first export makes
+    the branch match the space, on top of the branch's history. Octavo never force-pushes."""
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 
 
 @operation("getSpaceGitInfo", "GET", f"{_SPACE}/info", needs=Can.VIEW, errors=(404,))
 def get_git_info(call: Call, at: SyncAccess) -> GitSyncState:
-    """Return the repository that a space is synced with. Responds with 404 if the space is not synced."""
+    """Get the repository that a space is synced with. Returns 404 if the space isn't synced."""
     with call.db.read() as tx:
         row = connecting.get_space_sync(tx, at.id)
         runs = store.list_runs(tx, at.id, 1, None).rows
@@ -122,9 +122,9 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
-    """Preview the changes that a first sync with a repository would make on either side, without writing
-    anything."""
-    # Git is imported here because it is slow to load.
+    """Preview the changes that a first sync with a repository would make on either side, without making
+    them."""
+    # Git is imported here, because it is slow to load.
     from .previewing import preview
 
     where = _previewed(call, at, wire.named_folder(body))
@@ -146,8 +146,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     yields=("content:read", "sites:read", "spaces:read"),
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
-    """Preview the folders of a repository and the spaces of a collection or a site that they would become,
-    without writing anything."""
+    """Preview which spaces of a collection or site the folders of a repository would become, without changing
+    anything."""
     from .previewing import preview_project as look
 
     wanted = wire.read_sync_request(body)
@@ -171,11 +171,12 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
 def connect(
     call: Call, at: SyncAccess, body: wire.ConnectGit
 ) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
-    """Connect a Git repository and keep both sides in sync: a space with a folder of a branch; each space directly in
-    a collection with its own folder, where new folders become spaces and new spaces get folders; or the structure of a
-    site with `docs.yaml`, and each of its spaces with the directory named there. Credentials are stored encrypted and
-    never shown again. Only this response contains the secret that signs webhooks. With an SSH key, the first sync
-    waits until you request it, because you have to add the key at the Git provider first."""
+    """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch. In
+    a collection, each space directly in it is synced with its own folder; new folders become spaces, and new
+    spaces get folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces with the
+    directory named in that file. Credentials are stored encrypted and never returned. Only this response
+    contains the secret that signs webhooks. With an SSH key, the first sync starts only when you request it,
+    because you must first add the key at the Git provider."""
     wanted = wire.read_sync_request(body)
     remote = connecting.allowed_remote(call.context, body.remote)
     where, through_app = app_access.resolve(call.context, at, wanted.where, remote)
@@ -190,8 +191,8 @@ def connect(
 @operation("getCollectionGitSync", "GET", f"{_COLLECTION}/sync", errors=(404,), **_ALL)
 @operation("getSiteGitSync", "GET", f"{_SITE}/sync", errors=(404,), **_ALL)
 def get_sync(call: Call, at: SyncAccess) -> wire.GitSync | wire.GitProject:
-    """Return the sync settings of a space, or of a collection or a site and each of its spaces, with the time of the
-    last sync and any problems."""
+    """Get the sync settings of a space, or of a collection or site and each of its spaces, with the time of
+    the last sync and any problems."""
     with call.db.read() as tx:
         row = connecting.get(tx, at)
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -203,7 +204,7 @@ def get_sync(call: Call, at: SyncAccess) -> wire.GitSync | wire.GitProject:
 )
 @operation("updateSiteGitSync", "PATCH", f"{_SITE}/sync", errors=(400, 404), **_ALL, yields=SYNCS_SITE)
 def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> wire.GitSync | wire.GitProject:
-    """Update the sync settings of a space, or of all spaces of a collection or a site. Omitted fields don't
+    """Update the sync settings of a space, or of all spaces in a collection or site. Omitted fields don't
     change."""
     with call.db.write() as tx:
         row = connecting.update(tx, call.context, at, wire.changed_settings(body))
@@ -214,8 +215,8 @@ def update_sync(call: Call, at: SyncAccess, body: wire.UpdateGitSync) -> wire.Gi
 @operation("disconnectCollectionGitSync", "DELETE", f"{_COLLECTION}/sync", needs=Can.ADMIN)
 @operation("disconnectSiteGitSync", "DELETE", f"{_SITE}/sync", needs=Can.ADMIN)
 def disconnect_sync(call: Call, at: SyncAccess) -> bool:
-    """Disconnect the repository from a space, or from a collection or a site and its spaces. All content and
-    the repository stay unchanged; changes that are already in transit may still arrive."""
+    """Disconnect the repository from a space, or from a collection or site and its spaces. All content and
+    the repository stay unchanged, but a sync in progress may still finish."""
     with call.db.write() as tx:
         return connecting.disconnect(tx, at)
 
@@ -243,10 +244,10 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
 )
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> wire.GitSync | wire.GitProject:
-    """Sync now, in a job. If a sync waits for a decision, `first` is that decision; for a collection or a
-    site, it is the decision for each waiting space: `import` follows the current state of the repository and
-    merges new changes of the space; `export` commits the content of the space on top of the repository.
-    Responds with 409 if a required decision is missing."""
+    """Sync now, in a job. If a sync is waiting for a decision, set it with `first`; for a collection or site,
+    it applies to each waiting space. `import` uses the current state of the repository and merges new changes
+    from the space; `export` commits the content of the space on top of the repository. Returns 409 if a
+    required decision is missing."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -290,7 +291,8 @@ def list_sync_runs(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire
 
 @operation("listGitBranches", "GET", f"{_SYNC}/branches", errors=(404,), needs=Can.TRIGGER_GIT_SYNC)
 def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.GitBranch]:
-    """List the branches and pull requests of the repository that are synced with change requests, by branch name."""
+    """List the repository's branches and pull requests that are synced with change requests, by branch
+    name."""
     with call.db.read() as tx:
         connecting.get_space_sync(tx, at.id)
         found = store.list_branches_page(tx, at.id, query.limit, query.page)
@@ -308,9 +310,9 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
     yields=SYNCS,
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
-    """Push a change request to a branch of the repository and keep both in sync, so that developers can review it
-    there. Edits become commits of the branch, which is created if needed, and pushes to it become edits. Octavo never
-    force-pushes. Runs in a job."""
+    """Push a change request to a branch of the repository, and keep both in sync, so that developers can
+    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to the
+    branch become edits. Octavo never force-pushes. Runs in a job."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))
@@ -318,26 +320,26 @@ def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeR
 
 @operation("receiveGitHook", "POST", f"{_SPACE}/hook", **_HOOK, in_maintenance=True)
 def receive_hook(call: Call, space_id: str, body: RawBody) -> None:
-    """Receive a webhook of GitHub, GitLab, Gitea, Forgejo, or Bitbucket about a push or a pull request. Sign it with
-    the secret of the space's sync; for GitLab, use that as the secret token. Responds with 400 if the signature is
-    missing and 404 if it is wrong."""
+    """Receive a webhook from GitHub, GitLab, Gitea, Forgejo, or Bitbucket about a push or a pull request.
+    Sign it with the secret of the space's sync; for GitLab, use the secret as the secret token. Returns 400
+    if the signature is missing, and 404 if it is wrong."""
     webhooks.receive(call.context, SyncRow, space_id, call.headers, body.data)
 
 
 @operation("receiveCollectionGitHook", "POST", f"{_COLLECTION}/hook", **_HOOK, in_maintenance=True)
 def receive_collection_hook(call: Call, collection_id: str, body: RawBody) -> None:
-    """Receive a push webhook for a collection. Sign it like the webhook of a space."""
+    """Receive a push webhook for a collection. Sign it like a space's webhook."""
     webhooks.receive(call.context, ProjectRow, collection_id, call.headers, body.data)
 
 
 @operation("receiveSiteGitHook", "POST", "/sites/{siteId}/git/hook", **_HOOK, in_maintenance=True)
 def receive_site_hook(call: Call, site_id: str, body: RawBody) -> None:
-    """Receive a push webhook for a site. Sign it like the webhook of a space."""
+    """Receive a push webhook for a site. Sign it like a space's webhook."""
     webhooks.receive(call.context, ProjectRow, site_id, call.headers, body.data)
 
 
 @operation("receiveGitHubAppHook", "POST", "/git/github/hook", **_HOOK, in_maintenance=True)
 def receive_app_hook(call: Call, body: RawBody) -> None:
-    """Receive a webhook of the server's GitHub App about a push, a pull request, or a changed installation. Responds
-    with 400 if the signature is missing and 404 if it is wrong."""
+    """Receive a webhook from the server's GitHub App about a push, a pull request, or a changed installation.
+    Returns 400 if the signature is missing, and 404 if it is wrong."""
     webhooks.receive_from_app(call.context, call.headers, body.data)

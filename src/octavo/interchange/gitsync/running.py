@@ -1,8 +1,7 @@
-"""Base of the syncs of spaces and of collections or sites: the connection, the copy, the conditions under
-which they stop, and the recorded result.
+"""Common base for syncing spaces, collections, and sites: the connection, the copy, the conditions that stop
+a sync, and the recorded result.
 
-Imported only where it is used, because Git is slow to load.
-"""
+Imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 
@@ -32,13 +31,13 @@ from .signing import signer_of
 from .store import Connected
 
 ROUNDS = 6
-"""Number of times that a run starts again because one side was changed in the meantime."""
+"""Number of times that a run restarts because one side changed in the meantime."""
 R = TypeVar("R", bound=Connected)
 T = TypeVar("T")
 
 
 class SyncRun(Generic[R]):
-    """Running sync. ``head``: the commit of the branch when it was read."""
+    """Running sync. ``head``: the branch's commit when it was read."""
 
     def __init__(self, context: Context, row: R, holder: str) -> None:
         self.context, self.row, self.holder = context, row, holder
@@ -52,8 +51,9 @@ class SyncRun(Generic[R]):
         )
 
     def in_rounds(self, copy_name: str, step: Callable[[Repository], T]) -> T:
-        """Return the result of the step as soon as neither side was changed in the meantime. Create the copy
-        again if it is damaged. Raises Stopped, RepositoryBusy."""
+        """Repeat the step until neither side changes while it runs, and return its result. Recreate the copy
+        if it is damaged. Raises Stopped if a sync can't continue, and RepositoryBusy if another sync is using
+        the copy."""
         anew = True
         for _ in range(ROUNDS):
             deadlines.check()
@@ -74,7 +74,7 @@ class SyncRun(Generic[R]):
         )
 
     def fetch(self, copy: Repository) -> str | None:
-        """Fetch and return the head of the branch, and store the key of an SSH server."""
+        """Fetch and return the head of the branch, and store the SSH server's key."""
         row = self.fresh()
         head = self.connection.fetch(copy, row.branch, row.commit_id)
         if self.connection.seen_host_key and row.host_key is None:
@@ -107,7 +107,7 @@ class SyncRun(Generic[R]):
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:
-        """Return whether the folder is unchanged since a person decided how to continue."""
+        """Return whether the folder hasn't changed since a person decided how to continue."""
         seen = self.row.seen
         if seen is None or seen == (head or ""):
             return True
@@ -117,15 +117,15 @@ class SyncRun(Generic[R]):
         return signer_of(self.context.sealer, self.row)
 
     def text_of(self, message: str, author: CommitPerson | None = None) -> CommitText:
-        """Return the text of a commit by Octavo. ``author``: its author, if any."""
+        """Return the text of a commit created by Octavo. ``author``: its author, if any."""
         host = app_hosts(self.context.settings.url)[0]
         octavo = CommitPerson(self.context.settings.name, f"octavo@{host}")
         return CommitText(author or octavo, octavo, now() // 1000, message + "\n")
 
 
 def with_stop_reasons(run: Callable[[], T]) -> T:
-    """Return the result of ``run``. Raises Stopped for every failure, with the cause if it is a defect in
-    Octavo, and Busy and LeaseLost."""
+    """Return the result of ``run``. Raises Busy and LeaseLost unchanged, and Stopped for all other failures,
+    with the cause if it is a bug in Octavo."""
     try:
         return run()
     except (Stopped, RepositoryBusy, LeaseLost):
@@ -139,14 +139,14 @@ def with_stop_reasons(run: Callable[[], T]) -> T:
     except (OctavoError, SourceError, deadlines.DeadlineExceeded, BranchMoved) as error:
         raise Stopped(Reason.CONTENT, str(error) or type(error).__name__) from None
     except Exception as defect:
-        # People see that the sync failed, and the log says why.
+        # People see that the sync failed, and the log has the reason.
         raise Stopped(
             Reason.INTERNAL, "Octavo failed unexpectedly. Ask the server administrator to check the log."
         ) from defect
 
 
 def record_success(tx: Transaction, row: R, holder: str) -> R:
-    """Record success and return the previous row."""
+    """Record success, and return the previous row."""
     after = store.require_held(tx, row, holder)
     store.set_fields(
         tx,
@@ -167,9 +167,9 @@ def record_success(tx: Transaction, row: R, holder: str) -> R:
 def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
-    """Record a failure. Return the previous row and the status of the run. ``head``: the commit of the
-    branch. ``space_id``: the space in which the person who connected it is notified of the first failure in a
-    row."""
+    """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit.
+    ``space_id``: the space to use in notifying the person who connected the repository of the first of
+    consecutive failures."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))
@@ -205,5 +205,5 @@ def record_failure(
 
 
 def release(tx: Transaction, row: Connected) -> None:
-    """Unlock a sync whose copy of the repository another run is using, so that it is retried."""
+    """Unlock a sync whose repository copy is being used by another run, so that it is retried."""
     store.set_fields(tx, row, status="waiting", holder=None, held_until=None)

@@ -18,8 +18,8 @@ _LINE = 70
 
 
 def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool) -> dict[str, str | None]:
-    """Return the columns of a new key, encrypted, and its public part for the Git provider; or the columns of
-    no key."""
+    """Return the columns that store a new encrypted key and its public part for the Git provider, or empty
+    columns if no key is wanted."""
     if not wanted:
         return {"signing_secret": None, "signing_key": None}
     credential, public = make_key(f"octavo-signing-{id}")
@@ -28,7 +28,8 @@ def make_signing_key(sealer: Sealer, of: type[Connected], id: str, wanted: bool)
 
 
 def signer_of(sealer: Sealer, row: Connected) -> Callable[[bytes], bytes] | None:
-    """Return a function that signs commits; None if they aren't signed. Raises Unavailable."""
+    """Return a function that signs commits; None if they aren't signed. Raises Unavailable if the key can't
+    be decrypted."""
     private = open_text(sealer, row, "signing_secret")
     return None if private is None else partial(sign, private)
 

@@ -1,8 +1,7 @@
-"""Git over SSH: one connection, to the IP address that the rule for outgoing requests allows, with the key of
-the space.
+"""Git over SSH: one connection, with the space's key, to an IP address that the rules for outgoing requests
+allow.
 
-A server is identified by the key of its first connection. Imported only where it is used.
-"""
+A server is identified by the key from the first connection. Imported only when needed."""
 
 from __future__ import annotations
 
@@ -52,9 +51,9 @@ class _Channel:
 
 
 class Vendor(SSHVendor):
-    """SSH transport for dulwich. ``address(host, port)``: returns the address to connect to. ``host_key``:
-    the required key of the server; with None, any key is accepted and stored in ``seen``. ``most``: the
-    maximum number of received bytes."""
+    """SSH transport for dulwich. ``address(host, port)``: a function that returns the address to connect to.
+    ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``.
+    ``most``: the maximum number of bytes to receive."""
 
     def __init__(
         self,
@@ -100,7 +99,7 @@ class Vendor(SSHVendor):
         self._transports.append(transport)
         transport.banner_timeout = transport.auth_timeout = transport.handshake_timeout = _SECONDS
         if self._host_key is not None:
-            # Ask for the known type of key, because a server has several.
+            # Ask for the known type of key, because a server can have several.
             kind = self._host_key.split(" ")[0]
             known = [name for name in transport.get_security_options().key_types if _matches(name, kind)]
             if known:
@@ -125,8 +124,8 @@ class Vendor(SSHVendor):
         return _Channel(channel, self._count)
 
     def answer(self, host: str, command: str, username: str, port: int | None) -> bytes:
-        """Return the output of a command without input. Raises Stopped, and GitRefused if the output has more
-        than ``most`` bytes."""
+        """Return the output of a command without input. Raises Stopped if the command fails, and GitRefused
+        if the output has more than ``most`` bytes."""
         channel = self.run_command(host, command.encode(), username, port)
         try:
             channel.end()

@@ -1,4 +1,4 @@
-"""Database access for synced spaces, collections, and sites, and for the runs of their syncs. Rows are returned as
+"""Database access for synced spaces, collections, and sites, and for their sync runs. Rows are returned as
 frozen records."""
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from octavo.organization.spaces.store import set_git_state
 from .urls import read_remote, web_address
 
 OwnerKind = Literal["space", "collection", "site"]
-"""Kind of a synced object: a space by itself, or a whole collection or site."""
+"""Kind of a synced object: a single space, or an entire collection or site."""
 Direction = Literal["both", "import", "export"]
 First = Literal["import", "export"]
 Status = Literal["waiting", "running", "synced", "failed", "stopped"]
@@ -33,10 +33,10 @@ RunStatus = Literal["running", "done", "nothing", "failed", "stopped"]
 Provider = Literal["github", "gitlab", "gitea", "bitbucket", "other"]
 BranchStatus = Literal["open", "merged", "closed"]
 MOST_RUNS = 200
-"""Number of runs that are kept for each space."""
+"""Number of runs to keep per space."""
 MOST_PROBLEMS = 500
 HOLD = 900_000
-"""Time in milliseconds after which a run that has not extended its lock counts as dead."""
+"""Milliseconds after which a run that hasn't extended its lock is considered dead."""
 
 
 class Connected(Struct, frozen=True):
@@ -189,7 +189,7 @@ class BranchRow(Struct, frozen=True):
 
 
 class DraftRow(Struct, frozen=True):
-    """Connection that has no repository yet, or the data that a client provided before it got one."""
+    """Connection that doesn't have a repository yet, or the data that a client provided before it had one."""
 
     id: str
     organization_id: str
@@ -220,8 +220,7 @@ R = TypeVar("R", bound=Connected)
 
 
 def find(tx: Transaction, of: type[R], id: str) -> R | None:
-    """Return the row of a space, a collection, or a site. ``id``: the id of the space, collection, or
-    site."""
+    """Return the row of the space, collection, or site with this id."""
     found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
     return found[0] if found else None
 
@@ -232,12 +231,12 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> lis
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""Columns from which the description of a space's repository is derived; ``synced_at`` also covers rows of an older
-version."""
+"""Columns that the description of a space's repository is derived from; ``synced_at`` also covers rows from
+an older version."""
 
 
 def describe(row: SyncRow) -> JsonObject:
-    """Return the repository of a space in the format of the API."""
+    """Return a space's repository in the API format."""
     remote = read_remote(row.remote, local=True)
     told = {
         "repoName": remote.name,
@@ -251,7 +250,7 @@ def describe(row: SyncRow) -> JsonObject:
 
 
 def _note(tx: Transaction, row: Connected) -> None:
-    """Update the description of the repository in the space."""
+    """Update the description of the repository that is stored in the space."""
     after = find(tx, SyncRow, row.owner_id) if isinstance(row, SyncRow) else None
     if after is not None:
         set_git_state(tx, after.space_id, msgspec.json.encode(describe(after)).decode())
@@ -266,7 +265,7 @@ def insert(tx: Transaction, row: Connected) -> None:
 
 def set_fields(tx: Transaction, row: Connected, **fields: object) -> None:
     if "commit_id" in fields and isinstance(row, SyncRow):
-        fields.setdefault("was", None)  # a new commit has the current folder of the sync
+        fields.setdefault("was", None)  # a new commit is in the sync's current folder
     fields["updated_at"] = now()
     sets = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(f"UPDATE {row.TABLE} SET {sets} WHERE {row.KEY} = :owner", owner=row.owner_id, **fields)
@@ -313,7 +312,8 @@ def put_draft(tx: Transaction, row: DraftRow) -> None:
 
 
 def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
-    """Return whether the caller may renew the tokens of an installation until then."""
+    """Claim the renewal of an installation's tokens until a time. Return False if another process has claimed
+    it."""
     return bool(
         tx.run(
             """UPDATE git_installations SET renewing_until = :until
@@ -326,7 +326,7 @@ def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
 
 
 def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
-    """Store renewed tokens, encrypted; None if the provider no longer accepts them."""
+    """Store renewed tokens, which are encrypted; None if the provider no longer accepts them."""
     tx.run(
         "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
         id=id,
@@ -344,8 +344,8 @@ def forget_app(tx: Transaction, id: str) -> None:
 
 
 def list_of_app(tx: Transaction, account: int, repository_id: int | None) -> list[str]:
-    """Return the installations that an installation of the GitHub App has access to; only those of one repository, if
-    it is specified."""
+    """Return the installations that use an installation of the GitHub App; only those of one repository, if
+    one is specified."""
     rows = tx.all(
         """SELECT id FROM git_installations
            WHERE provider = 'github' AND account = :account AND (:any = 1 OR repository_id = :repository)""",
@@ -361,8 +361,8 @@ def delete_draft(tx: Transaction, id: str) -> bool:
 
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
-    """Return the remotes and folders that other spaces, collections, and sites of the organization sync with
-    branches of this name."""
+    """Return the remotes and folders of the organization's other spaces, collections, and sites that sync
+    with branches of this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
            WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org AND g.project IS NULL
@@ -376,7 +376,7 @@ def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> lis
 
 
 def list_synced(tx: Transaction) -> list[str]:
-    """Return the names of the copies of repositories that are still in use."""
+    """Return the names of the repository copies that are still in use."""
     rows = tx.all(
         "SELECT space_id FROM git_syncs WHERE project IS NULL UNION ALL SELECT id FROM git_projects"
     )
@@ -392,8 +392,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Claim a sync that is due for polling and return it with its organization. It becomes due again if
-    polling doesn't happen."""
+    """Claim syncs that are due for polling, and return them with their organizations. They become due again
+    if polling doesn't happen."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(
@@ -410,13 +410,14 @@ def list_synced_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, Pro
 
 
 def list_members(tx: Transaction, project_id: str) -> list[SyncRow]:
-    """Return the syncs of the spaces of a collection or a site, by folder. The result is empty for the sync
+    """Return the syncs of the spaces in a collection or a site, by folder. The result is empty for the sync
     of a single space."""
     return list_rows(tx, SyncRow, "project = :id ORDER BY folder", id=project_id)
 
 
 def list_projects_of(tx: Transaction, space_id: str) -> list[str]:
-    """Return the projects that can include a space: its collection's, and the project it is synced with."""
+    """Return the projects that can include a space: its collection's project, and the project that it is
+    synced as part of."""
     rows = tx.all(
         """SELECT g.id FROM git_projects g JOIN spaces s ON s.collection_id = g.collection_id WHERE s.id = :space
            UNION SELECT project FROM git_syncs WHERE space_id = :space AND project IS NOT NULL""",
@@ -452,7 +453,7 @@ def hold(tx: Transaction, of: type[R], id: str, holder: str) -> R | None:
 
 
 def require_held(tx: Transaction, row: R, holder: str) -> R:
-    """Extend the lock and return the current row. Raises LeaseLost if another run has locked it, or if it no
+    """Extend the lock, and return the current row. Raises LeaseLost if another run has locked it, or if it no
     longer exists."""
     taken = tx.run(
         f"UPDATE {row.TABLE} SET held_until = :until WHERE {row.KEY} = :id AND holder = :holder",
@@ -569,7 +570,7 @@ def put_blobs(tx: Transaction, space_id: str, oids: Mapping[str, str]) -> None:
 
 
 def find_blobs(tx: Transaction, space_id: str, contents: Iterable[str]) -> dict[str, str]:
-    """Return the Git object IDs of these texts and bytes that were synced, by their content hashes."""
+    """Return the Git object IDs of those texts and bytes that were synced, by content hash."""
     wanted = list(contents)
     found: dict[str, str] = {}
     for start in range(0, len(wanted), 500):
@@ -611,7 +612,7 @@ def end_run(
 
 
 def drop_runs(tx: Transaction, space_id: str) -> None:
-    """Delete runs that are too old, and end runs that a killed process left open."""
+    """Delete runs that are too old, and end runs that were left open by a killed process."""
     oldest = tx.value(
         "SELECT id FROM git_runs WHERE space_id = :space ORDER BY id DESC LIMIT 1 OFFSET :most",
         space=space_id,
@@ -655,7 +656,7 @@ def count_ahead(tx: Transaction, space_id: str) -> int:
 
 
 def find_names(tx: Transaction, space_id: str) -> GitNames | None:
-    """Return the Git object IDs of a space's content; None if it is not synced."""
+    """Return the Git object IDs of a space's content; None if it isn't synced."""
     found = tx.one("SELECT commit_id FROM git_syncs WHERE space_id = :space", space=space_id)
     if found is None:
         return None
@@ -663,7 +664,7 @@ def find_names(tx: Transaction, space_id: str) -> GitNames | None:
 
 
 def set_first(tx: Transaction, row: Connected, first: First, seen: str | None) -> None:
-    """Record the side from which the next sync continues, after the repository was rewritten. ``seen``: the
-    commit of the branch at the decision."""
+    """Record the side that the next sync continues from, after the repository was rewritten. ``seen``: the
+    branch's commit at the time of the decision."""
     pushing = {"pushing": None, "pushing_revision": None} if isinstance(row, SyncRow) else {}
     set_fields(tx, row, first=first, seen=seen, **pushing)

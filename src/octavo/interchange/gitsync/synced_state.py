@@ -24,7 +24,7 @@ from octavo.kit.db.database import Transaction
 
 class SyncedState:
     """State of a space in its repository. ``state``: the state of the revision; ``pages`` and ``items``: the
-    differing versions in the repository (None: deleted)."""
+    versions in the repository that differ (None if deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
@@ -70,14 +70,14 @@ class SyncedState:
         return found | {id: item for id, item in self.ahead_items.items() if item is not None}
 
     def with_changes(self, theirs: Versions) -> SyncedState:
-        """Return this state with additional changes of the repository."""
+        """Return this state with additional changes from the repository."""
         return SyncedState(
             self.state, {**self.ahead_pages, **theirs.pages}, {**self.ahead_items, **theirs.items}
         )
 
 
 def same_page(one: Page | None, two: Page | None) -> bool:
-    """Return whether two versions have the same content, regardless of their times."""
+    """Return whether two versions have the same content, regardless of their timestamps."""
     if one is None or two is None:
         return one is two
     return replace(one, updated_at=two.updated_at, created_at=two.created_at) == two
@@ -97,8 +97,8 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return both sides of a merge of the repository into main, relative to their common state. The repository's
-    side has the form of a change request."""
+    """Return both sides for merging the repository into the main version, relative to their common state. The
+    repository's side is represented like a change request."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -1,15 +1,13 @@
-"""One sync of a space: new commits of its repository are merged into main, and new revisions of main are
-committed.
+"""Sync a space: merge new commits in its repository into the main version, and commit new main revisions.
 
-Three states are known: the last synced state (the base), main, and the branch. ``core/merge.py`` merges them,
-with main as ours. For conflicting changes, both sides get main's version, and a change request contains both
-versions.
+Three states are known: the last synced state (the base), the main version, and the branch. ``core/merge.py``
+merges them, with the main version as "ours". For conflicting changes, both sides get the main version, and a
+change request contains both versions.
 
-A sync can end at any point. Main's revision, the change request, and the known state of the repository are
-written in one transaction; the changes that the repository lacks are stored in ``git_ahead`` until the commit
-has arrived. A commit is recorded in the row before it is sent, so that the next sync can check whether it
-arrived. A push never moves a branch that has changed since it was read.
-"""
+A sync can be interrupted at any point. The main revision, the change request, and the known state of the
+repository are written in one transaction; changes that the repository lacks are stored in ``git_ahead`` until
+the commit has been pushed. A commit is recorded in the row before it is pushed, so that the next sync can
+check whether it arrived. A push never moves a branch that has changed since it was read."""
 
 from __future__ import annotations
 
@@ -65,11 +63,11 @@ from .writing import Differing, FileContent, Writing, differing_from, write_all,
 _OF_THE_COMMIT = frozenset(
     {Reason.REWRITTEN, Reason.EMPTIED, Reason.TOO_LARGE, Reason.DAMAGED, Reason.CONTENT}
 )
-"""Reasons for a failure that concern the content of the pushed commit."""
+"""Reasons for failure that concern the content of the pushed commit."""
 
 
 def run_sync(context: Context, space_id: str, cause: str, holder: str) -> str | None:
-    """Run one sync and return its outcome; None if another one is running. Raises LeaseLost if another
+    """Run one sync, and return its outcome; None if another one is running. Raises LeaseLost if another
     process took over."""
     with context.db.write() as tx:
         row = store.hold(tx, SyncRow, space_id, holder)
@@ -206,7 +204,7 @@ class Sync(SyncRun[SyncRow]):
         self._step(copy, head, decided=row.first == "import")
 
     def _record_agreement(self, commit: str, revision: str | None) -> None:
-        """Record that both sides agree on a pushed commit and the revision it was created from."""
+        """Record that both sides agree on a pushed commit and the revision that it was created from."""
         with self.context.db.write() as tx:
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
@@ -240,7 +238,7 @@ class Sync(SyncRun[SyncRow]):
         entries = dict(copy.files(tree))
 
         def agree(tx: Transaction, state: State, _: list[str]) -> None:
-            """Record the sync in the transaction of the import, so that it never overwrites people's later
+            """Record the sync in the import's transaction, so that it never overwrites people's later
             edits."""
             store.require_held(tx, self.row, self.holder)
             store.put_ahead(tx, self.space_id, {}, {})
@@ -262,7 +260,7 @@ class Sync(SyncRun[SyncRow]):
         self._outcome.revision, self._outcome.commit = made.revision, head
 
     def _with_large(self, source: Source) -> Source:
-        """Return the source with the files in Git LFS in place of their pointers."""
+        """Return the source with Git LFS files in place of their pointers."""
         small = [path for path in source.paths() if source.size(path) <= MOST_POINTER]
         found = {path: pointer for path in small if (pointer := read_pointer(source.read(path))) is not None}
         self.large.download(found.values())
@@ -289,7 +287,8 @@ class Sync(SyncRun[SyncRow]):
         return progress
 
     def _require_no_restrictions(self) -> None:
-        """Raise Stopped if pages are restricted: everyone with access to the repository could read them."""
+        """Raise Stopped if pages are restricted, because everyone with access to the repository could read
+        them."""
         with self.context.db.read() as tx:
             restricted = list_restricted(tx, main_state(tx, self.space_id))
         if restricted:
@@ -364,7 +363,8 @@ class Sync(SyncRun[SyncRow]):
             merged = merge_into_main(tx, sides, main, keeps_paths=True)
         store_bodies(self.context.db, merged.bodies)
         if self.row.direction == "export" and (merged.changes or merged.conflicts):
-            # People decide on the conflicts; main and the next commit continue without the repository's side.
+            # People resolve the conflicts; the main version and the next commit continue without the
+            # repository's side.
             self._propose(main, merged, head)
             merged = replace(merged, changes=Changes(), bodies=[], conflicts=[], keys=[])
         with self.context.db.read() as tx:
@@ -375,7 +375,7 @@ class Sync(SyncRun[SyncRow]):
             writing = Writing()
             if self.row.direction != "import":
                 writing = write_files(tx, main, merged.changes, found, lambda digest: get_body(tx, digest))
-            # Also describe revisions that are not yet part of a commit that arrived.
+            # Also describe revisions that aren't part of a pushed commit yet.
             since = agreed.state.layers[0].sequence
             if self.row.described is not None and (agreed.ahead_pages or agreed.ahead_items):
                 since = self.row.described
@@ -420,9 +420,9 @@ class Sync(SyncRun[SyncRow]):
         since: int = 0,
         all_new: bool = False,
     ) -> None:
-        """Write main's next revision and the known state of the repository in one transaction, and then the
-        commit. ``found``: the differences between the repository and the space from then on. ``since``: the
-        sequence after which ``said`` describes main."""
+        """Write the next main revision and the known state of the repository in one transaction, and then the
+        commit. ``found``: the differences between the repository and the space after this. ``since``: the
+        sequence number after which ``said`` describes the main revisions."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -492,7 +492,7 @@ class Sync(SyncRun[SyncRow]):
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
         """Return the files that a commit on top of ``commit`` changes, and the Git object IDs of all texts
-        and bytes. Files tracked by Git LFS are uploaded to its server; files that it rejects stay
+        and bytes. Files tracked by Git LFS are uploaded to its server; files that the server rejects stay
         unchanged."""
         found: dict[str, CommittedFile | None] = {}
         oids: dict[str, str] = {}
@@ -535,7 +535,7 @@ class Sync(SyncRun[SyncRow]):
         return found, oids
 
     def _is_plain(self, copy: Repository, oid: str) -> bool:
-        """Return whether a known object is in the copy and is not a pointer."""
+        """Return whether a known object is in the copy and isn't a pointer."""
         return copy.holds(oid) and (copy.size(oid) > MOST_POINTER or read_pointer(copy.read(oid)) is None)
 
     def _send_large(self, copy: Repository, files: Mapping[str, FileContent]) -> dict[str, str]:
@@ -546,7 +546,7 @@ class Sync(SyncRun[SyncRow]):
         for path, file in files.items():
             data = self._bytes(file)
             if read_pointer(data) is not None:
-                pointers[path] = data  # a pointer whose bytes were never received
+                pointers[path] = data  # a pointer whose bytes were never downloaded
                 continue
             sizes[file.content] = len(data)
             pointers[path] = Pointer(file.content, len(data)).text()
@@ -568,7 +568,7 @@ class Sync(SyncRun[SyncRow]):
             return get_body(tx, file.content).encode()
 
     def _commit_data(self, copy: Repository, commit: str, *, own: bool = False) -> JsonObject:
-        """Return the data about a commit that is stored with a revision."""
+        """Return the commit data to store with a revision."""
         row = self.row
         found: JsonObject = {
             "oid": commit,
@@ -585,7 +585,7 @@ class Sync(SyncRun[SyncRow]):
 
 
 def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -> dict[str, str]:
-    """Return the Git object IDs of the texts and bytes of a state, by their content hashes."""
+    """Return the Git object IDs of the texts and bytes of a state, by content hash."""
     pairs: list[tuple[str | None, str | None]] = [
         (page.file_path, page.body) for page in list_pages(tx, state)
     ]
@@ -602,8 +602,8 @@ def _mode_of(there: tuple[int, str] | None) -> int:
 def _ahead(
     found: Differing | None, writing: Writing, *, pushes: bool
 ) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's versions of pages and items while the commit has not arrived. Settings that no
-    file contains need no commit, and are considered synced."""
+    """Return the repository's versions of pages and items until the commit has been pushed. Settings that no
+    file contains don't need a commit and are considered synced."""
     if found is None or not pushes:
         return {}, {}
     return (

@@ -1,4 +1,4 @@
-"""Declarations of the tables of Git sync."""
+"""Declare the tables for Git sync."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ declare(
 
 
 def _leave(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Remove the sync: the person who connected the space has no permissions in the new organization."""
+    """Remove the sync, because the person who connected the space has no permissions in the new
+    organization."""
     delete(tx, SyncRow, space_id)
     delete_draft(tx, space_id)
 

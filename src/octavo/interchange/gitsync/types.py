@@ -14,8 +14,8 @@ from .store import First
 
 
 class RepositoryFolder(Struct, frozen=True):
-    """Folder of a repository that a person entered, not validated yet. ``folder``: the folder; empty for the
-    whole repository. ``credential``: the credential; one of the kind `ssh-key` still has to be generated."""
+    """Repository folder that a person entered, not validated yet. ``folder``: the folder; empty for the
+    entire repository. ``credential``: the credential; an `ssh-key` must still be generated."""
 
     remote: str
     branch: str
@@ -24,8 +24,8 @@ class RepositoryFolder(Struct, frozen=True):
 
 
 class RequestedSync(Struct, frozen=True):
-    """Requested sync. ``first``: the side that determines the content at the beginning. ``settings``: the
-    specified settings, by their names in the body that changes a sync."""
+    """Requested sync. ``first``: the side that determines the initial content. ``settings``: the specified
+    settings, by their names in the request body that changes a sync."""
 
     where: RepositoryFolder
     first: First
@@ -33,8 +33,8 @@ class RequestedSync(Struct, frozen=True):
 
 
 class RequestedOneTimeSync(Struct, frozen=True):
-    """Import or export that an integration requests. ``message``: the message of the commit. ``is_forced``:
-    whether to run even if the sync waits for a decision."""
+    """Import or export requested by an integration. ``message``: the commit message. ``is_forced``: whether
+    to run even if the sync is waiting for a decision."""
 
     where: RepositoryFolder
     first: First
@@ -45,8 +45,8 @@ class RequestedOneTimeSync(Struct, frozen=True):
 
 
 class SeenRepository(Struct, frozen=True):
-    """State of a repository. ``commit``: the commit of the branch; None if the branch doesn't exist.
-    ``host_key``: the key of its server over SSH."""
+    """State of a repository. ``commit``: the branch's commit; None if the branch doesn't exist. ``host_key``:
+    the SSH server's key."""
 
     branches: list[str]
     default_branch: str | None

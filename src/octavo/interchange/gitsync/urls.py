@@ -21,7 +21,7 @@ _WRONG_BRANCH = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|^[/.-]|/\.|\.l
 
 
 class Remote(Struct, frozen=True):
-    """Remote repository. ``url``: the URL without credentials. ``path``: the server's name of the
+    """Remote repository. ``url``: the URL without credentials. ``path``: the server's name for the
     repository."""
 
     scheme: str
@@ -33,13 +33,13 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository in the form of providers."""
+        """Return the owner and name of the repository in the providers' format."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
     @property
     def place(self) -> tuple[str, int | None, str]:
-        """Return the same value for every spelling of one repository's URL, over HTTPS or SSH."""
+        """Return a key that is the same for all URLs of a repository, over HTTPS or SSH."""
         path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
         port = None if self.port in _USUAL_PORTS else self.port
         return self.host.lower(), port, path if self.scheme == "file" else path.lower()
@@ -47,7 +47,7 @@ class Remote(Struct, frozen=True):
 
 def read_remote(text: str, *, local: bool) -> Remote:
     """Parse ``https://…``, ``ssh://…``, or ``git@host:path``. ``local``: whether to also accept
-    ``file:///…``. Raises BadRequest."""
+    ``file:///…``. Raises BadRequest if it is invalid."""
     if not text or len(text) > 2000 or _CONTROL.search(text):
         raise BadRequest("remote: must be the URL of a repository, without spaces")
     if "://" not in text and (match := _SCP.fullmatch(text)):
@@ -92,7 +92,8 @@ def split_credential(text: str) -> tuple[str, str, str]:
 
 
 def read_branch(text: str, field: str = "branch") -> str:
-    """Return a valid branch name, which can also be specified as ``refs/heads/NAME``. Raises BadRequest."""
+    """Return a valid branch name, which can also be specified as ``refs/heads/NAME``. Raises BadRequest if it
+    is invalid."""
     name = text.removeprefix("refs/heads/")
     if not name or len(name.encode("utf-8", "replace")) > 200 or _WRONG_BRANCH.search(name) or name == "@":
         raise BadRequest(f"{field}: must be a valid Git branch name")
@@ -109,7 +110,7 @@ def fits(pattern: str | None, branch: str) -> bool:
 
 
 def read_folder(text: str, field: str = "folder") -> str:
-    """Return a folder of a repository, empty or ending in a slash. Raises BadRequest."""
+    """Return a repository folder, either empty or ending in a slash. Raises BadRequest if it is invalid."""
     folder = re.sub(r"\A(?:\./|/)+", "", text.strip())
     folder = folder.strip("/")
     if folder in ("", "."):
@@ -122,7 +123,7 @@ def read_folder(text: str, field: str = "folder") -> str:
 
 
 def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:
-    """Return the web page of a tree or a commit at the Git provider; None if it has none."""
+    """Return the URL of a tree's or commit's web page at the Git provider; None if there is none."""
     if remote.scheme == "file":
         return None
     base = f"https://{remote.host}" if remote.scheme == "ssh" else remote.url.removesuffix(remote.path)

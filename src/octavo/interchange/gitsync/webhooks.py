@@ -1,5 +1,5 @@
-"""Webhooks of Git providers about pushes and pull requests. A webhook only announces new content, so a
-repeated or wrong one can't make Octavo write content that isn't in the repository."""
+"""Webhooks from Git providers about pushes and pull requests. A webhook only announces new content, so a
+repeated or incorrect one can't make Octavo write content that isn't in the repository."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _SIGNED = (
     b"x-hub-signature",
 )
 _LOOKED = 1000
-"""Delay in milliseconds before a sync, so that pushes in quick succession are synced together."""
+"""Milliseconds to wait before a sync, so that pushes in quick succession are synced together."""
 _UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
 
 
@@ -41,7 +41,7 @@ class _Numbered(Struct):
 
 
 class _AppEvent(Struct):
-    """Event of a GitHub App. ``repository``: the repository that it is about, if it is about one."""
+    """Event from a GitHub App. ``repository``: the repository that it is about, if any."""
 
     installation: _Numbered
     repository: _Numbered | None = None
@@ -66,8 +66,8 @@ def receive(
 
 
 def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: bytes) -> None:
-    """Request the syncs that a webhook of the GitHub App concerns: those of the pushed repository, or all that use an
-    installation that was changed. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
+    """Request the syncs affected by a GitHub App webhook: those of the pushed repository, or all that use a
+    changed installation. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
     if b"x-hub-signature-256" not in headers:
         raise BadRequest(
             "The webhook has no signature. Set a webhook secret in the settings of the GitHub App."
@@ -140,7 +140,7 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
     """Return whether a webhook may concern the synced branch, a followed branch, or a pull request. Return
-    True if it specifies none."""
+    True if it doesn't specify any."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -159,7 +159,7 @@ def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
                 if isinstance(named, dict) and isinstance(named.get("name"), str):
                     refs.append(named["name"])
     if "zen" in said and "hook_id" in said:
-        return False  # a test of the webhook by the provider
+        return False  # the provider's test of the webhook
     return not refs or any(_is_followed(row, followed, ref.removeprefix("refs/heads/")) for ref in refs)
 
 

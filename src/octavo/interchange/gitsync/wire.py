@@ -1,4 +1,4 @@
-"""Git sync on the wire."""
+"""Wire format of Git sync."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ Message = Annotated[str, Meta(min_length=1, max_length=500)]
 Seconds = Annotated[int, Meta(ge=0, le=86_400)]
 Secret = Annotated[str, Meta(min_length=1, max_length=10_000)]
 _SHOWN = 100
-"""Maximum number of paths, problems, and branches in a preview."""
+"""Maximum number of paths, problems, and branches to show in a preview."""
 
 
 class GitCredential(Struct, rename="camel"):
     """Credential for a repository. With the type ``ssh-key``, the server generates a key and shows only its
-    public part. With ``app``, the repository is connected through the app at GitHub or GitLab, where the caller has
-    signed in before. ``secret``: the token or the password, for the other types."""
+    public part. With ``app``, the repository is connected through the GitHub or GitLab app that the caller
+    signed in to. ``secret``: the token or the password, for the other types."""
 
     type: Literal["token", "password", "ssh-key", "app"]
     username: Annotated[str, Meta(max_length=255)] | None = None
@@ -65,7 +65,7 @@ class GitCredential(Struct, rename="camel"):
 
 class GitTarget(Struct, rename="camel"):
     """Repository to sync with. ``remote``: the HTTPS or SSH URL without credentials. ``folder``: the folder
-    of the repository for the space; empty for the whole repository."""
+    in the repository for the space; empty for the entire repository."""
 
     remote: RemoteUrl
     branch: Branch
@@ -74,12 +74,12 @@ class GitTarget(Struct, rename="camel"):
 
 
 class ConnectGit(GitTarget, rename="camel", kw_only=True):
-    """Settings of a new sync. ``first``: the side that determines the content at the beginning.
-    ``pollSeconds``: the seconds between polls; with 0, syncs run only on webhooks and requests.
-    ``signCommits``: whether to sign commits with a generated key. ``commitStatuses``: whether to report the
-    result of each commit to the Git provider; requires a token. ``pullRequests``: whether to turn open pull
-    requests to the branch into change requests; requires a token. ``branchPattern``: the pattern of further
-    branches to turn into change requests; ``*`` matches any text."""
+    """Settings of a new sync. ``first``: the side that determines the initial content. ``pollSeconds``: the
+    seconds between polls; with 0, syncs run only for webhooks and requests. ``signCommits``: whether to sign
+    commits with a generated key. ``commitStatuses``: whether to report the result of each commit to the Git
+    provider; requires a token. ``pullRequests``: whether to turn open pull requests into the branch into
+    change requests; requires a token. ``branchPattern``: a pattern for other branches to turn into change
+    requests; ``*`` matches any text."""
 
     first: First
     direction: Direction = "both"
@@ -93,9 +93,9 @@ class ConnectGit(GitTarget, rename="camel", kw_only=True):
 
 
 class UpdateGitSync(Struct, rename="camel", kw_only=True):
-    """Changed settings of a sync; omitted fields don't change. ``forgetHostKey``: whether the next SSH
-    connection accepts any key of the server; a sync that stopped because of the key continues.
-    ``signCommits``: true to generate a key if there is none; false to delete it."""
+    """Updated settings of a sync; omitted fields don't change. ``forgetHostKey``: whether the next SSH
+    connection accepts any server key; a sync that stopped because of the key continues. ``signCommits``: true
+    to generate a key if there is none; false to delete it."""
 
     direction: Direction | UnsetType = UNSET
     provider: Provider | UnsetType = UNSET
@@ -110,7 +110,7 @@ class UpdateGitSync(Struct, rename="camel", kw_only=True):
 
 
 class RunGitSync(Struct):
-    """Sync request. ``first``: the side to continue from, if the sync waits for that decision."""
+    """Sync request. ``first``: the side to continue from, if the sync is waiting for that decision."""
 
     first: First | UnsetType = UNSET
 
@@ -156,9 +156,9 @@ class _Connected(Struct, rename="camel", kw_only=True):
 class GitSync(_Connected, rename="camel", kw_only=True):
     """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: the
     number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of a
-    failure, or the decision that a stopped sync waits for. ``signingKey``: the public part of the key that
-    signs commits. ``branchesMessage``: the reason why some branches couldn't be followed. ``project``: the
-    collection or site whose sync includes this space and has its settings."""
+    failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the key
+    that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed. ``project``:
+    the collection or site whose sync includes this space and has its settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -188,10 +188,10 @@ class GitProjectSpace(Struct, rename="camel", kw_only=True):
 
 
 class GitProject(_Connected, rename="camel", kw_only=True):
-    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the commit of the
-    branch at the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that
+    """Sync of a collection or a site. ``id``: the ID of the collection or site. ``commit``: the branch's
+    commit at the last sync. ``spaces``: the spaces that you can see, by folder. ``problems``: the files that
     the last sync skipped, if you can see all spaces. ``reason`` and ``message``: the cause of a failure, or
-    the decision that a stopped sync waits for."""
+    the decision that a stopped sync is waiting for."""
 
     object: Literal["git-project"] = "git-project"
     type: Literal["collection", "site"]
@@ -207,8 +207,8 @@ class GitProjectWithSecret(GitProject, rename="camel", kw_only=True):
 
 
 class GitPlace(Struct, rename="camel"):
-    """Folder that would become a space, with its ``space`` if it exists. ``first``: the side that determines
-    the content; omitted if nothing changes."""
+    """Folder that would become a space, with its ``space`` if that exists already. ``first``: the side that
+    determines the content; omitted if nothing changes."""
 
     folder: str
     title: str
@@ -217,8 +217,8 @@ class GitPlace(Struct, rename="camel"):
 
 
 class GitProjectPreview(Struct, rename="camel", kw_only=True):
-    """Folders of the repository that would become spaces. ``branches``: the branches of the repository, at
-    most 100."""
+    """Folders in the repository that would become spaces. ``branches``: the repository's branches, at most
+    100."""
 
     spaces: list[GitPlace]
     problems: Raw
@@ -230,8 +230,8 @@ class GitProjectPreview(Struct, rename="camel", kw_only=True):
 
 
 class GitRun(Struct, rename="camel", kw_only=True):
-    """Run of a sync. ``imported``: the number of changed pages and files of the space. ``exported``: the
-    number of changed files of the repository. ``changeRequests``: the number of change requests synced with
+    """Run of a sync. ``imported``: the number of changed pages and files in the space. ``exported``: the
+    number of changed files in the repository. ``changeRequests``: the number of change requests synced with
     their branches. ``changeRequest``: the change request with conflicting changes. ``changeRequestNumber``:
     its number in the space."""
 
@@ -257,7 +257,7 @@ class GitRun(Struct, rename="camel", kw_only=True):
 
 class GitBranch(Struct, rename="camel", kw_only=True):
     """Branch that a change request is synced with. ``branch``: its name; omitted for a branch in another
-    repository. ``pullRequest``: its pull request, if any. ``pushes``: whether edits of the change request are
+    repository. ``pullRequest``: its pull request, if any. ``pushes``: whether edits in the change request are
     committed to the branch. ``message``: any problem."""
 
     object: Literal["git-branch"] = "git-branch"
@@ -283,8 +283,8 @@ class PushChangeRequest(Struct):
 
 
 class GitPreview(Struct, rename="camel", kw_only=True):
-    """Changes that a first sync would make. The lists have at most 100 paths; the numbers count all.
-    ``branches``: the branches of the repository. With the direction `import`, files that exist only in the
+    """Changes that a first sync would make. The lists contain at most 100 paths; the numbers count all.
+    ``branches``: the repository's branches. With the direction `import`, files that exist only in the
     repository are added to the space, and files that exist only in the space are deleted from it; with
     `export`, the opposite happens. Files that differ are replaced with the files of the chosen side."""
 
@@ -312,7 +312,7 @@ WebUrl = Annotated[
         max_length=2048,
     ),
 ]
-"""Web page of a repository, which revisions and files link to."""
+"""URL of a repository's web page, which revisions and files link to."""
 
 
 class ImportRepository(Struct, kw_only=True):
@@ -393,7 +393,7 @@ def read_one_time_sync(body: ImportRepository | ExportToRepository) -> Requested
 
 
 def present_info(row: SyncRow, run: SyncRunRow | None) -> GitSyncState:
-    """Present the repository of a space. ``run``: the last sync."""
+    """Present a space's repository. ``run``: the last sync."""
     state = msgspec.convert(describe(row), GitSyncState)
     state.installation_id = row.space_id
     if run is not None:
@@ -403,7 +403,7 @@ def present_info(row: SyncRow, run: SyncRunRow | None) -> GitSyncState:
 
 
 def present_site_state(row: ProjectRow) -> GitSyncState:
-    """Present the repository of a site."""
+    """Present a site's repository."""
     remote = read_remote(row.remote, local=True)
     return GitSyncState(
         repo_name=remote.name,
@@ -433,9 +433,9 @@ def path_of(row: Connected) -> str:
 
 
 class SyncContext(Struct, frozen=True):
-    """Additional data shown with a sync. ``ahead``: the number of pages and files of a space that differ from
+    """Additional data shown with a sync. ``ahead``: the number of pages and files in a space that differ from
     the repository. ``project``: the project that a space is part of. ``members``: the syncs of a project's
-    spaces that the caller can see. ``whole``: whether they can see all of its spaces."""
+    spaces that the caller can see. ``whole``: whether the caller can see all of the project's spaces."""
 
     ahead: int = 0
     project: ProjectRow | None = None
@@ -496,7 +496,7 @@ def _of_project(row: Connected, around: SyncContext) -> dict[str, object]:
         "type": row.kind,
         "id": row.id,
         "spaces": [_present_member(member) for member in around.members],
-        # Problems refer to spaces by their folders and titles.
+        # Problems refer to spaces by folder and title.
         "problems": Raw(row.problems.encode() if around.whole else b"[]"),
     }
 

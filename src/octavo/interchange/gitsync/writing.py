@@ -1,4 +1,4 @@
-"""Files that a commit has to write for a space, and the data about them that the space has to record."""
+"""Files that a commit must write for a space, and the data about them that the space must record."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class FileContent(Struct, frozen=True):
 
 
 class Writing(Struct):
-    """Files to write. ``files``: the new content by path, None to delete a file. ``noted``: the changes of
-    its own pages and items that the space has to record, so that both sides agree; ``bodies``: its new
-    texts."""
+    """Files to write. ``files``: the new content by path; None to delete a file. ``noted``: changes to the
+    space's own pages and items that must be recorded so that both sides agree. ``bodies``: the new texts for
+    these changes."""
 
     files: dict[str, FileContent | None] = field(default_factory=dict)
     noted: Changes = field(default_factory=Changes)
@@ -50,8 +50,8 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Pages and items by id: the repository's version, and the version that the space will have; None if
-    absent."""
+    """Differing pages and items by id: the repository's version, and the version that the space will have;
+    None if absent."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -82,8 +82,8 @@ def differing_from(
 def write_files(
     tx: Transaction, state: State, changes: Changes, found: Differing, read: Callable[[str], str]
 ) -> Writing:
-    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read``: the
-    function that returns the text of a hash."""
+    """Return the files to write so that the repository becomes ``state`` with ``changes``. ``read``: a
+    function that returns the text with a given hash."""
     if not found.pages and not found.items:
         return Writing()
     if not _is_structural(found):
@@ -98,7 +98,7 @@ def write_all(tx: Transaction, state: State, read: Callable[[str], str]) -> Writ
 
 
 def _is_structural(found: Differing) -> bool:
-    """Return whether files are added or removed, or the navigation changes."""
+    """Return whether files are added or removed or the navigation changes."""
     for old, new in found.pages.values():
         if old is None or new is None or any(getattr(old, n) != getattr(new, n) for n in _STRUCTURE):
             return True
@@ -124,8 +124,8 @@ def _contents(found: Differing) -> Writing:
 
 
 class _Everything:
-    """All pages and items of a space's new state, to write their files. ``found``: the differences to write; None
-    to write everything."""
+    """All pages and items in a space's new state, for writing their files. ``found``: the differences to
+    write; None to write everything."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class _Everything:
         touched |= dict.fromkeys(
             layout.paths[id] for id, item in writing.noted.items.items() if item and item.kind != "source"
         )
-        # A page without text refers to a file that does not exist, so there is none to delete.
+        # A page without text refers to a file that doesn't exist, so there is none to delete.
         writing.files = {path: wanted.get(path) for path in touched}
         return writing
 

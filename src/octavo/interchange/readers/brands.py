@@ -1,4 +1,4 @@
-"""Logos, icons, and colors in the configuration of each tool: one table of where to find them."""
+"""Logos, icons, and colors in each tool's configuration, with one table of where to find them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .markdown.literals import UNKNOWN
 from .source_files import Heads
 
 MAX_STYLES = 50
-"""Maximum number of style sheets that are searched for a color."""
+"""Maximum number of style sheets to search for a color."""
 
 
 class _Where(NamedTuple):
-    """Keys of each branding value in the configuration of a tool, with dots between levels. The first key with a
-    value is used. ``variable``: the CSS variable with the color if no key has it. ``dark`` and ``dark_color``: the
-    variable and the color for dark pages."""
+    """Keys of each branding value in a tool's configuration, with dots between levels. The first key with a
+    value is used. ``variable``: the CSS variable with the color if no key has it. ``dark`` and
+    ``dark_color``: the variable and the color for dark pages."""
 
     logo: tuple[str, ...] = ()
     dark: tuple[str, ...] = ()
@@ -95,7 +95,7 @@ _NAMED = {
     "grey": "#757575",
     "blue grey": "#546d78",
 }
-"""The color names of the Material theme for MkDocs."""
+"""Color names of the Material theme for MkDocs."""
 _ICON = re.compile(r"(?:shortcut )?icon")
 _RULE = re.compile(r"([^{}]{0,500})\{([^{}]*)\}")
 

@@ -1,4 +1,4 @@
-"""Choice of the reader for a source, and conversion of its layout to one source of Octavo Markdown."""
+"""Choose the reader for a source, and convert its layout to one source of Octavo Markdown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ KINDS = {
     **{reader.kind: reader.name for reader in READERS},
     "markdown": "Markdown",
 }
-"""Kinds of sources with their display names."""
+"""Kinds of sources, with their display names."""
 
 _OWN = (SUMMARY_PATH, CONFIG_PATH, DOCS_PATH)
 _ORDERING = re.compile(
@@ -88,8 +88,8 @@ _CONSTRUCTS = re.compile(
 
 
 def _find(files: Heads) -> tuple[str, str | None]:
-    """Return the kind of a source and the folder it is in, or None if no reader matches and files are converted
-    one by one."""
+    """Return the kind of a source and the folder that it is in; None as the folder if no reader matches and
+    files are converted one by one."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -109,10 +109,10 @@ def read_source(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return a source as one source of Octavo Markdown. ``convert``: the function that converts HTML and
-    office documents into Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions
-    and languages as parts; otherwise, all but one are skipped and reported. Raises SourceError if the source
-    can't be of this kind."""
+    """Return a source as one source of Octavo Markdown. ``convert``: a function that converts HTML and office
+    documents to Markdown. ``kind``: the specified kind, if any. ``several``: whether to add versions and
+    languages as parts; otherwise, all but one are skipped and reported. Raises SourceError if the source
+    isn't of this kind."""
     files = Heads(source)
     found, folder = _find(files)
     if kind is not None and kind != found:
@@ -192,7 +192,7 @@ def _plain(source: Source, add: Add, tick: Tick) -> Source:
 
 
 _OTHER_FORMAT = re.compile(r"\]\(<?[^()<>\n]{1,500}\.(?:docx|odt|fodt|html?|xhtml)[)#?>]", re.IGNORECASE)
-"""Links to pages of other formats. They are rewritten, because these pages are Markdown now."""
+"""Links to pages in other formats. They are rewritten, because these pages are now Markdown."""
 
 
 def _is_foreign(files: Heads, path: str) -> bool:

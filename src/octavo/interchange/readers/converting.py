@@ -1,4 +1,4 @@
-"""Conversion of uploaded files to one source of Markdown. Archives are opened; HTML and office documents are
+"""Convert uploaded files to one Markdown source. Archives are unpacked; HTML and office documents are
 converted."""
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from .types import Tick
 MAX_PAGE = 10 * 1024 * 1024
 """Maximum size in bytes of HTML, or of the text of an office document, that becomes one page."""
 MAX_UNPACKED = 200 * 1024 * 1024
-"""Maximum number of bytes that an office document may unpack to."""
+"""Maximum unpacked size of an office document in bytes."""
 _HTML = (".html", ".htm", ".xhtml", ".aspx")
 _MARKDOWN = (".md", ".markdown")
 _OFFICE = (".docx", ".odt", ".fodt")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 CONVERTED = (*_HTML, *_MARKDOWN, *_OFFICE)
-"""File extensions of single files that can be imported."""
+"""Extensions of individual files that can be imported."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
@@ -57,14 +57,15 @@ def read_files(
 
 
 def convert_file(file: Path, folder: TemporaryFiles) -> Source:
-    """Convert an uploaded file to a source of one page."""
+    """Convert an uploaded file to a source with one page."""
     raw = SourceFiles(file.stem)
     raw.add(file.name, file.stat().st_size, opening_of(file))
     return _Conversion(source_of(raw), folder, lambda: None).convert()
 
 
 class _Conversion:
-    """Conversion of a source whose pages of other formats become Markdown files, to which links are changed."""
+    """Conversion of a source in which pages in other formats become Markdown files, with links updated to
+    match."""
 
     def __init__(self, raw: Source, folder: TemporaryFiles, tick: Tick) -> None:
         self.raw = raw
@@ -255,8 +256,8 @@ _LEVEL = re.compile(r"heading ?(\d)\Z", re.IGNORECASE)
 
 
 def _move_headings_below_title(document: Any) -> Any:
-    """Return a Word document whose title style marks the title as the first heading, with all others moved one
-    level down."""
+    """Return a Word document with its title as the first heading, and all other headings moved one level
+    down."""
     from mammoth import documents, transforms
 
     def style(paragraph: Any) -> str:

@@ -1,4 +1,4 @@
-"""Conversion of a reader's layout to one source of Octavo Markdown: pages, their tree, files, and their original
+"""Convert a reader's layout to one source of Octavo Markdown: pages, their tree, files, and their original
 locations."""
 
 from __future__ import annotations
@@ -60,34 +60,34 @@ _ALIAS = re.compile(r"/?(?:@|~)(?P<alias>[\w-]*|@)/")
 _JUNK = frozenset([".ds_store", "thumbs.db", "desktop.ini"])
 MAX_LEVELS = 30
 MAX_REDIRECTS = 3000
-"""Maximum number of old URL paths in an Octavo configuration file, whose size is limited too."""
+"""Maximum number of old URL paths in an Octavo configuration file, whose size is also limited."""
 _BEFORE_HEADING = re.compile(r"(?:\s|&nbsp;|<!--(?:(?!-->).)*-->)+(?=^#[ \t])", re.MULTILINE | re.DOTALL)
-"""Invisible content before the heading that a page starts with."""
+"""Invisible content before the first heading on a page."""
 MAX_PICTURE = 5 * 1024 * 1024
 """Maximum size in bytes of a logo or an icon."""
 
 
 def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> Source:
-    """Convert a layout. ``project``: the folder of the source, empty or with a trailing slash."""
+    """Convert a layout. ``project``: the folder of the source; either empty or with a trailing slash."""
 
     @cache
     def others() -> list[_Other]:
-        """Return the other variants. They are laid out only when a link points to none of the imported
+        """Return the other variants. They are laid out only if a link doesn't point to any of the imported
         pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
         ]
 
-    # If nothing is skipped, all variants are part of this one.
+    # If nothing is skipped, all variants are part of this layout.
     return _Gathering(files, layout, project, add, tick, others if layout.left else None).run()
 
 
 def gather_parts(
     files: Heads, variants: Sequence[Variant], project: str, add: Add, tick: Tick
 ) -> dict[str, Source]:
-    """Return each variant as a separate source, by key. Links to pages of another variant refer to its space by
-    its key."""
+    """Return each variant as a separate source, by key. Links to pages in another variant refer to its space
+    by key."""
     made: list[_Other] = []
     for variant in variants:
         layout = variant.lay_out()
@@ -103,7 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """Variant that links may point to. ``comes``: whether it is also imported, into a separate space."""
+    """Variant that links can point to. ``comes``: whether it is also imported into its own space."""
 
     variant: Variant
     gathering: _Gathering
@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with the names of pages but without their texts, which is all that a plan of their paths needs."""
+    """Source with only the names of pages and not their texts, which is enough to plan their paths."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -188,7 +188,7 @@ class _Gathering:
         )
 
     def _brand(self) -> Brand:
-        """Return the branding in the configuration, with the files of its images."""
+        """Return the branding in the configuration, with its image files."""
         stated, folders = self.layout.brand, ("", "static/", "public/", "_static/", "assets/")
         pictures: dict[str, Callable[[], bytes]] = {}
 
@@ -243,11 +243,11 @@ class _Gathering:
             and self.layout.convert is None
             and self.pages.get(path) == "README.md"
         ):
-            return self.layout.title  # The home page of a site often states no title.
+            return self.layout.title  # The home page of a site often has no title.
         return self.layout.titles.get(path) or self.filled(self.files.name(path))
 
     def filled(self, text: str) -> str:
-        """Return text of front matter or navigation with the values of variables filled in, if pages have
+        """Return text from front matter or navigation with the values of variables filled in, if pages have
         variables."""
         known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
         if not isinstance(known, dict) or "{{" not in text:
@@ -292,7 +292,7 @@ class _Gathering:
         return path
 
     def _add_unlisted(self) -> None:
-        """Add pages that no navigation lists and that are reachable only by links."""
+        """Add pages that aren't in any navigation and are reachable only through links."""
         for path in self.layout.addresses:
             if path not in self.pages and path in self.files.known:
                 self.hidden.add(path)
@@ -306,14 +306,15 @@ class _Gathering:
     @cached_property
     def paths(self) -> dict[str, str]:
         """Return the URL path of each page, by the path of its file here."""
-        # Links aren't resolved for this, because they may point to pages of a part with links back to this one.
+        # Links aren't resolved for this, because they can point to pages in a part that links back to this
+        # one.
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
         return {page.file_path: page.path for page in plan_import(names).pages if page.file_path}
 
     def _summary_entries(
         self, entries: Sequence[Entry], level: int, led: Callable[[str], str]
     ) -> Iterator[SummaryEntry]:
-        """Yield the entries of SUMMARY.md for a navigation. ``led``: the function that returns the target of an
+        """Yield the entries of SUMMARY.md for a navigation. ``led``: a function that returns the target of an
         entry's link."""
         for entry in entries:
             children = (
@@ -367,7 +368,7 @@ class _Gathering:
             return
         text = self.files.text(path)
         if text is None:
-            # The file keeps its own name, which shows what is wrong with it.
+            # The file keeps its own name, which shows what is wrong.
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
             return
         head = self.files.head(path)
@@ -401,7 +402,7 @@ class _Gathering:
                 lines = lines[1:]
             above += f"{hero}\n\n"
         if not above and front_of(body):
-            above = "\n"  # A rule after a blank line doesn't start front matter.
+            above = "\n"  # A horizontal rule after a blank line doesn't start front matter.
         self.origins[made] = path
         self.lines[made] = [1] * above.count("\n") + lines
         whole = (above + body).rstrip("\n") + "\n"
@@ -434,7 +435,7 @@ class _Gathering:
     # Files
 
     def _add_rest(self) -> None:
-        """Add the other files in the folders of pages, and files elsewhere that pages show."""
+        """Add the other files in the folders of pages, and files from other folders that pages show."""
         root, statics = self.layout.root, self.layout.statics
         for path in self.files.paths:
             name = posixpath.basename(path).lower()
@@ -465,7 +466,8 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path in the result of a file of the source. A file gets a path when it is first requested."""
+        """Return the path that a file of the source has in the result. A file gets a path when it is first
+        requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -494,7 +496,8 @@ class _Gathering:
     # Links
 
     def anchor(self, path: str, fragment: str) -> str:
-        """Return the anchor of the heading above a place in a file, empty for a place above the first heading."""
+        """Return the anchor of the heading above a location in a file; empty for a location above the first
+        heading."""
         places = self.layout.anchors(path) if fragment and self.layout.anchors is not None else {}
         return places.get(fragment, fragment)
 
@@ -545,7 +548,7 @@ class _Gathering:
 
     def _keys(self, name: str, literal: bool = False) -> list[str]:
         """Return the possible URL paths for a path from the root of the site. ``literal``: whether the tool
-        adds no prefix."""
+        doesn't add a prefix."""
         key, base = name.strip("/"), self.layout.base.strip("/")
         keys = [key, key[len(base) :].strip("/")] if base and f"{key}/".startswith(f"{base}/") else [key]
         if self.layout.begins and not literal:
@@ -563,9 +566,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page of another variant for a path, as written in the file ``source``, or None if the
-        path is a page of this variant or doesn't exist. ``found``: its target here; ``literal``: whether the
-        tool adds no prefix."""
+        """Return the page in another variant for a path, as written in the file ``source``; None if the path
+        is a page in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``:
+        whether the tool doesn't add a prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -573,7 +576,7 @@ class _Gathering:
         if name.startswith("/"):
             if self._page_at(self._keys(name, literal)) is not None:
                 return None
-            # A partial match here yields to a page with exactly this URL path.
+            # A page with exactly this URL path takes precedence over a partial match here.
             led = self._other_at(name, found is None)
         elif self._exact(_joined(posixpath.dirname(source), name)) is not None:
             if is_own and not self._leaves_language(name, source, found or ""):
@@ -596,12 +599,12 @@ class _Gathering:
         return [other for other in self._others() if other.variant.language == language]
 
     def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
-        """Return the page of another variant at a path. ``old`` includes former URL paths."""
+        """Return the page in another variant at a path. ``old``: whether to include former URL paths."""
         for other in self._others():
             place = other.gathering
             base = place.layout.base.strip("/")
             if base != self.layout.base.strip("/") and not f"{name}/".startswith(f"/{base}/"):
-                continue  # Each variant has its own path, which states the language.
+                continue  # Each variant has its own path, which specifies the language.
             keys = place._keys(name, literal=True)
             found = place._page_at(keys)
             if found is None and old:
@@ -611,8 +614,8 @@ class _Gathering:
         return None
 
     def _leaves_language(self, name: str, source: str, found: str) -> bool:
-        """Return whether a relative path is in the folder of a language but refers to the same page in the default
-        language, because there is no translation."""
+        """Return whether a relative path is in a language's folder but refers to the page in the default
+        language, because it isn't translated."""
         return any(
             source.startswith(over)
             and not found.startswith(over)
@@ -621,8 +624,8 @@ class _Gathering:
         )
 
     def url_of_other_variant(self, led: tuple[_Other, str], fragment: str) -> str | None:
-        """Return the URL of a page of another variant, or None if the variant isn't imported and its old URL is
-        unknown."""
+        """Return the URL of a page in another variant, or None if the variant isn't imported and the page's
+        old URL is unknown."""
         (other, path), layout = led, self.layout
         place = other.gathering
         anchor = place.anchor(path, fragment)
@@ -637,9 +640,9 @@ class _Gathering:
         return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
-        """Return the file for a path that starts with an alias for a folder of the project, such as `~/`,
-        `@site/`, or `@assets/`. Aliases are defined in the configuration of various tools, and nearly all tools
-        use the same ones."""
+        """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`,
+        or `@assets/`. Aliases are defined in the configurations of various tools, nearly all of which use the
+        same ones."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
@@ -685,7 +688,7 @@ class _Gathering:
         target = self.old.pop(address.casefold(), None)
         if target is None or _SCHEME.match(target):
             return None
-        # Removed during the lookup, so that two redirects to each other don't loop.
+        # Removed during the lookup, so that two redirects that point to each other don't loop.
         found = (
             target if target in self.files.known else self.find("/" + target.partition("#")[0].strip("/"), "")
         )
@@ -739,10 +742,10 @@ class _Gathering:
 
 
 class _Page:
-    """Page during its conversion (``layout.Place``). ``written``: the file in which its links are written."""
+    """Page during its conversion (``layout.Place``). ``written``: the file that contains its links."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """Create a page. ``above``: the number of lines of the file before the first counted line."""
+        """Create a page. ``above``: the number of lines in the file before the first counted line."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
@@ -775,7 +778,7 @@ class _Page:
             href, literal = "/" + href[len("pathname://") :].lstrip("/"), True
         name, _, fragment = href.partition("#")
         if gathering.layout.dialect.magic and fragment.startswith("section-"):
-            # The source's own anchors of headings.
+            # The source's own heading anchors.
             fragment = fragment.removeprefix("section-").strip("-")
             href = f"{name}#{fragment}"
         labels: dict[str, tuple[str, str, str]] = gathering.layout.values.get("labels", {})

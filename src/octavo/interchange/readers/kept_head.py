@@ -1,4 +1,4 @@
-"""Front matter of imported pages: the keys of other tools that Octavo keeps."""
+"""Front matter of imported pages: keys from other tools that Octavo keeps."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page, converted from that of its source. ``description``: the description of a
-    page without one; ``fill``: inserts the values of variables; ``is_octavo``: whether the source has Octavo's own
-    format, with its keys."""
+    """Return the front matter of a page, converted from its source. ``description``: the description to use
+    if the page has none. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether
+    the source is in Octavo's own format, with its keys."""
     kept: JsonObject = {}
     for key in ("description", "summary", "subtitle", "excerpt"):
         if isinstance(head.get(key), str) and head[key].strip():

@@ -15,18 +15,18 @@ Head = dict[str, Any]
 
 
 class Dialect(Struct, frozen=True, kw_only=True):
-    """Differences between the Markdown of a kind of source and Octavo's. Syntax without conflicts (alerts, fenced
-    containers, definition lists, attribute lists) is read in all of them.
+    """Differences between the Markdown of a kind of source and Octavo's. Syntax that doesn't conflict
+    (alerts, fenced containers, definition lists, attribute lists) is recognized in all of them.
 
-    ``jsx``: components and expressions, in files with these endings. ``vue``: script and template of Vue.
-    ``tags``: ``{% %}`` are Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and ``===``
-    with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``. ``roles``: directives
-    and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and names of blocks at their
-    ends, as in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names between colons are icons. ``marks``:
-    ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings in
-    fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji, adjacent
-    listings as tabs, and ``<<value>>``, as in ReadMe.
-    """
+    ``jsx``: components and expressions, in files with these extensions. ``vue``: Vue scripts and templates.
+    ``tags``: ``{% %}`` marks Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and
+    ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``.
+    ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
+    block names at the ends of blocks, as in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names
+    between colons are icons. ``marks``: ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``.
+    ``tabsets``: headings as tabs, and drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in
+    ``[block:x]``, callouts that start with an emoji, adjacent listings as tabs, and ``<<value>>``, as in
+    ReadMe."""
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -47,12 +47,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
 
     @property
     def attributes(self) -> bool:
-        """Return whether attribute lists follow text and blocks."""
+        """Return whether attribute lists can follow text and blocks."""
         return self.indented or self.liquid or self.roles or self.tabsets
 
 
 class Entry(Struct, kw_only=True):
-    """Entry of the tree: a page of a file of the source (``path``), a link (``href``), or a group of pages.
+    """Entry in the tree: a page from a file in the source (``path``), a link (``href``), or a group of pages.
 
     ``title``: the title in the navigation; None for the title of the page itself.
     """
@@ -72,20 +72,22 @@ class Place(Protocol):
         """Return the converted page's reference for ``href``. ``shown``: whether it is an image or a file."""
 
     def in_language(self, path: str, language: str, line: int) -> str:
-        """Return the reference to a page in another language, relative to the folder of this page or to the top."""
+        """Return the reference to a page in another language, relative to the folder of this page or to the
+        root."""
 
     def keep(self, source: str) -> str | None:
-        """Store an image embedded as a ``data:`` URL and return its path, or None if it can't be stored."""
+        """Store an image embedded as a ``data:`` URL, and return its path; return None if it can't be
+        stored."""
 
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
-        """Return the href and the text of a page in double brackets. ``quiet`` reports no problem for a missing
-        page; its href starts with a null character."""
+        """Return the href and the text for a page name in double brackets. ``quiet``: whether not to report a
+        missing page, whose href starts with a null character."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """Return the path and the text of an included file."""
 
     def embedded(self, text: str, line: int) -> str | None:
-        """Return the Markdown of a fragment in another markup language below a line, or None if it isn't
+        """Return the Markdown for a fragment in another markup language below a line, or None if it isn't
         supported."""
 
     def below(self) -> list[tuple[str, str]]:
@@ -101,8 +103,8 @@ class Place(Protocol):
 
 
 class Variant(Struct, frozen=True, kw_only=True):
-    """Version or language of a source. ``path``: the prefix of its URLs. ``language``: the source's name of the
-    language. ``default``: whether readers see this variant first."""
+    """Version or language of a source. ``path``: the prefix of its URLs. ``language``: the source's name for
+    the language. ``default``: whether readers see this variant first."""
 
     key: str
     title: str
@@ -113,13 +115,12 @@ class Variant(Struct, frozen=True, kw_only=True):
 
 
 class Layout(Struct, frozen=True, kw_only=True):
-    """Result of a reader before the texts of pages are read.
+    """Result of a reader, before the texts of pages are read.
 
-    ``root``: the folder that pages and root-relative links are relative to, empty or with a trailing slash.
-    ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL paths of the files of
-    the source, without slashes at their ends. ``redirects``: additional URL paths, with the URL path or file that each
-    redirected to. ``parts``: folders with texts that others include.
-    """
+    ``root``: the folder that pages and root-relative links are relative to; either empty or with a trailing
+    slash. ``statics``: folders whose files were served from the root of the site. ``addresses``: the URL
+    paths of the source's files, without slashes at either end. ``redirects``: additional URL paths, with the
+    URL path or file that each redirected to. ``parts``: folders with texts that other files include."""
 
     entries: Sequence[Entry]
     dialect: Dialect = Dialect()
@@ -134,24 +135,24 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Prefix that the tool adds to links that start with a slash, usually the language of the page."""
     title: str = ""
     language: str = ""
-    """Language of these pages as spelled in the configuration."""
+    """Language of these pages, as spelled in the configuration."""
     description: str = ""
-    """Description of the site in the configuration. A home page without a description gets it."""
+    """Description of the site in the configuration. It is used for a home page without a description."""
     brand: Brand = Brand()
-    """Branding in the configuration, with the references to images as written there."""
+    """Branding in the configuration, with unmodified references to images."""
     titles: Mapping[str, str] = {}
-    """Titles of pages whose front matter has none, by path."""
+    """Titles of pages that have none in their front matter, by path."""
     titled: bool = False
-    """Whether the tool shows the title in a page's front matter above the text, even if the text starts with a
-    heading."""
+    """Whether the tool shows the title from a page's front matter above the text, even if the text starts
+    with a heading."""
     names: Mapping[str, str] = {}
-    """Paths of files here that differ from those in the source."""
+    """Paths of files that differ from those in the source."""
     same: Mapping[str, str] = {}
-    """Files that another file replaces."""
+    """Files that are replaced by another file."""
     convert: Callable[[str, Place], str | None] | None = None
-    """Function that converts a file that isn't Markdown to a whole page. It returns None for Markdown."""
+    """Function that converts a file that isn't Markdown to a complete page. It returns None for Markdown."""
     embedded: Callable[[str, Place], str | None] | None = None
-    """Function that converts a fragment in another markup language within a page of Markdown."""
+    """Function that converts a fragment in another markup language within a Markdown page."""
     letters: bool = False
     """Whether ``convert`` accepts text in any encoding; otherwise, text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
@@ -159,17 +160,17 @@ class Layout(Struct, frozen=True, kw_only=True):
     close: Callable[[], None] | None = None
     """Function that releases the resources needed to read the pages."""
     skipped: tuple[str, ...] = ()
-    """Endings of files that are imported as pages or not at all."""
+    """File extensions that are imported as pages or not at all."""
     schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()
-    """Pairs of folders, where the first overlays the second: a file missing in the first is looked up in the
-    second."""
+    """Pairs of folders in which the first overlays the second: a file missing from the first is looked up in
+    the second."""
     variants: Sequence[Variant] = ()
-    """All variants if there are several, including this one."""
+    """All variants, including this one, if there is more than one."""
     left: Sequence[Problem] = ()
     """Problem to report for skipped variants."""
     values: Mapping[str, Any] = {}
     problems: Sequence[Problem] = ()
     rest: bool = False
-    """Whether files outside of ``root`` and ``statics`` are imported if no page shows them."""
+    """Whether files outside ``root`` and ``statics`` are imported even if no page shows them."""

@@ -7,13 +7,14 @@ from collections.abc import Callable
 from msgspec import Struct
 
 OUTSIDE = "extlinks:"
-"""Prefix of the name of a role that may be one of ``extlinks``."""
+"""Prefix of the name of a role that may be defined by ``extlinks``."""
 
 
 class Names(Struct, frozen=True):
     """Targets of references in a project. ``labels``: the page, anchor, and text for each label in lowercase.
-    ``find``: the function that returns the file for a path in a file. ``title``: the function that returns the
-    title of a page. ``outside``: the URL and the text of external links by role, with ``%s`` for the target."""
+    ``find``: a function that returns the file for a path in a file. ``title``: a function that returns the
+    title of a page. ``outside``: the URL and the text of external links by role, with ``%s`` for the
+    target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]
@@ -22,6 +23,6 @@ class Names(Struct, frozen=True):
 
 
 def outside_link(form: tuple[str, str], target: str) -> tuple[str, str]:
-    """Return the URL and the text for a role of ``extlinks``."""
+    """Return the URL and the text for an ``extlinks`` role."""
     url, said = (part.replace("%s", target.strip()).replace("%%", "%") for part in form)
     return url, said or url

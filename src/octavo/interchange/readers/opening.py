@@ -1,8 +1,7 @@
-"""Opening of folders and ZIP archives as the files of a source.
+"""Open folders and ZIP archives as the files of a source.
 
-Single invalid entries are skipped and reported. A source that can't be used at all, or looks like an attack, raises
-``SourceError``.
-"""
+Individual invalid entries are skipped and reported. A source that can't be used at all, or looks like an
+attack, raises ``SourceError``."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from octavo.core.paths import is_git_path, unsafe_path
 from octavo.core.sources import Source, SourceError, SourceFiles, printable, source_of
 
 MAX_RATIO = 200
-"""Maximum ratio of unpacked to packed bytes, for an entry and for an archive as a whole."""
+"""Maximum ratio of unpacked to packed bytes, for an entry and for an entire archive."""
 _SMALL = 64 * 1024
 """Number of unpacked bytes that are always allowed, because a short text of one repeated letter compresses very
 well."""
@@ -44,7 +43,8 @@ def open_folder(where: str) -> Source:
             if is_git_path(entry.name):
                 continue
             if entry.is_symlink():
-                # A link to a file of the same folder is that file. Nothing outside of the folder is read.
+                # A link to a file in the same folder is treated as that file. Nothing outside the folder is
+                # read.
                 target, top = os.path.realpath(entry.path), os.path.join(os.path.realpath(where), "")
                 if os.path.isfile(target) and target.startswith(top) and not is_git_path(target[len(top) :]):
                     source.add(path, os.path.getsize(target), _file_opening(target))
@@ -131,7 +131,7 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):
-        # Archives of repositories contain a single folder named after the repository.
+        # Repository archives contain a single folder named after the repository.
         source.descend(tops.pop())
     return source_of(source)
 
@@ -141,8 +141,9 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry. A name without the UTF-8 flag may still be UTF-8, as macOS writes it, or the
-    entry may have its UTF-8 name in an extra field. Otherwise the name is in the code page of older software."""
+    """Return the name of an entry. A name without the UTF-8 flag may still be UTF-8, as macOS writes it, or
+    the entry may have its UTF-8 name in an extra field. Otherwise, the name is in the code page of older
+    software."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

@@ -1,4 +1,4 @@
-"""Tags of imported pages: other tools name tags by any text, Octavo by slugs with labels."""
+"""Tags of imported pages. In other tools, any text can be a tag; in Octavo, tags have a slug and a label."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.core.tags import MAX_SLUG, Tag, write_tags
 from octavo.core.yaml_text import YamlError, read_yaml
 
 DEFINED_IN = ("tags.yml", "tags.yaml")
-"""Names of the file in which Docusaurus defines tags, in the folder of its pages."""
+"""Names of the file where Docusaurus defines tags, in the folder of its pages."""
 
 
 class PageTags:
@@ -29,7 +29,7 @@ class PageTags:
 
     def _slug(self, name: str) -> str:
         label = self._stated.get(name, name)
-        # If the slug of a tag equals its label, the tag needs no definition.
+        # If a tag's slug equals its label, the tag doesn't need a definition.
         slug = slugify(name)
         self._found.setdefault(slug, Tag(slug, label[:MAX_SLUG]))
         return slug

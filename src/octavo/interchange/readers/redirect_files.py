@@ -1,9 +1,9 @@
-"""Read redirects from the files of other platforms: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
+"""Read redirects from other platforms' files: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
 other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations are returned in one form: a path without a slash at its end, or a URL; ``*`` at the end of a
-source matches everything below. Lines that mean something else, such as rewrites and conditions, are reported.
-"""
+Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at the
+end of a source matches everything below. Lines that mean something else, such as rewrites and conditions, are
+reported."""
 
 from __future__ import annotations
 
@@ -49,12 +49,13 @@ _TEMPORARY = (302, 303, 307)
 _REST = re.compile(r"/(?::\w+(?:\*|\(\.\*\))|\(\.\*\)|\*)$|/:splat$")
 """Endings of a source that match everything under a path."""
 _CARRIED = re.compile(r"/?(?::splat|:\w+\*?|\$1|\$\{?path\}?)$")
-"""Endings of a destination that are replaced with the matched rest."""
+"""Endings of a destination that are replaced with the rest of the matched path."""
 _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
 def format_of(name: str, text: str) -> Format:
-    """Return the format of a file by its name, or else by its content. Raises SourceError."""
+    """Return the format of a file by its name, or else by its content. Raises SourceError for an unknown
+    format."""
     for pattern, format in _BY_NAME:
         if re.search(f"{pattern}$", name, re.IGNORECASE):
             return format
@@ -70,7 +71,7 @@ def format_of(name: str, text: str) -> Format:
 
 
 def read_redirects(format: Format, text: str) -> list[GivenRedirect]:
-    """Return the redirects of a file. Raises SourceError for a file that can't be read."""
+    """Return the redirects in a file. Raises SourceError for a file that can't be read."""
     try:
         return list(_READERS[format](text.removeprefix("\ufeff")))
     except (csv.Error, tomllib.TOMLDecodeError, YamlError, ValueError, RecursionError) as error:
@@ -201,12 +202,12 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
 
 
 def _read_yaml(text: str) -> Iterator[GivenRedirect]:
-    # YAML tags that create objects of a program are dropped, so that only their values are read.
+    # YAML tags that create application objects are dropped, so that only their values are read.
     yield from _read_value(read_yaml(re.sub(r"!!?[A-Za-z][\w./:-]*(?=\s|$)", "", text)).value)
 
 
 def _read_value(found: object) -> Iterator[GivenRedirect]:
-    """Read a configuration with redirects at its top or in a plugin, a list of redirects, or a map."""
+    """Read a configuration with redirects at the top level or in a plugin, a list of redirects, or a map."""
     if isinstance(found, list):
         yield from _read_list(found, "")
         return
@@ -226,8 +227,8 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
 
 
 def _of_plugin(plugin: object) -> Iterator[object]:
-    """Yield the redirects in the settings of a plugin. The settings follow its name in a list or are its
-    value in a map."""
+    """Yield the redirects in the settings of a plugin. The settings follow the plugin's name in a list, or
+    are its value in a map."""
     if isinstance(plugin, list) and len(plugin) > 1 and "redirects" in str(plugin[0]):
         yield mapping(plugin[1]).get("redirects")
     named = mapping(mapping(plugin).get("redirects")) if isinstance(plugin, dict) else {}
@@ -268,7 +269,7 @@ def _wrong(row: int, source: str, problem: str) -> GivenRedirect:
 
 
 def _given(row: int, source: str, destination: str, status: str) -> GivenRedirect:
-    """Convert a redirect as other platforms write it. ``status``: empty if the file doesn't specify it."""
+    """Convert another platform's redirect. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
         return _wrong(row, source, f"the status {status} isn't supported: use 301, 302, 303, 307, or 308")

@@ -21,7 +21,7 @@ class TemporaryFiles:
         return self.path / f"{self._count}{ending}"
 
     def add(self, source: SourceFiles, path: str, data: bytes) -> None:
-        """Add bytes to a source by way of a temporary file."""
+        """Add bytes to a source using a temporary file."""
         place = self.new()
         place.write_bytes(data)
         source.add(path, len(data), opening_of(place))

@@ -1,4 +1,4 @@
-"""Files of a source for readers: their texts and the front matter of pages, each read once."""
+"""Source files for readers: texts, and the front matter of pages, each read once."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .markdown.lines import front_text, split_front, words
 from .markdown.literals import UNKNOWN, read_constant
 
 MAX_TEXT = 10 * 1024 * 1024
-"""Maximum size in bytes of a file that is read as text."""
+"""Maximum size in bytes of a file to read as text."""
 MARKDOWN = (".md", ".mdx", ".markdown")
 INDEXES = ("index", "readme", "_index")
-"""Names of the index page of a folder, without their endings and in lower case."""
+"""Names of a folder's index page, in lowercase and without extensions."""
 _ANY_TITLE = re.compile(r"^#[ \t]+(.+?)[ \t]*#*$", re.MULTILINE)
 _FENCED = re.compile(r"^([`~]{3,}).*?^\1", re.MULTILINE | re.DOTALL)
 
@@ -87,7 +87,7 @@ def _stated_title(text: str) -> str:
 
 
 def read_head(text: str) -> Head:
-    """Return the keys of a front matter in YAML or TOML, empty if it can't be read."""
+    """Return the keys of YAML or TOML front matter; empty if it can't be read."""
     try:
         return _read_front(text)
     except (YamlError, tomllib.TOMLDecodeError, RecursionError):
@@ -95,7 +95,7 @@ def read_head(text: str) -> Head:
 
 
 def unread_head(text: str) -> tuple[int, str] | None:
-    """Return the line and the reason if a front matter can't be read."""
+    """Return the line and the reason if front matter can't be read."""
     try:
         _read_front(text)
     except YamlError as error:
@@ -126,14 +126,14 @@ def is_page(path: str) -> bool:
 
 
 def folder_of(path: str) -> str:
-    """Return the folder of a file, empty or with a trailing slash."""
+    """Return the folder of a file; either empty or with a trailing slash."""
     folder = posixpath.dirname(path)
     return f"{folder}/" if folder else ""
 
 
 def address_of(path: str) -> str:
-    """Return the URL path that most tools use for a page: its path without its ending, or the folder for an index
-    page."""
+    """Return the URL path that most tools use for a page: its path without the extension, or the folder for
+    an index page."""
     return posixpath.dirname(path) if is_index(path) else posixpath.splitext(path)[0]
 
 

@@ -1,4 +1,4 @@
-"""Trees of pages without a navigation: folders, in the order declared in the front matter of pages."""
+"""Page trees without a navigation: folders, in the order declared in the pages' front matter."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Settings of a folder: its title and position, and the file of its page if that isn't the index. ``order``:
-    the names of its contents, in order, with their titles if specified. Other contents are placed at ``...``, or
-    last."""
+    """Settings of a folder: its title and position, and the file of its page if that isn't the index file.
+    ``order``: the names of its contents, in order, with their titles if specified. Other contents are placed
+    at ``...``, or last."""
 
     def __init__(
         self,
@@ -76,8 +76,9 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means none.
-    ``same_name``: whether the page with the name of its folder is the folder's page."""
+    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means that the
+    page has no position. ``same_name``: whether a page with the same name as its folder is the folder's
+    page."""
     tree: dict[str, Any] = {}
     for path in paths:
         at = tree
@@ -117,7 +118,7 @@ def grow(
                     )
                     children = [child for child in children if child.path != page]
                 if page is None and name[:-1] in beside:
-                    # A page next to the folder with its name is the folder's page.
+                    # A page next to a folder with the same name is the folder's page.
                     page = beside[name[:-1]]
                     rows = [row for row in rows if row[1].path != page]
                     folder = {key: value for key, value in folder.items() if value != page}
@@ -159,7 +160,7 @@ def _number(name: str) -> float:
 
 
 def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
-    """Return the Markdown files in a folder, without hidden ones and those of installed packages."""
+    """Return the Markdown files in a folder, except hidden ones and those in installed packages."""
     return [
         path
         for path in files.paths
@@ -184,7 +185,7 @@ def walk_entries(entries: Sequence[Entry]) -> list[Entry]:
 
 
 def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
-    """Return the former URL paths declared in the pages, with the file of each."""
+    """Return the former URL paths that pages declare, each with the page's file."""
     made: dict[str, str] = {}
     for path in paths:
         head = files.head(path)
@@ -197,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries without those that have neither a target nor subpages."""
+    """Return the entries, except those with neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]
@@ -215,7 +216,7 @@ _LINK = re.compile(r"!?\[(?P<title>[^\]]*)\]\((?P<href>[^()\s]+)[^()]*\)|\[\[(?P
 def list_nav(
     files: Heads, text: str, folder: str, find: Callable[[str], str | None] | None = None
 ) -> list[Entry]:
-    """Return the tree in a nested list of links."""
+    """Return the tree from a nested list of links."""
     made: list[Entry] = []
     stack: list[tuple[int, list[Entry]]] = [(-1, made)]
     for line in text.split("\n")[:MAX_ENTRIES]:

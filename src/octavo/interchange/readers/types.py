@@ -12,15 +12,15 @@ from .layout import Layout
 from .source_files import Heads
 
 Tick = Callable[[], None]
-"""Callback that a reader calls between files. It raises an error when the run is over."""
+"""Callback that a reader calls between files. It raises an error if the run is over."""
 Add = Callable[[SourceFiles, str, bytes], None]
-"""Callback that stores bytes in the files of a source at a path."""
+"""Callback that stores bytes at a path in a source's files."""
 
 
 class Reader(Struct, frozen=True):
-    """Reader for a kind of source. ``find``: the function that returns the folder of the source, or None.
-    ``lay_out``: the function that returns its layout. ``told``: the function to use instead of ``find`` if the kind
-    of the source is specified."""
+    """Reader for a kind of source. ``find``: a function that returns the folder of the source, or None.
+    ``lay_out``: a function that returns its layout. ``told``: a function to use instead of ``find`` if the
+    kind of source is specified."""
 
     kind: str
     name: str

@@ -1,4 +1,4 @@
-"""Values of JSON and YAML files of any shape, as the types that readers need."""
+"""Convert values in JSON and YAML files of any shape to the types that readers need."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from octavo.core.json_types import JsonObject
 
 
 def mapping(value: object) -> JsonObject:
-    """Return a value if it is a mapping, and an empty mapping otherwise."""
+    """Return a value if it is a mapping; otherwise, an empty mapping."""
     return value if isinstance(value, dict) else {}
 
 
 def listing(value: object) -> list[Any]:
-    """Return a value if it is a list, and an empty list otherwise."""
+    """Return a value if it is a list; otherwise, an empty list."""
     return value if isinstance(value, list) else []
 
 
 def text_of(value: object) -> str:
-    """Return a text or a number as text, and an empty text for anything else."""
+    """Return a string or a number as a string; otherwise, an empty string."""
     return str(value) if isinstance(value, (str, int, float)) and not isinstance(value, bool) else ""
 
 

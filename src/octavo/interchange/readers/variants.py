@@ -1,4 +1,5 @@
-"""Versions and languages of one source: overlaid trees, and the problem to report if only one is imported."""
+"""Versions and languages of a source: overlaid trees, and the problem to report if only one of them is
+imported."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .layout import Entry, Layout
 from .trees import walk_entries
 
 MAX_VARIANTS = 60
-"""Maximum number of variants of a source. The others are reported as skipped."""
+"""Maximum number of variants per source. The others are reported as skipped."""
 
 LANGUAGE_NAMES = {
     "ar": "العربية",
@@ -46,7 +47,7 @@ LANGUAGE_NAMES = {
     "id": "Bahasa Indonesia",
     "hi": "हिन्दी",
 }
-"""Names of languages in the languages themselves, for sources that don't have them."""
+"""Language names in their own languages, for sources that don't specify them."""
 
 
 def language_name(name: str, told: str = "") -> str:
@@ -76,8 +77,8 @@ def key_of(taken: set[str], *parts: str) -> str:
 
 
 def addressed(layout: Layout, name: str, is_first: bool) -> Layout:
-    """Return the layout with URLs that start with the name of the variant. The default variant is also available
-    without it."""
+    """Return the layout with URLs that start with the variant's name. The default variant is also available
+    without its name."""
     addresses = {path: f"{name}/{address}".strip("/") for path, address in layout.addresses.items()}
     if is_first:
         former = {address: path for path, address in addresses.items()}
@@ -93,9 +94,9 @@ def laid_over(
     begins: str = "",
     whole: bool = True,
 ) -> Layout:
-    """Return the layout in another language. ``find``: the function that returns the file in that language for a
-    file in the default language. ``labels``: the texts of the navigation in that language. ``begins``: its URL
-    prefix. ``whole``: whether to import pages without a translation in the default language, as readers saw them."""
+    """Return the layout in another language. ``find``: a function that returns the file in that language for
+    a file in the default language. ``labels``: the navigation texts in that language. ``begins``: its URL
+    prefix. ``whole``: whether to import untranslated pages in the default language, as readers saw them."""
     instead: dict[str, str] = {}
     for path in layout.addresses:
         found = find(path)
@@ -113,7 +114,7 @@ def laid_over(
             if path is None and entry.href is None and not children:
                 continue
             title = labels.get(entry.title or "", entry.title) if entry.title else None
-            # The title of the page in the default language doesn't apply to the translation.
+            # The page's title in the default language doesn't apply to the translation.
             if path in translated and title == entry.title:
                 title = None
             if path is None and title is None and entry.path is not None:

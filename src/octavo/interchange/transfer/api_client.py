@@ -20,9 +20,9 @@ from octavo.kit.net.fetch import Fetched, Fetcher, FetchError, Limits
 from octavo.kit.scheduling import deadlines
 
 MAX_SPACES = 1_000
-"""Maximum number of spaces that are offered for an import."""
+"""Maximum number of spaces to offer for an import."""
 MAX_LIST_PAGES = 10_000
-"""Maximum number of pages of one list. It is higher than any organization needs."""
+"""Maximum number of pages per list, which is more than any organization needs."""
 _ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
 _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
@@ -33,8 +33,8 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """Raised if the token is not or no longer valid. Everything imported before is complete, and the next attempt
-    continues from there."""
+    """Raised if the token is invalid or has expired. Everything imported before is complete, and the next
+    attempt continues from there."""
 
 
 class ResourceMissing(SourceError):
@@ -51,10 +51,10 @@ class FoundSpace(Struct):
 
 
 class Api:
-    """API whose paths begin at ``base``. ``headers``: the headers that authenticate the caller and are sent
-    to no other URL. ``fetcher``: the sender of all requests, which blocks private addresses. ``tick``: the
-    function called for each response. ``wait``: the function that waits before a retry; None if there is no
-    time to retry. Raises SourceError for an API that doesn't respond, even after retries."""
+    """API whose paths start at ``base``. ``headers``: headers that authenticate the caller and aren't sent to
+    any other URL. ``fetcher``: the sender of all requests, which blocks private addresses. ``tick``: a
+    function that is called for each response. ``wait``: a function that waits before a retry; None if there
+    is no time to retry. Raises SourceError if the API doesn't respond, even after retries."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Api:
         self._tick = tick
 
     def answer(self, path: str, **query: object) -> object:
-        """Return the decoded response. Raises TokenRefused, ResourceMissing, SourceError."""
+        """Return the decoded response. Raises TokenRefused, ResourceMissing, or SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
@@ -79,7 +79,8 @@ class Api:
             raise SourceError(f"{path}: the response isn't JSON") from None
 
     def get(self, path: str, **query: object) -> JsonObject:
-        """Return the decoded response, an object. Raises TokenRefused, ResourceMissing, SourceError."""
+        """Return the decoded response, which is an object. Raises TokenRefused, ResourceMissing, or
+        SourceError."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
@@ -95,14 +96,14 @@ class Api:
         self._ask(f"{self.base}{path}", self._headers, _ARCHIVE, place)
 
     def file(self, url: str) -> bytes:
-        """Return the bytes at a URL that the API named. Only the API itself receives the credentials."""
+        """Return the bytes at a URL from the API's response. Only the API itself receives the credentials."""
         inside = url.startswith(f"{self.base}/")
         return self._ask(url, self._headers if inside else {}, _FILE).body
 
     def _ask(
         self, url: str, headers: Mapping[str, str], limits: Limits, place: Path | None = None
     ) -> Fetched:
-        """Send a request. ``place``: the file that the body of the response is written to, piece by piece."""
+        """Send a request. ``place``: the file that the response body is written to, piece by piece."""
         failed = ""
         for attempt in range(_ATTEMPTS):
             deadlines.check()
@@ -138,7 +139,7 @@ class Api:
 
 
 class Ending:
-    """Guard against a list that never ends, or that returns to a page that was already read."""
+    """Guard against lists that never end or return to a page that was already read."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -158,8 +159,8 @@ def _place(url: str) -> str:
 
 
 def _seconds(said: str | None) -> float:
-    """Return the seconds to wait according to ``Retry-After``. The header contains a number of seconds or a
-    date."""
+    """Return the seconds to wait according to ``Retry-After``. The header contains either a number of seconds
+    or a date."""
     if said is None:
         return 0.0
     try:

@@ -1,4 +1,4 @@
-"""Revisions of a space as one .zip file, for download in a browser."""
+"""Package a revision of a space as one .zip file, for download in a browser."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SECONDS = 10
 _IN_MEMORY = 1024 * 1024
 _PIECE = 256 * 1024
 _MADE = (1980, 1, 1, 0, 0, 0)
-"""The date of every entry. It is fixed, so that the same state always has the same bytes."""
+"""Date of every entry. It is fixed, so that the same state always has the same bytes."""
 _PACKED = (
     ".png",
     ".jpg",
@@ -37,12 +37,13 @@ _PACKED = (
     ".docx",
     ".woff2",
 )
-"""Endings of files that compression doesn't make smaller."""
+"""Extensions of files that compression doesn't make smaller."""
 
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
     """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first
-    piece. ``owner``: the owner whose share of the slots it uses. Raises Unavailable if all slots are used."""
+    piece. ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots are in
+    use."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

@@ -1,4 +1,4 @@
-"""Authorization for import runs: people who can access the space of a run."""
+"""Authorization for import runs, which are open to people who can access the run's space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .store import find_run
 
 
 class RunAccess(InSpace, frozen=True):
-    """Access to an import run. It equals the access to the run's space."""
+    """Access to an import run, which equals access to the run's space."""
 
     run_id: str
 

@@ -1,4 +1,4 @@
-"""Storage of the images of a source's branding."""
+"""Store the images of a source's branding."""
 
 from __future__ import annotations
 

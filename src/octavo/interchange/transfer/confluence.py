@@ -1,5 +1,5 @@
-"""Spaces of Confluence over its HTTP API, Cloud and Data Center. They are written like the XML export of
-Confluence and read the same way."""
+"""Confluence spaces, read through the HTTP API of Cloud and Data Center. They are written like Confluence's
+XML export, and read the same way."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 
 
 class Confluence:
-    """API of a Confluence site. ``address``: the URL of a Cloud site, such as https://acme.atlassian.net, or
-    of a Data Center server with its path. ``user``: the email address of the owner of a Cloud token; None for
-    Data Center, where the token is enough."""
+    """A Confluence site's API. ``address``: the URL of a Cloud site, such as https://acme.atlassian.net, or
+    of a Data Center server, including its path. ``user``: the email address of the owner of a Cloud token;
+    None for Data Center, where the token is enough."""
 
     def __init__(
         self,
@@ -58,8 +58,8 @@ class Confluence:
         self.name = host_of(base) or base
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the spaces that the token can access, personal spaces last, at most ``MAX_SPACES``, and whether
-        these are all. Raises SourceError."""
+        """Return the spaces that the token can access, with personal spaces last and at most ``MAX_SPACES``,
+        and whether the list is complete. Raises SourceError if the API can't be read."""
         spaces = (
             self._all_entries("/api/v2/spaces", limit=_BATCH, status="current")
             if self.is_cloud
@@ -80,7 +80,7 @@ class Confluence:
         ], is_all
 
     def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
-        """Return the space with this key as Octavo files. Raises SourceError."""
+        """Return the space with this key as Octavo files. Raises SourceError if the space can't be read."""
         # Imported here so that only imports load the readers.
         from octavo.interchange.readers.converting import read_files
 
@@ -88,7 +88,7 @@ class Confluence:
         return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
 
     def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Yield the entries of a list, page after page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page by page. Raises SourceError for a list that never ends."""
         ending = Ending(path)
         while True:
             answer = self.api.get(path, **query)
@@ -97,7 +97,7 @@ class Confluence:
             if not following:
                 return
             ending.check(following)
-            # Only the cursor of the next URL is used, so that the server can't send us to another list.
+            # Only the cursor from the next URL is used, so that the server can't send us to another list.
             address = read_address(following)
             if address is None:
                 raise SourceError(f"{path}: the link to the next page isn't a URL")
@@ -122,7 +122,7 @@ class _Space:
         self.raw.add("entities.xml", place.stat().st_size, lambda: place.open("rb"))
         return source_of(self.raw)
 
-    # Responses of the two kinds of Confluence
+    # Responses from the two kinds of Confluence
 
     def _read_cloud(self, out: IO[str]) -> None:
         spaces = list_of(self.api.get("/api/v2/spaces", keys=self.key), "results")
@@ -272,7 +272,7 @@ class _Space:
     # Texts
 
     def _rewrite_page_links(self, body: str) -> str:
-        """Rewrite links to pages of the space by URL, whose titles may be outdated, as links by space key and page
+        """Rewrite URLs of pages in the space, whose titles may be outdated, as links by space key and page
         id."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
         wanted = rf'"{base}/(?:pages/viewpage\.action\?pageId=(\d+)|spaces/{key}/pages/(\d+)(?:/[^"#?<>]*)?)'
@@ -296,8 +296,8 @@ class _Space:
             except ResourceMissing:
                 self.people[id] = ""
             except SourceError:
-                # A token that can read pages may lack access to people. An expired token is detected when the next
-                # page is read.
+                # A token that can read pages may not have access to people. An expired token is detected when
+                # the next page is read.
                 self.asks_people = False
         return self.people.get(id, "")
 

@@ -1,4 +1,4 @@
-"""Export of a state of a space as files. Unedited files are byte for byte as they were imported."""
+"""Export a state of a space as files. Unedited files are byte-for-byte identical to the imported files."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ExportLayout(msgspec.Struct, frozen=True):
 def lay_out(
     pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
 ) -> ExportLayout:
-    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: the function that
+    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that
     returns the text for a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
@@ -75,7 +75,7 @@ def lay_out(
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
-    """Yield every file of the state, one at a time. Valid while the transaction is open."""
+    """Yield each file of the state, one at a time. The transaction must stay open until the last one."""
     pages = list_pages(tx, state)
     items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
     layout = lay_out(
@@ -95,8 +95,8 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Return the path of each page's file: its original or specified path, or otherwise one made of its slugs.
-    Other pages without a text have no path. No page overwrites a file that is ``owned``."""
+    """Return the path of each page's file: its original or specified path, or else one made from its slugs.
+    Pages without text otherwise have no path. No page overwrites a file that is ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -148,7 +148,7 @@ def _configuration(
     variables: Mapping[str, object],
     summary: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and the other configuration files. Each remains as written as long as it is still
+    """Return SUMMARY.md, vars.yaml, and other configuration files. Each is kept as written as long as it is
     accurate."""
     root = tree.root
     summary_path = next(
@@ -181,8 +181,8 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """Exported files in the form of a source, to plan an import of them: their names, and the texts on which the
-    plan depends."""
+    """Exported files as a source, for planning an import of them: their names, and the texts that the plan
+    depends on."""
 
     texts: dict[str, str]
     names: set[str]
@@ -198,7 +198,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """Pages of a state, the path of each page's file, and the paths of other files by id."""
+    """Pages in a state, the path of each page's file, and the paths of other files by id."""
 
     pages: list[Page]
     paths: dict[str, str]
@@ -212,8 +212,8 @@ class _Tree(msgspec.Struct, frozen=True):
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title remains
-        without one."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title is
+        left without one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -246,7 +246,7 @@ class _Tree(msgspec.Struct, frozen=True):
         return _nested(children, None, entry_of)
 
     def target(self, page: Page, by_id: dict[str, Page]) -> tuple[Any, str | None, str | None]:
-        """Return the kind of a page's entry in SUMMARY.md, its target, and the anchor there."""
+        """Return the kind of a page's entry in SUMMARY.md, its target, and the anchor on the target."""
         if page.kind in ("group", "computed"):
             return page.kind, None, None
         if page.kind == "document":
@@ -276,7 +276,7 @@ def _pins(plan: ImportPlan) -> dict[str, str | None]:
 
 
 def _pages_of_entries(plan: ImportPlan) -> list[SummaryEntry]:
-    """Return the entries of a SUMMARY.md as the pages that they become."""
+    """Return the entries of SUMMARY.md as the pages that they become."""
     root = plan.config.root
     pins = _pins(plan)
     made: list[SummaryEntry] = []

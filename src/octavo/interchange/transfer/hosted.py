@@ -1,8 +1,7 @@
-"""Import over a public API of this kind, from GitBook or from another Octavo server.
+"""Import through a public API like Octavo's, from GitBook or from another Octavo server.
 
-Another Octavo server provides a space as its export archive, byte for byte. Elsewhere a space is put together page
-by page: Markdown where the API provides it, otherwise written from the page's nodes.
-"""
+Another Octavo server provides a space as its export archive, byte for byte. From other servers, a space is
+assembled page by page, from Markdown if the API provides it, or else from the page's nodes."""
 
 from __future__ import annotations
 
@@ -57,7 +56,7 @@ class HostedApi(Api):
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
     def all(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Yield the entries of a list, page after page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page by page. Raises SourceError for a list that never ends."""
         place: str | None = None
         ending = Ending(path)
         while True:
@@ -69,8 +68,8 @@ class HostedApi(Api):
             ending.check(place)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the spaces that the token can access, at most ``MAX_SPACES``, and whether these are all. Raises
-        SourceError."""
+        """Return the spaces that the token can access, at most ``MAX_SPACES``, and whether the list is
+        complete. Raises SourceError if the API can't be read."""
         found: list[FoundSpace] = []
         for organization in self.all("/orgs"):
             title = text_of(organization, "title")
@@ -84,7 +83,7 @@ class HostedApi(Api):
         return found, True
 
     def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
-        """Return a space as files. Raises SourceError."""
+        """Return a space as files. Raises SourceError if it can't be read."""
         return open_space(self, self.get(f"/spaces/{escaped(space)}"), folder, stack)
 
 
@@ -94,7 +93,7 @@ def object_of(value: object) -> JsonObject:
 
 
 def list_of(value: object, name: str) -> list[JsonObject]:
-    """Return the objects of a list with this name in a response."""
+    """Return the objects in a response's list with this name."""
     found = object_of(value).get(name)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
@@ -105,12 +104,12 @@ def text_of(value: Mapping[str, object], name: str) -> str:
 
 
 def escaped(id: str) -> str:
-    """Escape an id as one segment of a path."""
+    """Escape an id for use as a path segment."""
     return quote(id, safe="")
 
 
 def pages_of(value: object) -> Iterator[JsonObject]:
-    """Yield every page of a tree as the API returns it, parents first."""
+    """Yield every page in a tree as returned by the API, parents first."""
     waiting = list_of(value, "pages")[::-1]
     while waiting:
         page = waiting.pop()
@@ -124,7 +123,7 @@ def pages_of(value: object) -> Iterator[JsonObject]:
 def open_space(
     remote: HostedApi, space: Mapping[str, object], folder: TemporaryFiles, stack: ExitStack
 ) -> Source:
-    """Return a space as files. Raises SourceError."""
+    """Return a space as files. Raises SourceError if it can't be read."""
     id = text_of(space, "id")
     name = text_of(space, "title") or id
     place = folder.new(".zip")
@@ -140,7 +139,8 @@ def open_space(
 
 def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
     """Return the Markdown of a page. ``at``: the content that the page belongs to, such as
-    ``/spaces/ID/content``. Raises SourceError, and DocumentError for a page whose nodes can't be written."""
+    ``/spaces/ID/content``. Raises SourceError if the API can't be read, and DocumentError for a page whose
+    nodes can't be written as Markdown."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
     if isinstance(found.get("markdown"), str):
@@ -151,7 +151,7 @@ def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str
 
 
 class _Reading:
-    """Reader of a space, page by page, into ``source``."""
+    """Reader that reads a space page by page into ``source``."""
 
     def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"

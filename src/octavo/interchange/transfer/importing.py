@@ -1,8 +1,8 @@
-"""Import of the files of a source as one revision of a space.
+"""Import the files of a source as one revision of a space.
 
-Bodies, bytes, and the index are written first, in small transactions. Nothing refers to them until the last, short
-transaction creates the revision. A process killed at any point leaves the whole revision or none of it.
-"""
+Bodies, bytes, and the index are written first, in small transactions. Nothing refers to them until the last,
+short transaction creates the revision. A process killed at any point leaves either the complete revision or
+none of it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
-"""Problem codes that matter only for a source that was written for Octavo."""
+"""Problem codes that matter only for sources written for Octavo."""
 
 Progress = Callable[[int, int], None]
 
@@ -73,20 +73,20 @@ class ImportOutcome(Struct, rename="camel"):
 
 
 class StagedFiles(Struct, frozen=True):
-    """Source that was read: each page with its front matter and the hash of its text. ``items``: its items,
-    without their final ids."""
+    """A source that has been read: each page with its front matter and the hash of its text. ``items``: its
+    items, without their final ids."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
     items: list[Item]
     problems: list[Problem]
     language: str | None = None
-    """Language that the source specifies, or otherwise the one in which its texts certainly are."""
+    """Language that the source specifies, or else the language that its texts are clearly in."""
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
-        """Return the pages, parents first, with these ids by place. Links to files point to ``file_ids`` by
-        path."""
+        """Return the pages, parents first, with these ids by position. Links to files point to the ids in
+        ``file_ids`` by path."""
         found = []
         for read, head, body in self.reads:
             page = page_of(read, ids, file_ids)
@@ -96,13 +96,13 @@ class StagedFiles(Struct, frozen=True):
         return found
 
     def original(self, path: str | None) -> str | None:
-        """Return the file of the source from which the page of a file was made."""
+        """Return the source file that the page in a file was made from."""
         origins = self.source.origins if self.source is not None else {}
         return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
-        """Return the blocks that Octavo's own code failed to read. They are known only after a revision was made
-        of the texts."""
+        """Return the blocks that Octavo's own code failed to read. They are known only after the texts have
+        become a revision."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
@@ -151,12 +151,11 @@ def import_files(
     progress: Progress = lambda done, total: None,
     also: Also | None = None,
 ) -> ImportOutcome:
-    """Replace the content of main with the files of the source, as one revision. Pages that persist keep their
-    ids.
+    """Replace the main content with the files of the source, as one revision. Pages that still exist keep
+    their ids.
 
-    Creates no revision if nothing differs. ``also`` writes related rows in the transaction of the revision, or,
-    without a new revision, in the transaction that finds no change.
-    """
+    If nothing changed, no revision is created. ``also`` writes related rows in the revision's transaction or,
+    without a new revision, in the transaction that finds no changes."""
 
     staged = stage_for(context, source, space_id, progress)
     state, changed = replace_all(
@@ -177,7 +176,7 @@ def import_files(
 
 
 def stage_for(context: Context, source: Source, space_id: str, progress: Progress) -> StagedFiles:
-    """Stage a source like ``stage_files``, for a space. Links may point to other spaces of its
+    """Stage a source for a space, like ``stage_files``. Links can point to other spaces in its
     organization."""
 
     def is_neighbour(other: str) -> bool:
@@ -197,8 +196,8 @@ def stage_files(
     progress: Progress = lambda done, total: None,
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
-    """Read a source and store its texts and bytes, to which nothing refers yet. ``is_space``: the function that
-    returns whether this is the id of a space to which pages of the source can link."""
+    """Read a source, and store its texts and bytes, which nothing refers to yet. ``is_space``: a function
+    that returns whether an id belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -238,7 +237,7 @@ def stage_files(
     told = [
         source.as_original(problem)
         for problem in plan.problems
-        # The reader for this kind of source knows which page is the home page.
+        # Only the reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
     problems = [*source.problems, *told]
@@ -312,7 +311,7 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""Callback that writes related rows together with a revision. It gets the ids of the pages, in the source's order."""
+"""Callback that writes related rows together with a revision. It gets the page ids in the source's order."""
 
 
 def imported_from(staged: StagedFiles) -> str | None:
@@ -331,7 +330,7 @@ def replace_all(
     git: Mapping[str, object] | None = None,
     also: Also | None = None,
 ) -> tuple[State, int]:
-    """Make main equal to the source. Return the number of pages and items that differed. Raises
+    """Make the main content equal to the source. Return the number of pages and items that differed. Raises
     BranchMoved."""
     for _ in range(3):
         try:
@@ -405,7 +404,7 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Give every page in ``order`` that moves a rank between its neighbors that don't move."""
+    """Give each page in ``order`` that moves a rank between the nearest pages that don't move."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

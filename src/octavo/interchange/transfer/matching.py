@@ -1,4 +1,4 @@
-"""Matching of the pages of a source with existing pages, and the ranks that keep their order."""
+"""Match the pages of a source with existing pages, and compute ranks that keep their order."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """Return the id of each page by place: that of the page with the same file, otherwise of the most similar page,
-    otherwise a new one. A link to a Markdown file counts as the page that the file was or becomes."""
+    """Return the id of each page by position: the id of the page with the same file, or else of the most
+    similar page, or else a new one. A link to a Markdown file counts as the page that the file was or
+    becomes."""
     free = dict(old)
     by_file = {page.file_path: page.id for page in old.values() if page.file_path}
     by_place: dict[tuple[str | None, str, str], list[str]] = {}
@@ -74,7 +75,8 @@ def _match_alike(
     free: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> None:
-    """Match pages whose file moved: first those with the same text, then those with the most words in common."""
+    """Match pages whose files moved: first those with the same text, then those with the most words in
+    common."""
     by_body = {page.body: page.id for page in free.values() if page.body}
     open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
     for n in open_places:

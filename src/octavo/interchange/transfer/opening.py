@@ -1,4 +1,4 @@
-"""Opening of the source of an import, given by the URL or path that a person entered."""
+"""Open an import source, given by a URL or path that a person entered."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from octavo.core.sources import Source, SourceError, SourceFiles, source_of
 
 AllowUrl = Callable[[str], str]
-"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if connecting is not
+"""Callback that returns the IP address to connect to for a URL, or raises ``ValueError`` if connecting isn't
 allowed."""
 
 
@@ -19,13 +19,13 @@ allowed."""
 def open_source(
     where: str, *, allow_url: AllowUrl, local: bool = False, whole: bool = False
 ) -> Iterator[Source]:
-    """Open a source. ``where`` is ``https://host/repository.git``, optionally with ``//subfolder`` and ``#ref`` (a
-    branch, tag, or commit). If ``local``, it may also be ``file://`` with the same suffixes, or the path of a
-    folder or ZIP archive.
+    """Open a source. ``where`` is ``https://host/repository.git``, optionally with ``//subfolder`` and
+    ``#ref`` (a branch, tag, or commit). If ``local`` is true, it can also be ``file://`` with the same
+    suffixes, or the path of a folder or ZIP archive.
 
-    ``allow_url`` is asked before every connection, including redirects, and the connection goes to the address
-    that it returns. ``whole`` keeps the single folder that an archive may consist of. Raises ``SourceError``.
-    """
+    ``allow_url`` is called before every connection, including redirects, and the connection goes to the
+    address that it returns. ``whole``: whether to keep the single folder that an archive may consist of.
+    Raises ``SourceError`` if the source can't be opened."""
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
         raise SourceError("the source contains control characters. Remove them")
     # Imported here so that only imports load the readers.
@@ -54,8 +54,8 @@ def open_source(
 
 
 def source_of_tree(repository: Any, tree_id: bytes | None, name: str, commit: str) -> Source:
-    """Return the files of a tree of an open repository (``dulwich.repo.Repo``). None means no files. Raises
-    ``SourceError``."""
+    """Return the files of a tree in an open repository (``dulwich.repo.Repo``). A ``tree_id`` of None means
+    no files. Raises ``SourceError`` if they can't be read."""
     from .repositories import read_tree
 
     source = SourceFiles(name, keeps_names=True)

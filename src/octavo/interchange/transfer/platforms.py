@@ -1,4 +1,4 @@
-"""Platforms whose spaces can be imported with an API."""
+"""Platforms whose spaces can be imported through an API."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ Service = Literal["octavo", "confluence", "readme"]
 
 class Platform(Protocol):
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the spaces that the token can access, and whether these are all. Raises SourceError."""
+        """Return the spaces that the token can access, and whether the list is complete. Raises SourceError
+        if the API can't be read."""
 
     def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
-        """Return a space as Octavo files. Raises SourceError."""
+        """Return a space as Octavo files. Raises SourceError if it can't be read."""
 
 
 def platform_at(
@@ -40,8 +41,8 @@ def platform_at(
     tick: Callable[[], None] = lambda: None,
 ) -> Platform:
     """Return the platform at a URL. ``user``: the owner of the token, for platforms that need both. ``wait``:
-    the function that waits before a retry; None if there is no time to retry. ``tick``: the function called
-    for each response."""
+    a function that waits before a retry; None if there is no time to retry. ``tick``: a function that is
+    called for each response."""
     if service == "confluence":
         return Confluence(address, user, token, fetcher, wait, tick)
     if service == "readme":

@@ -1,4 +1,4 @@
-"""Preview of an import, without importing anything."""
+"""Preview an import without importing anything."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from octavo.kit.http.schema_names import schema_name
 from .importing import OURS_ALONE
 
 MAX_LISTED_PAGES = 5000
-"""Maximum number of pages that a plan lists. The rest is only counted."""
+"""Maximum number of pages that a plan lists. The rest are only counted."""
 
 
 @schema_name("PlannedPage")
 class PreviewedPage(Struct):
-    """Page, group, or link of the planned tree. ``path``: the path of its file in the source."""
+    """Page, group, or link in the planned tree. ``path``: the path of its file in the source."""
 
     type: Literal["document", "group", "link", "computed"]
     title: str
@@ -30,7 +30,7 @@ class PreviewedPage(Struct):
 
 class PlannedVariant(Struct, rename="camel", omit_defaults=True):
     """Version or language of a source. ``path``: the prefix of its URLs. ``default``: whether readers see
-    this variant first. ``pageCount``: the number of pages, if all variants would be imported."""
+    this variant first. ``pageCount``: the number of pages, if all variants are to be imported."""
 
     title: str
     page_count: int | UnsetType = UNSET
@@ -41,8 +41,9 @@ class PlannedVariant(Struct, rename="camel", omit_defaults=True):
 
 @schema_name("ImportPlan")
 class ImportPreview(Struct, rename="camel"):
-    """Plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts cover all of it. ``variants``:
-    every version and language of a source that has several; the rest of the plan describes the default variant."""
+    """Plan of an import. ``pages``: the tree, limited to 5,000 entries; the counts include all pages.
+    ``variants``: all versions and languages, if the source has more than one; the rest of the plan describes
+    the default variant."""
 
     pages: list[PreviewedPage]
     page_count: int

@@ -1,5 +1,5 @@
-"""ReadMe project over its HTTP API, version 2 or 1. It is written in the form in which ReadMe syncs a project with
-a repository, and read the same way."""
+"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is written in the format in which
+ReadMe syncs it with a repository, and read the same way."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _IMAGE = re.compile(r"https://files\.readme\.io/[^\s\"'()<>\[\]\\?#]{1,400}")
 
 
 class Project(Struct, frozen=True):
-    """Project at ReadMe. ``id``: its ID. ``sites``: the URLs of its sites."""
+    """ReadMe project. ``id``: its ID. ``sites``: the URLs of its sites."""
 
     id: str
     name: str
@@ -58,7 +58,8 @@ class _Listed(Struct):
 
 
 class ReadMe:
-    """API of ReadMe. ``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older projects."""
+    """ReadMe's API. ``address``: https://api.readme.com/v2, or https://dash.readme.com/api/v1 for older
+    projects."""
 
     def __init__(
         self,
@@ -82,7 +83,7 @@ class ReadMe:
         return Api(self._base, {**self._said, **headers}, self._fetcher, self._wait, self._tick)
 
     def project(self) -> Project:
-        """Return the project. Raises SourceError."""
+        """Return the project. Raises SourceError if the API can't be read."""
         said = self.api.get("/") if self.is_first else object_of(self.api.get("/projects/me").get("data"))
         name = text_of(said, "name") or "ReadMe"
         subdomain = text_of(said, "subdomain")
@@ -90,7 +91,8 @@ class ReadMe:
         return Project(subdomain or name, name, tuple(site for site in sites if site))
 
     def versions(self) -> list[str]:
-        """Return the versions of the project, the default version first. Raises SourceError."""
+        """Return the versions of the project, the default version first. Raises SourceError if the API can't
+        be read."""
         if self.is_first:
             found = _objects(self.api.answer("/version"))
             found.sort(key=lambda one: one.get("is_stable") is not True)
@@ -101,7 +103,7 @@ class ReadMe:
             raise SourceError(
                 "this is an older project. Use the API at https://dash.readme.com/api/v1"
             ) from None
-        # A branch of a version is work in progress.
+        # A branch of a version is a work in progress.
         names = [text_of(one, "name") for one in found]
         try:
             stable = text_of(object_of(self.api.get("/branches/stable").get("data")), "name")
@@ -110,23 +112,24 @@ class ReadMe:
         return sorted((name for name in names if name and "_" not in name), key=lambda name: name != stable)
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the versions of the project, at most ``MAX_SPACES``, and whether these are all. Raises
-        SourceError."""
+        """Return the versions of the project, at most ``MAX_SPACES``, and whether the list is complete.
+        Raises SourceError if the API can't be read."""
         name = self.project().name
         versions = self.versions()
         found = [FoundSpace(one, f"{name} {one}", name) for one in versions[:MAX_SPACES]]
         return found, len(versions) <= MAX_SPACES
 
     def open(self, space: str, folder: TemporaryFiles, stack: ExitStack) -> Source:
-        """Return a version as Octavo files. Raises SourceError."""
+        """Return a version as Octavo files. Raises SourceError if it can't be read."""
         project = self.project()
         raw = SourceFiles(project.name)
         self._read(project, space, raw, "", folder)
         return _read_pages(raw, folder)
 
     def open_all(self, project: Project, folder: TemporaryFiles, first: str | None = None) -> Source:
-        """Return all versions as Octavo files; if there are several, each is a part. ``first``: the default
-        version, otherwise the one that the project states. Raises SourceError."""
+        """Return all versions as Octavo files; if there is more than one, each is a part. ``first``: the
+        default version; by default, the one that the project specifies. Raises SourceError if they can't be
+        read."""
         raw = SourceFiles(project.name)
         versions = self.versions()
         for version in versions:
@@ -150,7 +153,7 @@ class _First:
         self.api = api
 
     def categories(self) -> Iterator[tuple[str, str, list[_Listed]]]:
-        """Yield each category with the folder of its section and its pages."""
+        """Yield each category, with the folder of its section and its pages."""
         for category in self._all("/categories"):
             is_reference = category.get("reference") is True or category.get("type") == "reference"
             slug = text_of(category, "slug")
@@ -263,7 +266,7 @@ class _Second:
 
 
 class _Version:
-    """Version of a project, stored as the files that ReadMe syncs."""
+    """Version of a project, stored in the format of files that ReadMe syncs."""
 
     def __init__(
         self, api: _First | _Second, project: Project, raw: SourceFiles, below: str, folder: TemporaryFiles
@@ -343,7 +346,8 @@ class _Version:
                 self.folder.add(self.raw, self.below + path, self.api.api.file(url))
                 self.images[url] = "/" + path
             except SourceError as error:
-                # Also skip it if access is refused: the image is on another server, which doesn't accept the token.
+                # Also skip it if access is denied, because the image is on another server that doesn't accept
+                # the token.
                 self.images[url] = url
                 self.raw.problem(
                     url,
@@ -379,7 +383,7 @@ def _objects(value: object) -> list[JsonObject]:
 
 
 def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
-    """Yield the entries of a list of version 2, page after page."""
+    """Yield the entries of a list from version 2 of the API, page by page."""
     ending = Ending(path)
     number = 1
     while True:
@@ -392,7 +396,7 @@ def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
 
 
 def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
-    """Return the pages of a category as a tree. They are listed in order, and each names its parent."""
+    """Return the pages of a category as a tree. They are listed in order, and each specifies its parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))

@@ -1,4 +1,4 @@
-"""Completion of a run that imported something."""
+"""Complete a run that imported something."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def record(
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
     """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled if
-    the run is already over. ``space``: the access that creates the change request for conflicts, required
-    only if there are any. ``urls``: the URLs of the pages of a website."""
+    the run is already over. ``space``: the access for creating the change request for conflicts, required
+    only if there are any. ``urls``: the page URLs of a website."""
     told = [
         store.ImportedPage(
             page.id,

@@ -1,8 +1,7 @@
-"""Imports by `octavo import`: a source for the first time, and newer states of it afterward.
+"""Imports by `octavo import`: the first import of a source, and later imports of newer states.
 
-Each import is kept as a run without a user, so that the next import can determine the content that this one created. A
-process killed at any point leaves the existing content intact.
-"""
+Each import is recorded as a run without a user, so that the next import can determine which content this one
+created. A process killed at any point leaves the existing content intact."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ from .recording import record
 from .updating import Base, Update, add, base_of_state, find_base, parts_of, update
 
 _LOOKED_AT = 20
-"""Number of recent sources of a space that are considered, in case this source is one of them at a new location."""
+"""Number of a space's recent sources to consider, in case this source is one of them at a new location."""
 
 
 def import_source(
@@ -52,13 +51,13 @@ def import_source(
     git: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> ImportOutcome:
-    """Import a source into main, as one revision. Content from an earlier import follows the source if no one
-    edited it, and is merged otherwise. Content that people added stays.
+    """Import a source into the main version, as one revision. Content from an earlier import is updated from
+    the source if no one edited it; otherwise, it is merged. Content that people added is kept.
 
-    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the source.
-    ``state_of``: the function that returns an identifier of the state of the source, if known (``known_space``). Raises
-    BadRequest if both sides changed the same content and the organization has no administrator to resolve the conflict.
-    """
+    ``identity``: the identity of the source. ``whole``: whether to replace the content of the space with the
+    source. ``state_of``: a function that returns an identifier for the state of the source, if known
+    (``known_space``). Raises BadRequest if both sides changed the same content and the organization has no
+    administrator to resolve the conflict."""
     staged = stage_for(context, source, space_id, progress)
     with context.db.read() as tx:
         state = main_state(tx, space_id)
@@ -92,7 +91,7 @@ def import_source(
 
 
 class CommandSource(Struct, tag="command", omit_defaults=True):
-    """Details that a run of the command stores about its source. ``state`` identifies the imported state."""
+    """Details about the source that a run of the command stores. ``state`` identifies the imported state."""
 
     name: str
     state: str = ""
@@ -109,12 +108,14 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Record that a source is being imported into a space, so that an interrupted import continues there."""
+    """Record that a source is being imported into a space, so that an interrupted import can continue
+    there."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 
 class NotedChange(Struct, frozen=True):
-    """Local change request into which a remote one was imported. ``is_whole``: whether the import was completed."""
+    """Local change request that a remote one was imported into. ``is_whole``: whether the import was
+    completed."""
 
     change_id: str | None
     is_whole: bool
@@ -126,13 +127,13 @@ def find_noted_change(tx: Transaction, organization_id: str, identity: str) -> N
 
 
 def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None:
-    """Record that a change request was imported completely."""
+    """Record that a change request was fully imported."""
     store.end_run(tx, run_id, "completed", problems=problems)
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Record the local change request into which a remote one is imported. Return the id of the run that records
-    this, which stays open."""
+    """Record the local change request that a remote one is imported into. Return the id of the run that
+    records this, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
 
@@ -190,7 +191,7 @@ class _CommandImport:
         self._record(tx, state, None)
 
     def merge(self) -> tuple[State, int]:
-        """Try to merge once. Raises BranchMoved."""
+        """Try to merge once. Raises BranchMoved if the main version changed in the meantime."""
         with self._context.db.read() as tx:
             state = main_state(tx, self._space_id)
             brought = self.brought = self._make_update(tx, state)
@@ -211,7 +212,7 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return the content that an earlier import of this source created. It is the import from the same
+        """Return the content that an earlier import of this source created. This is the import from the same
         location, or one that shares at least half of its files with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
@@ -232,7 +233,7 @@ class _CommandImport:
         return bool(before) and 2 * len(before & now_there) >= len(before)
 
     def _before_runs(self, tx: Transaction) -> Base | None:
-        """Return the content that the last import of the command created if it is older than the runs that record
+        """Return the content that the command's last import created, if it predates the runs that record
         imports. The revision of such an import has no author, and made the space equal to its source."""
         place = None
         while True:

@@ -1,4 +1,4 @@
-"""Git repositories as sources of imports: local ones, and remote ones over http and https."""
+"""Git repositories as import sources: local ones, and remote ones over HTTP and HTTPS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from octavo.kit.net.git_http import AllowUrl, GitRefused, GuardedPool
 from octavo.kit.temporary import TemporaryFolder
 
 _KEPT = 32 * 1024**2
-"""Maximum number of bytes of files held in memory while a tree is read."""
+"""Maximum number of bytes of files to keep in memory while reading a tree."""
 
 
 def _split_git(where: str) -> tuple[str, str, str | None]:
@@ -134,13 +134,13 @@ def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> 
 
 
 def _object(repository: Repo, oid: bytes) -> Any:
-    # The commit is looked up by its id alone, because a name that a repository accepts may be invalid as the name
-    # of a ref.
+    # The commit is looked up by its id alone, because a name that a repository accepts may not be a valid ref
+    # name.
     return repository.object_store[ObjectID(oid)]
 
 
 def read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
-    """Add the files of a tree to a source. Raises ``SourceError``."""
+    """Add the files of a tree to a source. Raises ``SourceError`` if they can't be read."""
     try:
         _read_tree(source, repository, root)
     except KeyError:
@@ -183,7 +183,7 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
                 except GitRefused:
                     source.add(
                         path, MAX_FILE + 1, io.BytesIO
-                    )  # it is reported like any file that is too large
+                    )  # it is reported like any other file that is too large
                     continue
                 kept = data if len(data) <= left else None
                 left -= len(data) if kept is not None else 0

@@ -45,9 +45,9 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Import uploaded files, a website, or a space with the API of another server. The pages go into a change
-    request, or into main if the space has live edits on. Existing content stays; the imported pages follow it, or
-    become subpages of the target page."""
+    """Import uploaded files, a website, or a space through another server's API. The pages go into a change
+    request, or into the main version if live edits are on. Existing content is kept; the imported pages are
+    added after it, or become subpages of the target page."""
     wanted = read_import_request(body)
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
@@ -65,7 +65,7 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
-    """List the spaces that a token can access with the API of another server, to choose which ones to import.
+    """List the spaces that a token can access through another server's API, to choose which ones to import.
     Nothing is stored."""
     login = ApiLogin(body.token, or_none(body.user))
     found, problem = starting.check_api(call.settings, body.service, body.url, login)
@@ -74,16 +74,16 @@ def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportS
 
 @operation("cancelImportRun", "POST", f"{_RUN}/cancel", needs=Can.EDIT, status=201, errors=(400, 404))
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
-    """Cancel a pending or running import. Nothing of it is added to the space. Returns 400 for an import that is
-    completed or failed."""
+    """Cancel a pending or running import. None of its content is added to the space. Returns 400 if the
+    import has completed or failed."""
     with call.db.write() as tx:
         return present_run(call, starting.cancel(tx, run.run_id))
 
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW)
 def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[ImportRun]:
-    """List the import runs that you started in spaces that you can edit. Administrators see all of them. Newest
-    first."""
+    """List the import runs that you started in spaces that you can edit, newest first. Administrators see all
+    import runs."""
     with call.db.read() as tx:
         found = store.list_runs(
             tx,
@@ -116,8 +116,8 @@ def get_import(call: Call, run: RunAccess) -> ImportRun:
 )
 def get_archive(call: Call, read: ReadState) -> Stream:
     """Download the current content of a space as a .zip file: pages as Markdown, reusable content, variables,
-    images, and files. Unedited pages have exactly the bytes that were imported. Importing the file creates the
-    same space."""
+    images, and files. Unedited pages are byte-for-byte identical to the imported files. Importing the .zip
+    file creates the same space."""
     state = read.state
     with call.db.read() as tx:
         title = get_space(tx, state.space_id).title

@@ -1,4 +1,5 @@
-"""The job of an import run: gather, convert, and store, then create one revision together with the end of the run.
+"""The job of an import run: gather, convert, and store the content, then create one revision and end the run
+in the same transaction.
 
 A process killed at any point leaves only texts and bytes that nothing refers to, and the next attempt starts over.
 A run can be canceled until the transaction that creates the revision.
@@ -58,15 +59,15 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""Maximum duration of an attempt. A website alone gets at most half of it."""
+"""Maximum seconds per attempt. Reading a website gets at most half of that."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Codes of problems that don't matter here, because pages below other pages need no home page."""
+"""Codes of problems that don't matter here, because pages under other pages don't need a home page."""
 
 
 class ProgressReporter:
-    """Reporter of the progress of a run to the database, at most twice a second. Raises Canceled when the run is
-    over, and DeadlineExceeded."""
+    """Reporter that writes a run's progress to the database, at most twice a second. Raises Canceled if the
+    run is over, and DeadlineExceeded if it takes too long."""
 
     def __init__(self, context: Context, run_id: str) -> None:
         self._context = context
@@ -80,7 +81,7 @@ class ProgressReporter:
         self.report(0, self._gathered)
 
     def wait(self, seconds: float) -> None:
-        """Wait, and keep reporting progress."""
+        """Wait while reporting progress."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             time.sleep(min(left, _TELL_EVERY))
@@ -99,7 +100,7 @@ class ProgressReporter:
 
 @job("runImport", bound=None, attempts=ATTEMPTS + 1, seconds=SECONDS)
 def run_import(context: Context, run: str) -> None:
-    """Run an import to its end. An error of the source fails the run; other errors are retried."""
+    """Run an import until it ends. If the source has an error, the run fails; other errors are retried."""
     with context.db.write() as tx:
         begun = store.begin_run(tx, run)
         if begun is None:
@@ -137,7 +138,7 @@ def run_import(context: Context, run: str) -> None:
 
 
 def _fail(tx: Transaction, run: ImportRunRow, error: str, problems: Sequence[Problem] = ()) -> bool:
-    """End a run as failed and notify the person who started it. Return False if it is already over."""
+    """End a run as failed, and notify the person who started it. Return False if it is already over."""
     ended = store.end_run(tx, run.id, "failed", problems=problems, error=error)
     if ended:
         emit(
@@ -240,7 +241,7 @@ def _place(
     problems: list[Problem],
     variants: Variants | None,
 ) -> None:
-    """Create the revision, with the current permissions of the owner, and end the run with it."""
+    """Create the revision, with the owner's current permissions, and end the run in the same transaction."""
     brought: Update
     was_empty = False
     is_over = False
@@ -266,7 +267,7 @@ def _place(
 
     def end(tx: Transaction, state: State, wrote: bool = True) -> None:
         nonlocal is_over
-        # Permissions are checked at the moment of the revision, because preparing it may have taken a while.
+        # Permissions are checked when the revision is created, because preparing it may have taken a while.
         space = space_access(tx, actor, Can.EDIT, run.space_id)
         revision = state.revision_id if wrote else None
         said = [*problems, *staged.failures()]
@@ -289,7 +290,7 @@ def _place(
             else revise_change(context, change, make, end)
         )
         if not is_over:
-            # Nothing differs, so there is no revision to end the run with.
+            # Nothing changed, so there is no revision to end the run with.
             with context.db.write() as tx:
                 if change is None and main_state(tx, run.space_id).revision_id != done.state.revision_id:
                     continue
@@ -302,8 +303,8 @@ def _folder_name(run: ImportRunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """Return the ids of the change request and the page that a run goes into. Raises NotFound, Conflict,
-    Forbidden."""
+    """Return the ids of the change request and the page that a run goes into. Raises NotFound if they don't
+    exist, Conflict if the change request isn't open, and Forbidden without permission."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_seen_by(tx, space)

@@ -1,5 +1,5 @@
-"""Detection of the language of a source: the one that it specifies, or otherwise the one in which a sample of its
-text certainly is."""
+"""Detect the language of a source: the one that it specifies, or else the one that a sample of its text is
+clearly in."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import re
 from octavo.core.languages import LANGUAGES, find_language, space_language
 
 _MOST = 1800
-"""Number of characters of a sample."""
+"""Number of characters in a sample."""
 _OF_PAGE = 300
 _READ = 20_000
-"""Maximum number of characters of a page that are sampled."""
+"""Maximum number of characters to sample per page."""
 _FENCED = re.compile(r"^(?:```|~~~).*?(?:^(?:```|~~~)|\Z)|^---\r?\n.*?^---", re.MULTILINE | re.DOTALL)
 _MARKUP = re.compile(
     r"\{%[^%]{0,2000}%\}|<[^<>]{0,2000}>|\]\([^()]{0,1000}\)|`[^`]{0,500}`|https?://\S+|[#*_|>\[\]!~=-]+"
@@ -21,9 +21,8 @@ _MARKUP = re.compile(
 class Sample:
     """Collector of the first words of each page, until there are enough to detect their language.
 
-    ``stated``: the language that the source itself specifies. A guess never overrules it, not even if spaces don't
-    support it.
-    """
+    ``stated``: the language that the source itself specifies. A guess never overrides it, even if spaces
+    don't support the language."""
 
     def __init__(self, stated: str) -> None:
         self._stated = stated
@@ -37,8 +36,8 @@ class Sample:
             self._size += len(words)
 
     def language(self) -> str | None:
-        """Return the specified language, or otherwise the one in which the whole sample certainly is, if spaces
-        support it."""
+        """Return the specified language, or else the one that the entire sample is clearly in; None if spaces
+        don't support it."""
         if self._stated:
             return space_language(self._stated)
         found = find_language(" ".join(self._said))

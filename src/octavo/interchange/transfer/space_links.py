@@ -1,4 +1,4 @@
-"""Links between imported spaces: the ids that they contain, and the local spaces that these refer to."""
+"""Links between imported spaces: the ids in these links, and the local spaces that the ids refer to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .exporting import Exported
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """Return the source with the links of its Markdown files rewritten to the ids of spaces here. All other
-    bytes stay. ``hosts``: the hosts whose URLs point to content."""
+    """Return the source with the links in its Markdown files rewritten to the ids of local spaces. All other
+    bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
     made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None
@@ -65,8 +65,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Guess the spaces to which ids in links refer. Return the name of the source by id, for each id that isn't
-    ``known`` if exactly one of these sources has all pages to which links with the id point."""
+    """Guess the spaces that ids in links refer to. Return the name of the source by id, for each id that
+    isn't ``known``, if exactly one of these sources has all the pages that links with the id point to."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

@@ -1,4 +1,4 @@
-"""Start and cancellation of import runs."""
+"""Start and cancel import runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _CHECK_SECONDS = 30.0
 
 
 def check_source(settings: Settings, source: KeptSource) -> None:
-    """Check the URL of a website or API before any transaction begins. Raises BadRequest."""
+    """Check the URL of a website or API before any transaction starts. Raises BadRequest if it isn't
+    allowed."""
     if not isinstance(source, FileSource):
         _check_url(settings, source.url, "source.url")
 
@@ -41,8 +42,9 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Ask an API for the spaces that can be imported, each request once and for at most half a minute in total. Return
-    the spaces, and why these may not be all. Raises BadRequest for a URL that must not be fetched."""
+    """Ask an API for the spaces that can be imported, without retries and for at most half a minute in total.
+    Return the spaces, and the reason if the list may be incomplete. Raises BadRequest for a URL that must not
+    be fetched."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
@@ -59,8 +61,8 @@ def check_api(
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImport) -> ImportRunRow:
-    """Start a run, which waits for its job. Raises NotFound and Forbidden for the target, and NotFound for uploads
-    of other people."""
+    """Create a pending run, whose job starts later. Raises NotFound or Forbidden without access to the
+    target, and NotFound for other people's uploads."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
         raise NotFound(f"target.space: space {space_id!r} doesn't exist in this organization.")
@@ -110,7 +112,8 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
 
 
 def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
-    """Return the first run of the source that ``update`` belongs to. Raises NotFound, BadRequest."""
+    """Return the first run of the source that ``update`` belongs to. Raises NotFound if there is no such run,
+    and BadRequest if it can't be updated."""
     run = store.find_run(tx, update)
     if run is None or run.space_id != wanted.into.space_id:
         raise NotFound(f"update: import run {update!r} doesn't exist in this space.")
@@ -124,7 +127,7 @@ def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
 
 
 def cancel(tx: Transaction, run_id: str) -> ImportRunRow:
-    """Cancel a run. Raises BadRequest for a run that is completed or failed."""
+    """Cancel a run. Raises BadRequest if it has completed or failed."""
     ended = store.end_run(tx, run_id, "cancelled")
     run = store.get_run(tx, run_id)
     if not ended and run.status != "cancelled":

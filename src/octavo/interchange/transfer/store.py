@@ -1,4 +1,4 @@
-"""Database rows of import runs."""
+"""Read and write import runs in the database."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from octavo.organization.access.visibility import select_visible_spaces
 
 MAX_PROBLEMS = 1000
 NOBODY = ""
-"""The actor of imports by the command."""
+"""Actor for imports by the command."""
 
 
 class ImportRunRow(Struct, frozen=True):
     """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as
     JSON. ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run imports
     a newer state. ``folder``: the folder of its files after completion. ``identity``: the identity of the
-    source of an import by the command."""
+    source, for an import by the command."""
 
     id: str
     organization_id: str
@@ -64,9 +64,9 @@ class ImportRunRow(Struct, frozen=True):
 
 class ImportChanges(Struct, rename="camel"):
     """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``:
-    the number of updated ones that also contain edits by people. ``kept``: the number of places that keep the
-    edits of people although the source changed them too; see ``problems``. ``changeRequest``: the change
-    request with both versions, for you to resolve."""
+    the number of updated pages and files that also contain people's edits. ``kept``: the number of places
+    where people's edits were kept although the source also changed; see ``problems``. ``changeRequest``: the
+    change request with both versions, for you to resolve."""
 
     created: int = 0
     updated: int = 0
@@ -88,8 +88,9 @@ class ImportedPage(Struct):
 
 
 class ImportedVariant(Struct, rename="camel"):
-    """Version or language of a source, and the space into which it was imported. ``path``: the prefix of its URLs
-    on the site. Readers see the ``default`` variant first; it is the target of the run."""
+    """Version or language of a source, and the space that it was imported into. ``path``: the prefix of its
+    URLs on the site. ``default``: whether readers see this variant first; it is imported into the target of
+    the run."""
 
     key: str
     title: str
@@ -100,8 +101,8 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """Spaces into which the versions or languages of a source were imported. Empty until the run ends, and for a
-    source with only one."""
+    """Spaces that the versions or languages of a source were imported into. Empty until the run ends, and for
+    a source with only one variant."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
@@ -225,8 +226,8 @@ def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, t
 
 
 def find_secret(tx: Transaction, sealer: Sealer, run_id: str) -> tuple[str | None, str]:
-    """Return the user and the token of a run. The token is empty for a run that is over. Raises Unavailable
-    without the key that encrypted it."""
+    """Return the user and the token of a run. The token is empty if the run is over. Raises Unavailable if
+    the key that encrypted it is missing."""
     row = tx.one("SELECT secret FROM import_runs WHERE id = :id", id=run_id)
     user, _, token = (_SECRET.open(sealer, row[0], run_id) if row and row[0] else "").rpartition(" ")
     return user or None, token
@@ -245,7 +246,7 @@ def begin_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def set_progress(tx: Transaction, run_id: str, done: int, total: int) -> bool:
-    """Set the progress of a run. Return False if it is no longer in progress because it was canceled."""
+    """Set the progress of a run. Return False if the run is no longer in progress because it was canceled."""
     return bool(
         tx.run(
             "UPDATE import_runs SET done = :done, total = :total WHERE id = :id AND status = 'in-progress'",
@@ -325,7 +326,7 @@ def completed_of(tx: Transaction, origin: str) -> list[ImportRunRow]:
 
 
 def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, str | None]]:
-    """Return the sources that were last imported into a space, newest first: the first run of each, and its
+    """Return the sources most recently imported into a space, newest first: the first run of each, and its
     identity if the command imported it."""
     return tx.all(
         """SELECT coalesce(origin, id), max(identity) FROM import_runs
@@ -337,7 +338,7 @@ def origins_in(tx: Transaction, space_id: str, limit: int) -> list[tuple[str, st
 
 
 def find_known(tx: Transaction, organization_id: str, identity: str) -> ImportRunRow | None:
-    """Return the newest run of the command that imported a source or started to."""
+    """Return the newest run of the command that imported or started to import a source."""
     row = tx.one(
         f"""SELECT {_RUN} FROM import_runs
             WHERE organization_id = :org AND identity = :identity AND status IN ('pending', 'completed')

@@ -1,4 +1,4 @@
-"""Declarations of the tables of imports."""
+"""Declare the tables for imports."""
 
 from __future__ import annotations
 

@@ -42,14 +42,14 @@ class WebsiteSource(Struct, tag="website"):
 
 
 class FileSource(Struct, tag="file"):
-    """Keys of uploaded files. ``kind``: the kind of source; it is detected if not given."""
+    """Keys of uploaded files. ``kind``: the kind of source; by default, it is detected."""
 
     files: Annotated[list[str], Meta(min_length=1, max_length=100)]
     kind: SourceKind | UnsetType = UNSET
 
 
 class KeptApiSource(Struct, tag="api"):
-    """Space of another platform to read with its API, in the form stored with its run: without the token and its
+    """Space on another platform to read through its API, as stored with its run: without the token and its
     user."""
 
     url: str
@@ -68,8 +68,8 @@ class ApiLogin(Struct, frozen=True):
 
 
 class Destination(Struct, frozen=True):
-    """Target of an import. ``change_request``: the change request; None for main. ``page``: the parent of the
-    imported pages, if any."""
+    """Target of an import. ``change_request``: the change request; None for the main version. ``page``: the
+    parent of the imported pages, if any."""
 
     space_id: str
     change_request: str | None
@@ -77,8 +77,8 @@ class Destination(Struct, frozen=True):
 
 
 class RequestedImport(Struct, frozen=True):
-    """Requested import. ``login``: the credentials for an API. ``update``: the earlier run whose source has a
-    newer state. ``variants``: whether to import all versions and languages of the source."""
+    """Requested import. ``login``: the credentials for an API. ``update``: the earlier run that imported an
+    older state of the source. ``variants``: whether to import all versions and languages of the source."""
 
     source: KeptSource
     login: ApiLogin | None

@@ -1,9 +1,8 @@
 """Merge a newer state of a source into the content that an earlier run created.
 
-The base of the merge is the content that that run created from the source, so differences in the space are edits by
-people. Where people and the source changed the same content, the edits of people stay, and a change request has both
-versions.
-"""
+The base of the merge is the content that the earlier run created from the source, so differences in the space
+are edits by people. Where people and the source changed the same content, people's edits are kept, and a
+change request contains both versions."""
 
 from __future__ import annotations
 
@@ -37,12 +36,12 @@ from .matching import longest_in_order, match_pages, ranks_of
 from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120
-"""Maximum number of characters of a text that a problem shows."""
+"""Maximum number of characters of a text to show in a problem."""
 
 
 class Base(Struct, frozen=True):
-    """Results of an earlier run, without later edits. ``run``: the run; None for an import from before runs
-    of the command were kept. ``slugs``: the slugs of the pages in the source."""
+    """Results of an earlier run, without later edits. ``run``: the run; None for an import that predates the
+    recording of the command's runs. ``slugs``: the slugs of the pages in the source."""
 
     run: ImportRunRow | None
     pages: dict[str, Page]
@@ -61,7 +60,7 @@ class Base(Struct, frozen=True):
 
 class Update(Struct, frozen=True):
     """Content of a revision for a state of a source. ``pages``: the pages in the order of the source.
-    ``parts``: that state, for the next run. ``conflicts``: the content of main that people edited.
+    ``parts``: the state of the source, for the next run. ``conflicts``: the main content that people edited.
     ``changes``: the counts of changes; None if everything was added."""
 
     edited: EditedContent
@@ -74,7 +73,7 @@ class Update(Struct, frozen=True):
     conflicts: Sequence[MergeConflict] = ()
 
     def create_change_request(self, tx: Transaction, space: SpaceAccess) -> ImportChanges | None:
-        """Return the changes, with the change request that this creates for conflicts with main."""
+        """Return the changes, and create a change request for conflicts with the main version."""
         if not self.conflicts or self.changes is None:
             return self.changes
         change = create_conflicted(
@@ -83,16 +82,16 @@ class Update(Struct, frozen=True):
         return replace(self.changes, change_request=change.id)
 
     def forget_earlier(self, tx: Transaction) -> None:
-        """Delete the results of runs before the base. The base stays, because it remains the merge base if the
-        change request that this goes into is never merged."""
+        """Delete the results of runs before the base. The base is kept, because it remains the merge base if
+        the change request that receives this update is never merged."""
         if self.base is not None and (run := self.base.run) is not None:
             earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
             store.forget_parts(tx, earlier)
 
 
 def parts_of(pages: Iterable[Page], slugs: Iterable[str], items: Iterable[Item]) -> list[PartRow]:
-    """Return the results of a run to store, for comparison with later states. ``slugs``: the slugs of the pages in
-    the source."""
+    """Return the results of a run in the format to store, for comparison with later states. ``slugs``: the
+    slugs of the pages in the source."""
     made = [
         PartRow(page.id, ImportedContent(page=replace(page, body=None), slug=slug), page.body, None)
         for page, slug in zip(pages, slugs, strict=True)
@@ -133,7 +132,7 @@ def find_base(tx: Transaction, space_id: str, origin: str, change_id: str | None
 
 
 def base_of_state(tx: Transaction, state: State) -> Base:
-    """Return the results of an import for which only the resulting state of the space is known."""
+    """Return the results of an import, if only the resulting state of the space is known."""
     pages = {page.id: page for page in list_pages(tx, state)}
     items = {item.id: item for kind in ITEM_KINDS for item in list_items(tx, state, kind)}
     return Base(None, pages, items, {id: page.slug for id, page in pages.items()})
@@ -142,8 +141,8 @@ def base_of_state(tx: Transaction, state: State) -> Base:
 def add(
     tx: Transaction, state: State, staged: StagedFiles, *, folder: str, into: str | None, with_sources: bool
 ) -> Update:
-    """Add a source next to existing content, under the page ``into``. ``folder``: the folder for its files if
-    their paths are taken. ``with_sources``: whether to keep the configuration of its tree if the space is
+    """Add a source alongside existing content, under the page ``into``. ``folder``: the folder for its files
+    if their paths are taken. ``with_sources``: whether to keep the configuration of its tree if the space is
     empty."""
     items = [replace(item, id=ids.new_id()) for item in staged.items]
     planned = staged.pages(
@@ -174,8 +173,9 @@ def _folder(planned: Sequence[Page], made: Sequence[Page]) -> str:
 
 
 def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in_change: bool) -> Update:
-    """Return the update of a state of the space. ``in_change``: whether the state is a change request's, in
-    which conflicts stay open. Raises SourceError if nothing of the earlier run is left in it."""
+    """Return the update to a state of the space. ``in_change``: whether the state belongs to a change
+    request, where conflicts stay open. Raises SourceError if it no longer contains anything from the earlier
+    run."""
     pages, items, slugs = _newer(tx, base, state, staged)
     theirs_pages = {page.id: page for page in pages}
     theirs_items = {item.id: item for item in items}
@@ -230,8 +230,8 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
 def _newer(
     tx: Transaction, base: Base, state: State, staged: StagedFiles
 ) -> tuple[list[Page], list[Item], list[str]]:
-    """Return the pages and items of the newer state as the earlier run would have created them, and the slugs of
-    the pages in the source."""
+    """Return the pages and items of the newer state as the earlier run would have created them, and the
+    pages' slugs in the source."""
     folder, moment = base.folder, now()
     old = {
         page.id: replace(
@@ -306,7 +306,7 @@ def _counted(
     for written, known, wanted in sides:
         for id, now_there in written.items():
             if getattr(now_there or known.get(id), "kind", "") == "source":
-                continue  # The configuration of the tree only repeats data of the pages.
+                continue  # The configuration of the tree only repeats the pages' data.
             if now_there is None:
                 counted.deleted += 1
             elif id in known:

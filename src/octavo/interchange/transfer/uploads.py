@@ -1,4 +1,4 @@
-"""Uploaded files, and archives inside archives, as one source."""
+"""Combine uploaded files, and archives inside archives, into one source."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from octavo.interchange.readers.types import Tick
 from octavo.kit.files import FileStore
 
 MAX_PARTS = 100
-"""Maximum number of archives inside an archive that are read as one source. They stay open while they are read."""
+"""Maximum number of archives inside an archive to read as one source. They stay open while they are read."""
 
 
 def gather_uploads(
@@ -29,8 +29,8 @@ def gather_uploads(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return the uploaded files as one source. Each archive gets its own folder if there are several files.
-    ``kind``: the specified kind of source, if any. ``several``: whether to include all versions and
+    """Return the uploaded files as one source. Each archive gets its own folder if there is more than one
+    file. ``kind``: the specified kind of source, if any. ``several``: whether to include all versions and
     languages.
 
     Raises SourceError for an archive that can't be read or looks like an attack.
@@ -62,8 +62,8 @@ def gather_uploads(
 def unpack_parts(
     archive: Source, folder: TemporaryFiles, stack: ExitStack, tick: Tick = lambda: None
 ) -> Source:
-    """Join an export that consists only of archives into the source that they form together. Return any other
-    source unchanged. Archives inside these archives stay closed. Raises SourceError."""
+    """If an export consists only of archives, join them into one source. Return any other source unchanged.
+    Archives inside these archives aren't opened. Raises SourceError if an archive can't be read."""
     paths = archive.paths()
     if not 0 < len(paths) <= MAX_PARTS or not all(path.lower().endswith(".zip") for path in paths):
         return archive

@@ -1,5 +1,5 @@
-"""Versions and languages that an import run imports in addition to its target: each gets its own space, and all of
-them become variants of one site."""
+"""Import versions and languages in addition to the target of an import run. Each gets its own space, and all
+of them become variants of one site."""
 
 from __future__ import annotations
 
@@ -49,9 +49,10 @@ _arrange: list[Arrange] = []
 
 
 def on_variants(arrange: Arrange) -> Arrange:
-    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts,
-    brand)``, which shows spaces as the variants of a site and returns the id of the site and the problems. ``spaces``
-    and ``parts`` are keyed by entry. A new site gets the ``brand``. Raises Forbidden, NotFound."""
+    """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``,
+    which shows spaces as the variants of a site, and returns the id of the site and the problems. ``spaces``
+    and ``parts`` are keyed by entry. A new site gets the ``brand``. The function raises Forbidden or NotFound
+    without access to the site."""
     _arrange.append(arrange)
     return arrange
 
@@ -88,7 +89,7 @@ class Variants:
                 self.made.append(self.spaces[entry.key])
 
     def linked(self, part: Source) -> Source:
-        """Return a variant whose links to the others point to their spaces."""
+        """Return a variant with links to other variants that point to their spaces."""
         return with_ids(part, self.spaces, self._hosts)
 
     def import_others(self, progress: Callable[[int, int], None]) -> None:
@@ -107,7 +108,8 @@ class Variants:
 
     def arrange(self, tx: Transaction, context: Context, was_empty: bool) -> list[Problem]:
         """Make the spaces variants of a site, in the transaction that ends the run. Return the problems.
-        ``was_empty``: whether the target was empty before, so that it gets the name of its variant."""
+        ``was_empty``: whether the target was empty before the import; if so, it gets the name of its
+        variant."""
         run, structure = self._run, self._source.structure
         first = next(entry for entry in structure if self.spaces[entry.key] == run.space_id)
         title = self._source.name if len(self._source.name) >= 2 else get_space(tx, run.space_id).title
@@ -166,9 +168,9 @@ def space_for_each(
 def _space_for(
     context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
-    """Return the space of a variant, and whether it is new: the space into which an earlier run imported this
-    variant, if the caller can still edit it, or otherwise a new one. Raises Forbidden, and Conflict for a space
-    that is edited only in change requests."""
+    """Return the space of a variant, and whether it is new: the space that an earlier run imported this
+    variant into, if the caller can still edit it, or else a new one. Raises Forbidden, and Conflict for a
+    space that is edited only in change requests."""
     with context.db.write() as tx:
         target = space_access(tx, actor, Can.EDIT, run.space_id)
         known = store.find_known(tx, run.organization_id, identity)

@@ -1,8 +1,7 @@
-"""Import of a website as a source of Markdown: a crawl within one origin and under one URL.
+"""Import a website as a Markdown source: a crawl within one origin and under one URL.
 
-Pages are fetched one after the other through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits of
-number, bytes, and time. A reached limit is reported as a problem, not an error.
-"""
+Pages are fetched one at a time through ``kit.net.fetch``, if ``robots.txt`` allows it, and within limits on
+number, bytes, and time. Reaching a limit is reported as a problem, not an error."""
 
 from __future__ import annotations
 
@@ -46,8 +45,8 @@ _LONGEST_DELAY = 5.0
 
 
 class CrawlLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a crawl. ``bytes``: the maximum number of bytes of all pages and images together. ``seconds``: the
-    time limit for the whole crawl."""
+    """Limits of a crawl. ``bytes``: the maximum total number of bytes of all pages and images. ``seconds``:
+    the time limit for the entire crawl."""
 
     pages: int = 5000
     images: int = 10_000
@@ -67,7 +66,7 @@ class _Page(Struct):
 
 
 class Crawled(Struct, frozen=True):
-    """Crawled website. ``urls``: the URLs of the pages by their paths in the source."""
+    """Crawled website. ``urls``: the URLs of the pages, by path in the source."""
 
     source: Source
     urls: dict[str, str]
@@ -136,7 +135,8 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin to the URL that the first URL redirected to, and the scope to its folder."""
+        """Set the origin to that of the URL that the first URL redirected to, and the scope to that URL's
+        folder."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid. Enter an http or https URL")
@@ -199,7 +199,7 @@ class _Crawl:
     # --- finding the pages ----------------------------------------------------------------------------
 
     def _key(self, url: str) -> str | None:
-        """Return the URL of a page without query and fragment, or None for a URL that isn't a page within the
+        """Return the URL of a page without query and fragment, or None if the URL isn't a page within the
         scope."""
         parts = read_address(url)
         if parts is None:
@@ -252,7 +252,7 @@ class _Crawl:
             waiting.extend(self._keep_page(final, answer))
 
     def _keep_page(self, key: str, answer: Fetched) -> Iterator[str]:
-        """Keep a page. Return the URLs that it links to."""
+        """Keep a page, and return the URLs that it links to."""
         place = self.folder.new(".html")
         place.write_bytes(answer.body)
         encoding = re.search(r"charset=[\"']?([\w-]+)", answer.headers.get("content-type", ""), re.IGNORECASE)
@@ -370,7 +370,8 @@ class _Crawl:
         return relative_href(found.file, page.file, anchor)
 
     def _image(self, page: _Page, url: str) -> str | None:
-        """Return the file to which an image of any host is downloaded, or its URL if it can't be downloaded."""
+        """Return the file that an image on any host is downloaded to, or its URL if it can't be
+        downloaded."""
         address = read_address(url)
         if address is None or not address.is_web:
             return None
@@ -403,7 +404,8 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Write the pages in the order in which the site linked to them, each under the page whose URL it extends."""
+        """Write the pages in the order in which the site links to them, each under the page whose URL it
+        extends."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 

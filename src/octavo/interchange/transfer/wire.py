@@ -1,4 +1,4 @@
-"""Import runs on the wire."""
+"""Wire format of import runs."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ _User = Annotated[
 
 
 class ApiSource(Struct, tag="api"):
-    """Space to import from the API of another platform. ``service``: the platform; `octavo` includes GitBook. ``url``:
-    the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence its key, and
-    for ReadMe a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and ``user``:
-    stored encrypted until the run ends, and never shown."""
+    """Space to import through another platform's API. ``service``: the platform; `octavo` includes GitBook.
+    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence, its
+    key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
+    ``user``: stored encrypted until the run ends, and never returned."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     space: Annotated[str, Meta(min_length=1, max_length=255)]
@@ -64,8 +64,8 @@ class ApiSource(Struct, tag="api"):
 
 
 class CheckImportSource(Struct):
-    """Source to check. ``service``, ``url``, ``user``, and ``token``: the same as in the source of a run.
-    Nothing is stored."""
+    """Source to check. ``service``, ``url``, ``user``, and ``token``: like in the source of a run. Nothing is
+    stored."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
     token: _Token
@@ -85,8 +85,8 @@ Source = WebsiteSource | FileSource | ApiSource
 
 
 class ImportTarget(Struct, rename="camel"):
-    """Target of an import. Without ``changeRequest`` the pages go into main. ``page``: the parent of the
-    imported pages."""
+    """Target of an import. Without ``changeRequest``, the pages go into the main version. ``page``: the
+    parent of the imported pages."""
 
     space: str
     change_request: str | UnsetType = UNSET
@@ -94,11 +94,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """Request to start an import. ``preview``: whether to import nothing, and only describe the import in the
-    ``plan`` of the run. ``update``: a completed run in this space whose source has a newer state. Unedited
-    content follows the source, all other content is merged, and edits by people stay. ``variants``: whether
-    to import all versions and languages of the source, each into its own space next to the target, which gets
-    the default one; they become variants of one site."""
+    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
+    without importing anything. ``update``: a completed run in this space that imported an older state of the
+    source. Unedited content is updated from the source, all other content is merged, and people's edits are
+    kept. ``variants``: whether to import all versions and languages of the source. The default one is
+    imported into the target, and each other one into its own space; they become variants of one site."""
 
     source: Source
     target: ImportTarget
@@ -119,12 +119,12 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel", kw_only=True):
-    """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood
-    or was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the
-    result of a preview. ``updates``: the first run of the source, if this run imports a newer state of it.
-    ``changes``: the changes that this caused. ``createdBy``: the author; omitted for an import by the
-    command. ``variants``: all imported versions and languages with their spaces. ``site``: the site that
-    shows them."""
+    """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood or
+    was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of
+    a preview. ``updates``: the first run of the source, if this run imports a newer state of it. ``changes``:
+    the changes that the update caused. ``createdBy``: the author; omitted for an import by the command.
+    ``variants``: all imported versions and languages with their spaces. ``site``: the site that shows
+    them."""
 
     id: str
     status: Status
@@ -151,7 +151,7 @@ class ImportRun(Struct, rename="camel", kw_only=True):
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
-    """Filters of a list of import runs. ``status`` `active` includes pending and running imports."""
+    """Filters for a list of import runs. ``status`` `active` includes pending and running imports."""
 
     space: str | None = None
     change_request: str | None = None

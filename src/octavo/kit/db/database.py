@@ -54,7 +54,7 @@ threads of this process."""
 _THREADS = 1000
 """Number greater than the number of threads of any process."""
 _LATELY = 0.001
-"""Seconds for which the counter of other processes' commits can be reused."""
+"""Number of seconds that the counter of other processes' commits can be reused."""
 REQUEST_SECONDS = 60.0
 """Time limit in seconds for one statement of a request, where the engine can stop it."""
 _patience: ContextVar[float | None] = ContextVar("octavo_patience", default=None)
@@ -218,8 +218,8 @@ class Transaction:
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """Return SQL of a table with these text columns. Its rows are the parameter ``name``: a JSON array of
-        arrays, or for a single column an array of strings (``json_list``)."""
+        """Return SQL for a table with these text columns. Its rows are the parameter ``name``: a JSON array of arrays,
+        or for a single column an array of strings (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
@@ -298,8 +298,8 @@ class Database:
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return why the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the server.
-        Empty if it answers reads; None without a replica."""
+        """Return the reason the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the
+        server. Empty if it answers reads; None without a replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:

@@ -111,7 +111,7 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, and
+    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, or
     Unavailable if other transactions keep using tables that a migration has to change.
     """
     applied: list[Migration] = []

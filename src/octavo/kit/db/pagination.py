@@ -56,8 +56,7 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the key in a page token; return None for the first page. Raises BadRequest that names
-    ``page``."""
+    """Decode the key in a page token; return None for the first page. Raises BadRequest naming ``page``."""
     if token is None:
         return None
     try:

@@ -102,7 +102,7 @@ _statements: dict[str, str] = {}
 
 
 def _statement(sql: str) -> str:
-    """Return a statement in the driver's form."""
+    """Return a statement in the driver's format."""
     found = _statements.get(sql)
     if found is None:
         found = _to_postgres(sql)
@@ -154,7 +154,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Seconds for which the server's last response counts as current."""
+"""Number of seconds that the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -162,8 +162,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler is between this process and the server. In that case, the greeting has a
-    different process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
+    process id than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -227,7 +227,7 @@ class _CachedRead(Transaction):
         try:
             return _measured(self.begin())(statement, parameters)
         except psycopg.errors.QueryCanceled:
-            raise  # It took too long, and would also take too long on the server.
+            raise  # The statement took too long, and would also take too long on the server.
         except (*FAILURES, *DAMAGE) as error:
             if self._replica is None:
                 raise
@@ -324,7 +324,7 @@ class PostgresDatabase(Database):
         self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Open the pools. Raises Unavailable that names the wrong setting."""
+        """Open the pools. Raises Unavailable naming the wrong setting."""
         try:
             # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:
@@ -367,12 +367,6 @@ class PostgresDatabase(Database):
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
         """Return the error for callers, if the failure is not caused by the statement."""
-        if isinstance(error, psycopg.errors.UndefinedTable):
-            # Someone replaced the database with an empty one after this process started.
-            log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
-            return TemporarilyUnavailable(
-                "The database is empty. A server administrator must restore a backup."
-            )
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -381,6 +375,18 @@ class PostgresDatabase(Database):
             with suppress(psycopg.Error), connect(self._direct_url) as connection:
                 connection.execute(f"NOTIFY {_CHANNEL}, '{_DAMAGED}'")
         return Damaged()
+
+    def _require_tables(self, error: psycopg.Error) -> None:
+        """Raise TemporarilyUnavailable if a table is missing because someone emptied or replaced the database after
+        this process started."""
+        with suppress(psycopg.Error), connect(self._direct_url) as connection:
+            row = connection.execute("SELECT to_regclass('migrations')").fetchone()
+            if row is not None and row[0] is not None:
+                return
+        log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
+        raise TemporarilyUnavailable(
+            "The database is empty. A server administrator must restore a backup."
+        ) from error
 
     def _close_pools(self) -> None:
         self._reads.connections.close()
@@ -466,7 +472,10 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 self.end_read(connection)
-        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
     @contextmanager
@@ -490,7 +499,10 @@ class PostgresDatabase(Database):
             finally:
                 self._local.read = None
                 read.end()
-        except (*FAILURES, *DAMAGE, psycopg.errors.UndefinedTable) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE) as error:
             raise self._explained(error) from error
 
     def begin_cached(self, generation: int, snapshot: str) -> CachedRows:
@@ -547,12 +559,10 @@ class PostgresDatabase(Database):
             raise no_turn_error() from error
         except psycopg.errors.DiskFull as error:
             raise disk_full_error(error) from error
-        except (
-            *FAILURES,
-            *DAMAGE,
-            psycopg.errors.UndefinedTable,
-            psycopg.errors.ReadOnlySqlTransaction,
-        ) as error:
+        except psycopg.errors.UndefinedTable as error:
+            self._require_tables(error)
+            raise
+        except (*FAILURES, *DAMAGE, psycopg.errors.ReadOnlySqlTransaction) as error:
             # A server accepts no writes while it is a standby of another one or its disk is full.
             raise self._explained(error) from error
         assert row is not None

@@ -28,7 +28,7 @@ FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that report damaged data on the server."""
 CONNECT_SECONDS = 5
-"""Seconds for the server to respond to a new connection, the start of a read, or a check."""
+"""Number of seconds that the server has to respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
 """Seconds that a transaction waits for a connection while the server is known to be unreachable."""
 _NETWORK = {

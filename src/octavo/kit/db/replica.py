@@ -8,12 +8,11 @@ server, reads use the server itself.
 
 Why the snapshot is sufficient ------------------------------
 
-Numbers of transactions grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have
-ended, and none from ``xmax`` on has started. Unlike the server's, it does not list transactions in between,
-so it is only used if there are none. ``N:N`` means that all transactions below N have ended and no other, on
-both servers: rows cached from one are valid with the other. It is up to date if N is above the highest known
-number. That is checked in the message that starts the transaction: the progress of a replica is never
-remembered.
+Transaction numbers grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have ended, and none
+from ``xmax`` on has started. Unlike the server's, it does not list transactions in between, so it is only used if there
+are none. ``N:N`` means that all transactions below N have ended and no other, on both servers: rows cached from one are
+valid with the other. It is up to date if N is above the highest known number. That is checked in the message that
+starts the transaction: the progress of a replica is never remembered.
 
 Numbers belong to one history. After a failover the new server and a replica of the old one may have given the
 same numbers to different transactions; so both name their cluster, their timeline, and their database, which
@@ -42,9 +41,9 @@ OUTCOMES: tuple[Outcome, ...] = ("answered", "behind", "away")
 _WAIT_SECONDS = 0.02
 """Seconds that a read waits for a connection before it uses the server instead."""
 _ANSWER_SECONDS = 0.5
-"""Seconds for the replica to start a read."""
+"""Number of seconds that the replica has to start a read."""
 _AWAY_SECONDS = 2.0
-"""Seconds for which a replica that did not respond is not used."""
+"""Number of seconds that a replica is not used after it did not respond."""
 _BEHIND_SECONDS = 0.005
 """Seconds to wait for a replica that has not reached the state that a read needs, usually by a few milliseconds."""
 _OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
@@ -99,8 +98,8 @@ class Replica:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return why the replica can't serve reads, or an empty string if it can. ``reached``: the log position that it
-        has to reach."""
+        """Return the reason the replica can't serve reads, or an empty string if it can. ``reached``: the log position
+        that it has to reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:

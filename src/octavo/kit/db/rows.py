@@ -20,9 +20,9 @@ _GREATEST = {"INTEGER": 2**31 - 1, "BIGINT": 2**63 - 1}
 class Schema(Struct, frozen=True):
     """Schema of a table.
 
-    ``key``: the columns of the primary key. ``required``: the columns that are never NULL and have no
-    default. ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes.
-    All others are text. ``refers``: pairs of a column and the table to which it refers.
+    ``key``: the columns of the primary key. ``required``: the columns that are never NULL and have no default.
+    ``numbers``: the columns of integers, with the maximum of each. ``binary``: the columns of bytes. All others are
+    text. ``refers``: pairs of a column and the table that it refers to.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Schema(Struct, frozen=True):
 
 
 def read_schema(database: Database, tx: Transaction) -> dict[str, Schema]:
-    """Return the tables by name, each after the tables to which it refers; excluding virtual tables and their parts."""
+    """Return the tables by name, each after the tables that it refers to, excluding virtual tables and their parts."""
     read = _sqlite_tables if database.engine == "sqlite" else _postgres_tables
     found = {table.name: table for table in read(tx)}
     ordered: dict[str, Schema] = {}
@@ -183,7 +183,7 @@ def _insert(tx: Transaction, table: Schema, row: RowDict, otherwise: str) -> int
 
 
 def parents_first(table: Schema, rows: Iterable[RowDict]) -> Iterator[RowDict]:
-    """Yield the same rows, each after the row of its table to which it refers."""
+    """Yield the same rows, each after the row of its table that it refers to."""
     parent = table.parent
     if parent is None:
         yield from rows

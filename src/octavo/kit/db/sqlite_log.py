@@ -102,7 +102,7 @@ class SqliteLog:
         return self._end()[0]
 
     def end_previous_read(self) -> None:
-        """End the earlier one of the two reads."""
+        """End the earlier of the two reads."""
         self._held.execute("COMMIT")
         self._held, self._next = self._next, self._held
 

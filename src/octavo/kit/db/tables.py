@@ -1,8 +1,8 @@
 """Declarations of tables, each created once by the package that owns the table.
 
-Backup, restore, archives of organizations, the removal of unused texts and files, the purging of spaces, the
-end of memberships, and the verification of a server rely on these declarations. A test requires one for every
-table, and for every column with a hash or the id of a person.
+Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the end of
+memberships, and the verification of a server rely on these declarations. A test requires one for every table, and for
+every column with a hash or the id of a person.
 """
 
 from __future__ import annotations
@@ -83,17 +83,17 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: the SQL condition of rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
-    spaces. ``of_organization``: the SQL condition of rows that belong to the organization ``:org``, if these are not
+    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
+    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, if these are not
     just the rows of its spaces. ``derived``: whether its rows are derived from others, and are rebuilt instead of
-    backed up. ``stays``: the reason why rows are not exported with an organization; empty if they are. ``columns``: the
-    references without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted
-    when they leave the organization. ``values``: all values that a column can have other than NULL. ``json``: the
-    columns of JSON, with the types to which they decode. ``long``: the columns of text of any length. ``secrets``: the
-    columns with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``:
-    whether a space can have so many rows that they are deleted in batches before it is purged. ``check``: the function
-    that raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could
-    not be created on this server with the API because of the server's URLs or data.
+    backed up. ``stays``: why rows are not exported with an organization; empty if they are. ``columns``: the references
+    without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted when they
+    leave the organization. ``values``: all values that a column can have other than NULL. ``json``: the columns of
+    JSON, with the types to which they decode. ``long``: the columns of text of any length. ``secrets``: the columns
+    with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``: whether a
+    space can have so many rows that they are deleted in batches before it is purged. ``check``: the function that
+    raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could not be
+    created on this server through the API because of the server's URLs or data.
     """
 
     name: str

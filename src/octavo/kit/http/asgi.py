@@ -29,8 +29,8 @@ _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
 """Number of seconds that a body, or a client that reads a response, can fall behind the minimum rate."""
 _LINGER = 5.0
-"""Seconds for which the rest of a body is read and dropped after an early response. A connection that is
-closed with unread bytes is reset, and the client loses the response."""
+"""Number of seconds that the rest of a body is read and dropped after an early response. A connection that is closed
+with unread bytes is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
 """A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks, because each
@@ -109,8 +109,8 @@ class Exchange:
             raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for
-        a body that arrives too slowly, and BadRequest for one in too many small chunks."""
+        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for a body
+        that arrives too slowly, or BadRequest for one in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
@@ -153,8 +153,8 @@ class Exchange:
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, Disconnected if the
-        client does not read them in time."""
+        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, or Disconnected if the client
+        does not read them in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:

@@ -19,11 +19,11 @@ else:
     from backports import zstd
 
 _ENDLESS = 4
-"""Level of gzip for long bodies that are sent once."""
+"""gzip level for long bodies that are sent once."""
 SMALLEST = 1024
 """Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024
-"""Number of bytes from which compression takes long enough (a millisecond) to be done outside of the event
+"""Minimum number of bytes at which compression takes long enough (a millisecond) to be done outside of the event
 loop."""
 _TEXT = re.compile(r"text/|application/(json|xml|javascript|[\w.-]+\+(json|xml))\b|image/svg\+xml")
 

@@ -61,8 +61,8 @@ class Meanings(Struct, frozen=True):
     """Descriptions of properties and parameters by name, with ``Type.name`` and ``operationId.name`` taking
     precedence, and of schemas by name. Docstrings of types are for readers of the code.
 
-    ``introduction``: Markdown, with ``{server}`` for the URL with which paths start. ``areas``: the areas of
-    operations by name.
+    ``introduction``: Markdown, with ``{server}`` for the URL that paths start with. ``areas``: the areas of operations
+    by name.
     """
 
     introduction: str = ""
@@ -167,8 +167,7 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words with which they
-    all end."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words that they all end with."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]

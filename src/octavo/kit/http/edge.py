@@ -123,8 +123,8 @@ class Answer(Struct, frozen=True):
 
 
 def _header_value(text: str) -> bytes:
-    """Return text in the form allowed in a header: non-ASCII letters, which URLs and paths of cookies can
-    contain, are percent-encoded."""
+    """Return text in the form allowed in a header: non-ASCII letters, which URLs and cookie paths can contain, are
+    percent-encoded."""
     return (text if text.isascii() else quote(text, safe=_ASCII)).encode("ascii")
 
 
@@ -272,7 +272,7 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """Return the body. Raises TooLarge beyond ``limit`` bytes, BadRequest if it is incomplete."""
+        """Return the body. Raises TooLarge beyond ``limit`` bytes, or BadRequest if it is incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
@@ -584,8 +584,7 @@ class Edge:
 
     @staticmethod
     def _write_access(request: Request, method: str, status: int, seconds: float) -> None:
-        # Paths may contain secrets (signed links, keys of share links): only those of pages without any are
-        # logged.
+        # Paths may contain secrets (signed links, keys of share links): only paths of pages without secrets are logged.
         path = request.path
         if path.endswith("*}") and request.shows_path:
             path = "/" + "/".join(request.segments)

@@ -19,7 +19,7 @@ from octavo.core.json_types import JsonObject
 from .edge import Answer, Request
 
 _SINGLE = "2026-07-28"
-"""Protocol version since which each request states its version, without negotiation."""
+"""First protocol version in which each request states its version, without negotiation."""
 _AGREED = ("2025-11-25", "2025-06-18", "2025-03-26")
 """Older versions, newest first, which client and server negotiate with ``initialize``."""
 VERSIONS = (_SINGLE, *_AGREED)
@@ -33,7 +33,7 @@ _NO_RESOURCE = -32002
 
 
 class RefusedTool(Exception):
-    """Error of a tool. The message is for the caller."""
+    """Error from a tool. The message is for the caller."""
 
 
 class ToolText(NamedTuple):
@@ -65,7 +65,7 @@ class Tool(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """Resource at a URI. ``changed``: the time of its last change, in the form that the API uses."""
+    """Resource at a URI. ``changed``: the time of its last change, in the API's format."""
 
     address: str
     title: str
@@ -156,7 +156,7 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Call of a tool by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has no
+    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has no
     negotiation; its responses have a different format."""
 
     tool: str
@@ -165,14 +165,14 @@ class AskedTool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Valid call of a tool, with the id of its response."""
+    """Valid tool call, with the id of its response."""
 
     id: int | str
     asked: AskedTool
 
 
 class _Wrong(Exception):
-    """Error of the protocol."""
+    """Protocol error."""
 
     def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
@@ -317,7 +317,7 @@ _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
 """Parameter that the header Mcp-Name repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
-"""Time in milliseconds for which callers can cache a response; None where the protocol has no caching."""
+"""Time in milliseconds that callers can cache a response; None where the protocol has no caching."""
 _LISTS_KEPT_FOR = 60_000
 
 
@@ -418,7 +418,7 @@ def answer_call(call: ToolCall, result: bytes) -> Answer:
 
 
 def answer_message(server: Server, on: object, body: bytes, headers: Headers) -> Answer:
-    """Return the response to one posted message. ``on``: the object on which the tools work."""
+    """Return the response to one posted message. ``on``: the object that the tools work on."""
     if headers.protocol and headers.protocol not in VERSIONS:
         message = f"MCP-Protocol-Version: must be one of {', '.join(VERSIONS)}"
         return _error(400, None, _UNSUPPORTED, message, supported=VERSIONS, requested=headers.protocol)

@@ -11,8 +11,8 @@ contract tests all read ``TABLE``. A handler's signature declares what it needs:
 - the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler can have several declarations, for operations that do the same to different objects. Its proof
-type is then registered once for each of them, and the ids in the path determine the permission check.
+One handler can have several declarations, for operations that do the same thing to different objects. Its proof type is
+then registered once for each of them, and the ids in the path determine the permission check.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Operation:
     waits_for: WaitsFor | None = None
     """Resource for which it waits, in threads that organizations share."""
     scripts: bool = False
-    """Whether scripts of integrations can call it regardless of their scopes."""
+    """Whether integration scripts can call it regardless of their scopes."""
     agents: AgentScope | None = None
     """Permission that an agent needs; None if it is closed to agents."""
     also: tuple[int, ...] = ()
@@ -169,7 +169,7 @@ class Operation:
 
     @property
     def enter_visit(self) -> Enter | None:
-        """Return the check of visitors; None if the operation is closed to them."""
+        """Return the visitor check; None if the operation is closed to them."""
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
@@ -181,7 +181,7 @@ TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
 _VISITS: set[type] = set()
-"""Proof types of visitors."""
+"""Proof types for visitors."""
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
@@ -356,11 +356,11 @@ class Area(Struct, frozen=True):
         ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
         links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource for
         which it waits, a language model or another server. ``visitors``: whether visitors of a site can call it; their
-        proof is the other type of the union that the handler takes. ``scripts``: whether scripts of integrations can
-        call it regardless of their scopes, as in the public description. ``agents``: the permission that an agent
-        needs. ``minimal``: whether callers can request an empty response with the header ``Prefer``.
-        ``in_maintenance``: whether it works while the server is read-only, because it doesn't change content. Raises
-        DeclarationError if these contradict each other.
+        proof is the other type of the union that the handler takes. ``scripts``: whether integration scripts can call
+        it regardless of their scopes, as in the public description. ``agents``: the permission that an agent needs.
+        ``minimal``: whether callers can request an empty response with the header ``Prefer``. ``in_maintenance``:
+        whether it works while the server is read-only, because it doesn't change content. Raises DeclarationError if
+        these contradict each other.
         """
 
         def declare(handler: _H) -> _H:
@@ -477,8 +477,8 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """Script of an integration. It acts as an installation, which is a member of one organization, or as the
-    integration itself, which is a member of none.
+    """Integration script. It acts as an installation, which is a member of one organization, or as the integration
+    itself, which is a member of none.
 
     ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation, or None for the
     integration itself. ``user_id``: the user of the installation, empty for the integration itself. ``client``: as in
@@ -563,8 +563,8 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, NotFound for visitors of a site: renderers show their
-        visitors that there is no such page, while any other error would be the renderer's.
+        Raises NotSignedIn for anonymous callers, or NotFound for visitors of a site: renderers show their visitors that
+        there is no such page, while any other error would be the renderer's.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
@@ -607,10 +607,9 @@ class Call(Recipient):
     organization_counted: bool = False
     """Whether the rate limit of its organization has counted it."""
     ask: Ask | None = None
-    """Function that performs another operation of the table as the same caller, see
-    ``http.Dispatcher.ask``."""
+    """Function that performs another operation of the table as the same caller; see ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the server of tools for agents makes the call, because agents' tokens are only valid there."""
+    """Whether the agent tool server makes the call, because agents' tokens are only valid there."""
     organization_id: str = ""
     """Organization of the object that was entered last; empty if there is none."""
     asked_again: bool = False

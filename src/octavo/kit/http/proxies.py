@@ -1,4 +1,4 @@
-"""Clients of requests that come through Octavo's own proxies."""
+"""Find the clients of requests that come through trusted proxies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from octavo.settings import Network
 
 
 def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
-    """Return the IP address from which a request comes: the peer, or, if the peer is trusted, the address in
+    """Return the IP address that a request comes from: the peer, or, if the peer is trusted, the address in
     X-Forwarded-For. IPv4 addresses are never written as IPv6.
 
     Each proxy appends its client, so the list is read from its end, as long as the proxy that wrote an entry
@@ -35,7 +35,7 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """Return the key by which limits count an IP address: an IPv6 client has a whole /64 network.
+    """Return the key that limits use to count an IP address: an IPv6 client has a whole /64 network.
 
     >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
     True

@@ -25,14 +25,14 @@ T = TypeVar("T")
 _SPARE_FILES = 256
 """Number of open files in addition to connections: databases, files being sent, logs."""
 _END = 1.0
-"""Seconds for canceled requests to end."""
+"""Number of seconds that canceled requests have to end."""
 _GIVEN_UP = 5.0
 """Seconds to wait for a port in use to become free."""
 
 
 class PortLimits(Struct, frozen=True):
-    """Limits of each port of a process: open connections, connections that wait to be accepted, seconds for a
-    head to arrive (also the time that a connection can be idle), and bytes of a head."""
+    """Limits for each port of a process: open connections, connections that wait to be accepted, seconds for a head to
+    arrive (also the time that a connection can be idle), and bytes of a head."""
 
     connections: int
     backlog: int
@@ -124,7 +124,7 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit of open files as far as the system allows, and return the number of connections that each port
+    """Raise the limit on open files as far as the system allows, and return the number of connections that each port
     can have, at most ``wanted``. A process without free file descriptors could not even read its database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

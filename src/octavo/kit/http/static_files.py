@@ -33,8 +33,8 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 
 def static_route(path: str, folder: Path, name: str) -> Route:
-    """Return a route to the files directly in ``folder``, each at ``path`` and its name. Their names contain
-    a hash of their content, so that clients can cache them forever."""
+    """Return a route to the files directly in ``folder``, each at ``path`` followed by its name. Their names contain a
+    hash of their content, so that clients can cache them forever."""
 
     @cache
     def read(file: str) -> Answer:

@@ -87,7 +87,7 @@ class ByteAllowance:
 
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """Limits of a fetch.
+    """Limits for a fetch.
 
     ``size``: the maximum size in bytes of the body after decompression. ``together``: the number of bytes
     left by other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether redirects are
@@ -342,8 +342,7 @@ def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[byt
 
 
 def _refuse_odd_numbers(host: str) -> None:
-    """Reject hosts that libraries read as IPv4 addresses in a special form: decimal, octal, hexadecimal,
-    short."""
+    """Reject hosts that libraries read as IPv4 addresses in a special notation: decimal, octal, hexadecimal, short."""
     last = host.rstrip(".").rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
         try:

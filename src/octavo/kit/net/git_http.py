@@ -22,8 +22,7 @@ CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
 
 AllowUrl = Callable[[str], str]
-"""Function that returns the IP address to which to connect for a URL, or raises ``ValueError`` if the URL is
-not allowed."""
+"""Function that returns the IP address to connect to for a URL, or raises ``ValueError`` if the URL is not allowed."""
 
 
 class GitRefused(ValueError):

@@ -34,7 +34,7 @@ from .git_http import GitRefused, RepositoryTooLarge
 MOST_OBJECT = 256 * 1024**2
 """Maximum size in bytes of one object. Files of a space are smaller, but a repository may contain others."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum total size in bytes of all objects of a pack. Those of a long history are much larger than their
+"""Maximum total size in bytes of all objects of a pack. The objects of a long history are much larger than their
 differences."""
 DAMAGES = (
     FileFormatException,
@@ -66,8 +66,8 @@ _CHECKED_EVERY = 1000
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes.
-    Raises GitRefused, and the errors of the client."""
+    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes. Raises
+    GitRefused or the errors of the client."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -141,7 +141,7 @@ class GuardedStore(DiskObjectStore):
 
 
 def _require_unpackable(store: Any, oid: ObjectID) -> None:
-    """Check an object. Raises GitRefused if it, or an object from which it is built, is too large."""
+    """Check an object. Raises GitRefused if it, or an object that it is built from, is too large."""
     try:
         with open(os.path.join(store.path, os.fsdecode(oid[:2]), os.fsdecode(oid[2:])), "rb") as loose:
             head = zlib.decompressobj().decompress(loose.read(_PIECE), _NUMBERS)

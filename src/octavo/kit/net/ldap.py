@@ -28,7 +28,7 @@ _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 10
 _PAGE = 200
 MAX_GROUPS = 1000
-"""Maximum number of groups of a person. A directory that returns more is refused."""
+"""Maximum number of groups of a person. A directory that returns more is rejected."""
 _IDS = ("entryUUID", "objectGUID", "ipaUniqueID", "nsUniqueId", "GUID")
 _PERSON = (*_IDS, "mail", "userPrincipalName", "displayName", "cn", "userAccountControl")
 _GROUP = (*_IDS, "cn", "displayName")
@@ -55,7 +55,7 @@ class DirectoryUnavailable(Unavailable):
 
 
 class _Entry(Struct, frozen=True):
-    """Entry of a search result. ``values``: by attribute name in lower case."""
+    """Entry of a search result. ``values``: by attribute name in lowercase."""
 
     dn: str
     values: dict[str, list[bytes]]
@@ -169,8 +169,8 @@ class Directory(Struct, frozen=True):
 
     @contextmanager
     def _connect(self, user: str, password: str) -> Iterator[Connection]:
-        """Yield a connection on which a bind as ``user`` succeeded. Raises DirectoryUnavailable, and _BindRefused
-        for a refused person."""
+        """Yield a connection on which a bind as ``user`` succeeded. Raises DirectoryUnavailable, or _BindRefused if the
+        directory refuses the person."""
         from ldap3 import NONE, Connection, Server
         from ldap3.core.exceptions import LDAPException
 
@@ -230,7 +230,7 @@ class _BindRefused(Exception):
 
 
 def _trusting_tls() -> Tls:
-    """Return TLS settings with the trusted authorities of all outgoing connections."""
+    """Return TLS settings with the authorities that outgoing connections trust."""
     from ldap3 import Tls
 
     def wrap_socket(connection: Connection, do_handshake: bool = False) -> None:

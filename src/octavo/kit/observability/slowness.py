@@ -20,7 +20,7 @@ _LINES = 60
 
 
 class Thresholds:
-    """Seconds from which something is slow, or None. There is one object, ``THRESHOLDS``."""
+    """Number of seconds after which something counts as slow, or None. There is one object, ``THRESHOLDS``."""
 
     __slots__ = ("request", "statement")
 

@@ -285,8 +285,7 @@ def running(made: Span) -> Iterator[Span]:
 
 
 def cause() -> str | None:
-    """Return a ``traceparent`` of the current work, to be stored with its effects; None if the trace is not
-    sent."""
+    """Return a ``traceparent`` for the current work, to be stored with its effects; None if the trace is not sent."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()
@@ -306,8 +305,7 @@ def caused_by(cause: str | None) -> Iterator[None]:
 
 
 def headers_of(made: Span | None) -> dict[str, str]:
-    """Return headers that tell another server the trace to which a request belongs. They never contain
-    baggage."""
+    """Return headers that tell another server which trace a request belongs to. They never contain baggage."""
     return {} if made is None or _tracer is None else _tracer.headers(made._span)
 
 

@@ -29,8 +29,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: whether standard error is dropped. ``own_session``: whether signals of the terminal do not
-    reach it. Raises OSError.
+    ``quiet``: whether standard error is dropped. ``own_session``: whether terminal signals do not reach it. Raises
+    OSError.
     """
     return subprocess.Popen(  # noqa: S603
         command,
@@ -51,7 +51,7 @@ def run_child(
     folder: Path,
     seconds: float,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input and wait for its end. Raises OSError, TimeoutError."""
+    """Run a program without input and wait for it to end. Raises OSError, TimeoutError."""
     try:
         return subprocess.run(  # noqa: S603
             command,

@@ -2,7 +2,7 @@
 
 The lexers are regular expressions by several hundred authors. For many of them there are texts that take hours, and
 nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process, which limits
-its own CPU time for each, regardless of the load of the machine. Code that takes longer is shown without colors.
+its own CPU time for each, regardless of the load on the machine. Code that takes longer is shown without colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
 input ends.

@@ -1,8 +1,8 @@
 """Convert untrusted images to small PNGs in a separate process: ``python -m
 octavo.kit.processes.image_conversion FOLDER``.
 
-An image may be crafted to take all memory, or an SVG to be drawn forever. So it is read separately, once,
-with limits on memory and time, and the result is plain pixels that all of Octavo's code can read.
+An image may be crafted to use up all memory, and an SVG to take forever to draw. So it is read separately, once, with
+limits on memory and time, and the result is plain pixels that all of Octavo's code can read.
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ _BUSY = 10
 
 
 class ProcessLimits(NamedTuple):
-    """Limits of a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU
-    time."""
+    """Limits for a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU time."""
 
     memory: int
     file: int

@@ -24,14 +24,14 @@ WORKER = "STARTED_AS_WORKER"
 reason for its start, and two files: one to which it reports the number of workers to run, and one that ends
 with the parent."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""Reasons for a start: the first worker of all, the first one of a new program, any other."""
+"""Reasons for a start: the first worker of all, the first one of a new program, and any other."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
 """Seconds after which a worker counts as started: if it crashes later, the next one starts immediately."""
 _PATIENCE = 20.0
-"""Seconds for workers to end."""
+"""Number of seconds that workers have to end."""
 _START_PATIENCE = 300.0
-"""Seconds for a worker to get ready."""
+"""Number of seconds that a worker has to become ready."""
 
 
 class _Process:
@@ -59,7 +59,7 @@ class _Process:
 
 
 class _Slot:
-    """Number of a worker: its current process, and the restarts after crashes."""
+    """Worker number: its current process, and the restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None
@@ -215,9 +215,9 @@ def take_assignment() -> Assignment | None:
 
 
 def command_of(python: str, arguments: Sequence[str]) -> list[str]:
-    """Return the command that starts a process again that was started with ``arguments``.
+    """Return the command that restarts a process that was started with ``arguments``.
 
-    An executable script is started as the file to which its path now points, which may belong to a newer version with
+    An executable script is started as the file that its path now points to, which may belong to a newer version with
     its own interpreter.
     """
     if len(arguments) > 1 and Path(arguments[1]).is_file() and os.access(arguments[1], os.X_OK):

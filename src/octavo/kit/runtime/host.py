@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 SECONDS = 10.0
 """Seconds within which a script has to respond to an event."""
 AFTER = 30.0
-"""Seconds for background work after the response."""
+"""Number of seconds that background work can take after the response."""
 PATIENCE = 0.02
 """Seconds to wait for the end of background work before a thread is used for it."""
 IDLE = 300.0
@@ -46,8 +46,8 @@ Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: the
-    function that releases the resources that it holds for that."""
+    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: the function
+    that releases the resources that it holds while busy."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None

@@ -1,8 +1,8 @@
 """Process that runs one script, and the lines of JSON that it exchanges with Octavo.
 
-The process has no permissions: no files, no environment, no network, no other processes. Requests of the
-script to other hosts arrive here as messages, and Octavo fetches or rejects them. Its output is untrusted:
-lines are limited and validated, and invalid output ends the process.
+The process has no permissions: no files, no environment, no network, no other processes. The script's requests to other
+hosts arrive here as messages, and Octavo fetches or rejects them. Its output is untrusted: lines are limited and
+validated, and invalid output ends the process.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class ScriptAnswer(Struct, frozen=True):
 
 
 class HostRequest(Struct, frozen=True):
-    """Request of a script to another host. ``redirect``: the redirect mode of the fetch standard: ``follow``,
+    """Request from a script to another host. ``redirect``: the redirect mode of the fetch standard: ``follow``,
     ``error``, or ``manual``."""
 
     url: str

@@ -1,4 +1,4 @@
-"""Deadlines of the work in a thread.
+"""Deadlines for the work in a thread.
 
 Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on waits
 (fetches, processes) that last no longer than the ``remaining`` time.

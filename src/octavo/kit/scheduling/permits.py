@@ -26,9 +26,9 @@ from .owners import Owner, Places, current_owner
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Seconds for which a thread keeps the permit while another wants it."""
+"""Number of seconds that a thread keeps the permit while another wants it."""
 ASIDE_PATIENCE = 0.005
-"""Seconds for which a job keeps the permit while another thread wants it."""
+"""Number of seconds that a job keeps the permit while another thread wants it."""
 
 
 class _Thread(threading.local):
@@ -116,7 +116,7 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let others compute, and wait for the permit if it was lost. Called in the loops of jobs."""
+    """Let others compute, and wait for the permit if it was lost. Called in job loops."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 

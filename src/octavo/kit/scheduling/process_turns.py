@@ -1,10 +1,9 @@
 """Turns that several processes take to write to one SQLite database.
 
-With SQLite, a waiting process checks again periodically, up to a tenth of a second later: a process that
-writes all the time has started its next write by then, and the others wait for seconds. So processes take
-turns with two locks of the system. A writer first waits for an outer lock, and only the holder of that lock
-waits for the turn itself: a process that has just written finds another one holding the outer lock and has to
-wait for it.
+With SQLite, a waiting process checks again periodically, up to a tenth of a second later: a process that writes all the
+time has started its next write by then, and the others wait for seconds. So processes take turns with two system locks.
+A writer first waits for an outer lock, and only the holder of that lock waits for the turn itself: a process that has
+just written finds another one holding the outer lock and has to wait for it.
 """
 
 from __future__ import annotations

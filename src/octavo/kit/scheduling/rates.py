@@ -10,7 +10,7 @@ from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
 
 _AGAIN = 10.0
-"""Seconds between two readings of the limits of organizations."""
+"""Seconds between two readings of the organization limits."""
 
 
 class RateAllowance(NamedTuple):

@@ -310,7 +310,7 @@ class LoopTurns:
         if self._scheduled is not loop:
             self._scheduled = loop
             # This runs after everything that the sockets have received until then. ``call_soon`` does that on the
-            # serving loop, but not on that of the standard library, which runs queued work when it begins.
+            # serving loop, but not on the standard library's, which runs queued work when it begins.
             loop.call_later(0, self._serve, loop)
 
     def _serve(self, loop: asyncio.AbstractEventLoop) -> None:

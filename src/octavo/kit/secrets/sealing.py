@@ -99,7 +99,7 @@ def key_of(text: str) -> str | None:
 def read_keys(setting: str, file: Path) -> list[bytes]:
     """Return the keys in the setting (separated by commas), followed by those in the file (one per line).
 
-    Raises Unavailable that names the position of an invalid key.
+    Raises Unavailable naming the position of an invalid key.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:
@@ -194,7 +194,7 @@ def sealed_column(table: str, column: str, *key: str, sealed_as: str = "") -> Se
 
 
 def before_sealing(prepare: Callable[[Transaction], None]) -> Callable[[Transaction], None]:
-    """Register a function that converts rows of a server without encrypted texts to the current form."""
+    """Register a function that converts rows of a server without encrypted texts to the current format."""
     _BEFORE_SEALING.append(prepare)
     return prepare
 
@@ -207,7 +207,7 @@ def seal_plain(tx: Transaction, sealer: Sealer) -> int:
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Re-encrypt texts that another key has encrypted with the first key, and return their number. Raises
+    """Re-encrypt, with the first key, texts that another key has encrypted, and return their number. Raises
     Unavailable."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:

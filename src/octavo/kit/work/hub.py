@@ -1,4 +1,4 @@
-"""Streams of events: clients are notified immediately, without a thread for each.
+"""Event streams: clients are notified immediately, without a thread for each.
 
 A process has one hub. It reads the events of the outbox after its position as soon as there is a commit, in
 this process or another. Its sources determine the topics of the events, and it passes the messages to the
@@ -48,14 +48,14 @@ _LONGEST_REST = 5.0
 _BATCH = 500
 """Number of events that are read at a time."""
 _REMEMBERED = 2000
-"""Number of events that are repeated to clients that reconnect; clients that missed more have to reload
+"""Number of events that are sent again to clients that reconnect; clients that missed more have to reload
 everything."""
 _CHECKED = 50
 """Number of listeners whose access is checked at a time."""
 _UNSENT = 256 * 1024
 """Maximum number of unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
 _FRESH = 5.0
-"""Seconds for which a check of access is valid while there are no commits, because tokens expire without a
+"""Number of seconds that an access check is valid while there are no commits, because tokens expire without a
 commit."""
 _MISSING_SECONDS = 120.0
 """Seconds to wait for an event with a lower id than those already seen; by then its transaction has ended."""

@@ -200,7 +200,7 @@ def enqueue(
     run_at: int | None = None,
     **payload: object,
 ) -> None:
-    """Add a job to the transaction; workers of this process wake once it commits.
+    """Add a job to the transaction; workers of this process wake up once it commits.
 
     ``organization``: the organization for which it is done; organizations take turns. ``key``: the key of the
     job, which is skipped if a job with this key is still waiting for its first run. ``run_at``: the time in

@@ -19,7 +19,7 @@ from octavo.kit.db.tables import Table, declare, person
 
 NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
-"""Seconds for which a process caches the notice that it has read."""
+"""Number of seconds that a process caches the notice that it has read."""
 _RETRY = 30
 """Seconds after which clients retry if no end is announced; otherwise the minimum. The maximum follows."""
 _LONGEST_RETRY = 300
@@ -102,7 +102,7 @@ def find_maintenance(tx: Transaction) -> ServerNotice | None:
 
 
 class WriteGate:
-    """Gate of a process, through which every change of the API passes.
+    """Gate of a process, through which every change made through the API passes.
 
     The notice is cached for one second, so other processes may still accept changes for up to a second after
     maintenance starts.

@@ -96,7 +96,7 @@ def emit(
     space_id: str | None = None,
     **payload: object,
 ) -> None:
-    """Add an event to the transaction; consumers of this process wake once it commits."""
+    """Add an event to the transaction; consumers of this process wake up once it commits."""
     tx.insert(
         "events",
         type=type,

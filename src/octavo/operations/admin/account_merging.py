@@ -1,9 +1,9 @@
 """Merge two accounts of one person: one of them gets everything that the other one has. The other account is
 then deleted.
 
-Memberships, permissions, teams, and the sign-in with other services move in the transaction that deletes the
-account. A job then moves the authorship of content, which may be large. Secrets such as passwords, tokens,
-and agents never move: they would otherwise get the permissions of both accounts.
+Memberships, permissions, teams, and sign-in with other services move in the transaction that deletes the account. A job
+then moves the authorship of content, which may be large. Secrets such as passwords, tokens, and agents never move: they
+would otherwise get the permissions of both accounts.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _HISTORY = frozenset({"audit_events", "audit_totals"})
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
     """Move everything of the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound for an unknown person, BadRequest if both are the same, and Conflict for a server administrator, for
-    an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization to
-    which both belong.
+    Raises NotFound for an unknown person, BadRequest if both are the same, or Conflict for a server administrator, for
+    an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization that
+    both belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")

@@ -38,8 +38,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
     its memberships and content are kept.
 
-    Raises NotFound for an unknown person, Conflict for a server administrator and for the last administrator
-    of an organization.
+    Raises NotFound for an unknown person, or Conflict for a server administrator and for the last administrator of an
+    organization.
     """
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
@@ -56,8 +56,8 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
     """Change the email address of an account. It counts as verified, and sign-in links sent to the previous
     address stop working.
 
-    Raises NotFound for an unknown person, Conflict for a server administrator and if another account has the
-    new address.
+    Raises NotFound for an unknown person, or Conflict for a server administrator and if another account has the new
+    address.
     """
     user = _lock_person(tx, user_id)
     if user.email == email.strip().lower():
@@ -69,7 +69,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication of an account; return False if it was off."""
+    """Turn off two-factor authentication for an account; return False if it was off."""
     if not factors.end(tx, user_id):
         return False
     record_change(tx, by, "second-factor.reset", user_id)
@@ -88,7 +88,7 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
     """Make a person an administrator of an organization, as a new member if needed. This is for organizations
     whose administrators left or can't sign in.
 
-    Raises NotFound for an unknown organization or person, Conflict for a deactivated account.
+    Raises NotFound for an unknown organization or person, or Conflict for a deactivated account.
     """
     user = _lock_person(tx, user_id)
     if user.disabled:
@@ -114,7 +114,7 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
-    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, and Conflict for a
+    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, or Conflict for a
     deactivated account."""
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)

@@ -120,8 +120,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there are several. Raises BadRequest if there is
-    nothing to import.
+    ``source``: the id or title of that organization, if there is more than one. Raises BadRequest if there is nothing
+    to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -162,11 +162,11 @@ def import_spaces_from_api(
     progress: Progress = lambda done, total: None,
     wait: Callable[[float], None] = time.sleep,
 ) -> ApiImportResult | CompletedImport | ImportedSite:
-    """Import spaces of another platform, each into a space that the first import creates.
+    """Import spaces from another platform, each into a space that the first import creates.
 
-    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with
-    several versions, all wanted, becomes a site with the versions as its variants. Raises BadRequest if there
-    is nothing to import.
+    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with more than one
+    version, if all of them are wanted, becomes a site with the versions as its variants. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -342,7 +342,7 @@ class _ApiImport:
     # --- change requests ------------------------------------------------------------------------------
 
     def _import_change_request(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
-        """Import a change request with its edits of pages; return False if it was already imported."""
+        """Import a change request with its page edits; return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -459,8 +459,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site, and the differences of its site spaces. ``own_looks``:
-        the customization of the site spaces, by their remote ids."""
+        """Apply the customization of the remote site, and that of site spaces where it differs. ``own_looks``: the
+        customization of the site spaces, by their remote ids."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -513,8 +513,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Edits of pages in a remote change request, as edits of a local one. ``pairs``: the local pages by their
-    remote ids."""
+    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their remote
+    ids."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs

@@ -1,8 +1,8 @@
-"""Validation of an organization's archive before any of it is imported.
+"""Validate an organization's archive before any of it is imported.
 
-Rows must have the right form and may refer only to each other, to people in the archive, and to texts and
-files in it. Archives are untrusted: nothing in one may affect anything outside of the organization it
-creates, so any other reference is rejected, with the file, line, and column.
+Rows must have the right format and may refer only to each other, to people in the archive, and to texts and files in
+it. Archives are untrusted: nothing in one may affect anything outside of the organization it creates, so any other
+reference is rejected, with the file, line, and column.
 """
 
 from __future__ import annotations

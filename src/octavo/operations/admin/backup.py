@@ -107,7 +107,7 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, Unavailable if it can't be written; a partial file is deleted.
+    Raises BadRequest if the file exists, or Unavailable if it can't be written; a partial file is deleted.
     """
     if target.exists():
         raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
@@ -189,9 +189,9 @@ _HOLDS_SOMETHING = "the server already has data: restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is
-    rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is
-    damaged, too old, or too new; Unavailable.
+    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is rebuilt.
+    ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
+    too new, or Unavailable if the key of its secrets is not configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)

@@ -1,4 +1,4 @@
-"""Storage of backups: a local folder, or everything under a prefix of a bucket.
+"""Backup storage: a local folder, or everything under a prefix of a bucket.
 
 Objects are either complete or absent, and are durable when ``put`` returns.
 """
@@ -31,8 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return the environment with which to access the bucket of backups. Its credentials may differ from
-    those of the files, so that losing one set does not lose both."""
+    """Return the environment for accessing the backup bucket. Its credentials may differ from those of the files, so
+    that losing one set does not lose both."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -53,7 +53,7 @@ class StoredBackup(NamedTuple):
 
 
 class BackupPlace:
-    """Storage of backups.
+    """Backup storage.
 
     ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables, each
     overridden by the one with the prefix ``BACKUP_``. ``new``: whether to create a missing folder. Raises

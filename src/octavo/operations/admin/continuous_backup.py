@@ -68,9 +68,8 @@ _HASH = re.compile(r"[0-9a-f]{64}")
 class Terms(Struct, frozen=True):
     """Intervals and retention.
 
-    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``:
-    the number of past days of which any time can be restored. ``keep``: the number of days for which bases
-    are kept.
+    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``: the number
+    of past days within which any point in time can be restored. ``keep``: the number of days that bases are kept.
     """
 
     every: float = 5.0

@@ -120,8 +120,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line and then the pages, in pieces, in the form passed to ``packed``. Raises ValueError if
-    the entry is damaged."""
+    """Yield the line and then the pages, in pieces, as they were passed to ``packed``. Raises ValueError if the entry
+    is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -190,8 +190,8 @@ def restore_followed(
     """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
     no database exists.
 
-    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
-    backup is incomplete, and Unavailable.
+    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the backup is
+    incomplete, or Unavailable if the backup can't be read.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
@@ -323,7 +323,7 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage of the newest state when it is restored, and, with ``fresh``
+    These are damaged or missing entries, damage to the newest state, found by restoring it, and, with ``fresh``
     (milliseconds), a last change that is older than that.
     """
     load_packages()
@@ -409,6 +409,6 @@ def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None
     except (zlib.error, UnicodeDecodeError):
         return  # A damaged list does not say which files are needed.
     for digest, _, came in list(place.files.list_all()):
-        # Clocks of stores may differ from the local clock, and new files are in no list yet.
+        # Store clocks may differ from the local clock, and new files are in no list yet.
         if digest not in wanted and came < oldest.time - DAY // 24:
             place.files.delete(digest)

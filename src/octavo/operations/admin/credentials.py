@@ -156,7 +156,7 @@ def show_limits(context: Context, organization_id: str) -> list[tuple[str, int |
 
 
 def change_limits(context: Context, organization_id: str, given: dict[str, int | None]) -> None:
-    """Change some limits of an organization. None is unlimited."""
+    """Change some limits for an organization. None means unlimited."""
     with context.db.write() as tx:
         set_limits_by(tx, _BY, organization_id, replace(read_limits(tx, organization_id), **given))
 

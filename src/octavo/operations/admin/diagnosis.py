@@ -202,8 +202,8 @@ def _traces() -> list[Finding]:
 def _connections(tx: Transaction, settings: Settings) -> Finding:
     """Report the number of the database server's connections that all processes can use.
 
-    This counts the running processes on all machines, or the configured number if fewer are running. Behind a
-    pooler, each process uses one connection of the server, for listening.
+    This counts the running processes on all machines, or the configured number if fewer are running. Behind a pooler,
+    each process uses one connection to the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -238,7 +238,7 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences: sessions, links, and schedules of jobs depend on times from several machines."""
+    """Report clock differences: sessions, links, and job schedules depend on times from several machines."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"

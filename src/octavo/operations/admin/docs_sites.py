@@ -58,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have
-    a directory, by their keys. ``known``: the spaces to which ids in links were found to refer, by id.
-    ``problems``: the problems of ``docs.yaml`` itself.
+    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have a
+    directory, by their keys. ``known``: the spaces that ids in links were found to refer to, by id. ``problems``: the
+    problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -97,9 +97,9 @@ def import_as_site_or_space(
     space with its directory. ``opening``: the function that opens a source that is not a file. ``where``: the
     location of the source, which is then its identity.
 
-    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has
-    its own, and if another site has this title, unless ``new_site`` is set; NotFound for an unknown
-    organization, collection, or site.
+    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has its own,
+    and if another site has this title, unless ``new_site`` is set, or NotFound for an unknown organization, collection,
+    or site.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
@@ -229,7 +229,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces to which unknown ids in links refer. Return the keys of their entries by id."""
+        """Guess the spaces that unknown ids in links refer to. Return the keys of their entries by id."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(

@@ -75,10 +75,10 @@ def token_for(
 ) -> str:
     """Create a token for the person with this email address. The person is created if unknown.
 
-    ``organization_id``: the organization of which they become a member with ``role`` (by default ``read``);
-    existing members keep their role unless one is given. ``lifetime``: the lifetime in milliseconds.
-    ``hand_over``: whether to take over an account whose address was never verified and which may belong to
-    someone else, by removing everything that can be used to sign in to it.
+    ``organization_id``: the organization that they join with ``role`` (by default ``read``); existing members keep
+    their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether to take over an
+    account whose address was never verified and which may belong to someone else, by removing everything that can be
+    used to sign in to it.
 
     Raises Conflict if such an account would become a member without ``hand_over``, or for a deactivated account.
     """
@@ -151,7 +151,7 @@ def _first_start(context: Context) -> FirstStart | None:
         return None
     begun.touch()
     with context.db.write() as tx:
-        # Processes with another data folder wait for this row.
+        # Processes with a different data folder wait for this row.
         tx.one(f"SELECT name FROM secrets WHERE name = :name{tx.for_update}", name=SIGNING)
         if not is_continued and tx.one("SELECT 1 FROM organizations") is not None:
             begun.unlink()
@@ -191,7 +191,7 @@ def _kept_token(settings: Settings) -> str:
 
 
 def _publish_manual(context: Context, organization_id: str, user_id: str) -> str | None:
-    # Loaded only at the first start.
+    # Loaded only on the first start.
     from .import_export import import_space
 
     manual = find_manual()

@@ -77,8 +77,8 @@ def _of_project(context: Context, row: Connected) -> dict[str, object]:
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
     """Sync a space, collection, or site in this process and return its state.
 
-    ``first``: the side to start from, if the sync needs that decision. Raises NotFound, and Conflict if a
-    server is syncing it.
+    ``first``: the side to start from, if the sync needs that decision. Raises NotFound, or Conflict if a server is
+    syncing it.
     """
     row = _find(context, named)
     if first is not None:

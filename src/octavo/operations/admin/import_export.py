@@ -84,7 +84,7 @@ def import_space(
     ``known``: the names of spaces in links, with their ids on this server. ``kind``: the format of the
     source; detected by default. ``whole``: whether to replace the space's content with the source.
 
-    Raises BadRequest for a source that can't be read, NotFound for an unknown space or collection.
+    Raises BadRequest for a source that can't be read, or NotFound for an unknown space or collection.
     """
     organization_id = organization_of(context, organization_id, space_id, collection_id)
     check_known(context, organization_id, known)

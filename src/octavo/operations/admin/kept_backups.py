@@ -30,8 +30,8 @@ def is_place(address: str) -> bool:
 def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
     """Write a backup under a name with the time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds beyond which older backups are then deleted. Raises BadRequest if the
-    written backup is damaged, and Unavailable.
+    ``keep``: the age in milliseconds beyond which older backups are then deleted. Raises BadRequest if the written
+    backup is damaged, or Unavailable if it can't be written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:

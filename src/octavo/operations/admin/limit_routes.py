@@ -1,4 +1,4 @@
-"""Limits of organizations: set by server administrators, and shown to the administrators of each organization."""
+"""Organization limits: set by server administrators, and shown to the administrators of each organization."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LIMITS = "/installation/organizations/{organizationId}/limits"
 
 @operation("getOrganizationLimits", "GET", _LIMITS, needs=Can.OPERATE, errors=(404,))
 def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> OrganizationUsage:
-    """Get the limits of an organization and its current usage."""
+    """Get an organization's limits and current usage."""
     with call.db.read() as tx:
         get_organization(tx, organization_id)
         return present_usage(tx, organization_id)
@@ -31,8 +31,8 @@ def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> Or
 def put_limits(
     call: Call, operator: OperatorAccess, organization_id: str, body: OrganizationLimits
 ) -> OrganizationUsage:
-    """Set the limits of an organization. Resources that you leave out are unlimited. An organization that has more than
-    its limit keeps everything, but can't add more. The organization's audit log records the change."""
+    """Set an organization's limits. Resources that you leave out are unlimited. An organization that has more than its
+    limit keeps everything, but can't add more. The organization's audit log records the change."""
     with call.db.write() as tx:
         get_organization(tx, organization_id)
         set_limits_by(tx, operator.actor, organization_id, body.read())

@@ -1,5 +1,4 @@
-"""Set limits of organizations, measure their usage once a day, and warn their administrators before a limit is
-reached."""
+"""Set organization limits, measure their usage once a day, and warn their administrators before a limit is reached."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ _EVERY = 24 * 3600.0
 
 
 def set_limits_by(tx: Transaction, by: By, organization_id: str, limits: ResourceLimits) -> None:
-    """Replace the limits of an organization, and record it in its audit log."""
+    """Replace an organization's limits, and record the change in its audit log."""
     before = read_limits(tx, organization_id)
     set_limits(tx, organization_id, limits)
     target = ("organization", organization_id)

@@ -198,7 +198,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization to which a space or a site in the backup belonged. Raises BadRequest if it is not on this
+    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if it is not on this
     server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)

@@ -159,7 +159,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
 def list_organizations(
     call: Call, operator: OperatorAccess, query: InstallationSearchQuery
 ) -> Listing[HostedOrganization]:
-    """List all organizations of the server, newest first. Their content stays private to their members."""
+    """List all organizations on the server, newest first. Their content stays private to their members."""
     with call.db.read() as tx:
         found = store.list_organizations(tx, query.limit, query.page, search=query.search)
     return present_slice(found, present_hosted)

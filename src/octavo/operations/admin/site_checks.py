@@ -40,7 +40,7 @@ from .static_export import LOCATION, Progress, SiteAddresses, known_addresses, r
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _MAX_REDIRECTS = 5
 _MAX_LINKS = 5_000
-"""Maximum number of links of one page."""
+"""Maximum number of links on one page."""
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
@@ -52,8 +52,8 @@ _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
 
 
 class CheckLimits(Struct, frozen=True, kw_only=True):
-    """Limits of a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum
-    total size in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
+    """Limits for a site check. ``addresses``: the maximum number of URLs of the site. ``size``: the maximum total size
+    in bytes of all responses. ``external``: the maximum number of URLs of other sites."""
 
     addresses: int = 5_000
     size: int = 500_000_000
@@ -96,7 +96,7 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request of the check. ``status``: the status; 0 if there was no response. ``reason``: the
+    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
     reason for that."""
 
     status: int
@@ -163,8 +163,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an
-    invalid URL, FetchError if the URL does not respond.
+    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an invalid
+    URL, or FetchError if the URL does not respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -391,7 +391,7 @@ class _Check:
             hidden = any(one.get("aria-hidden") == "true" for one in (element, *around))
             if hidden or element.get("role") in ("presentation", "none") or (alt or "").strip():
                 continue
-            # An empty text is right for a decorative image, but not for an image that is alone in a figure or
+            # Empty alternative text is right for a decorative image, but not for an image that is alone in a figure or
             # paragraph of the content.
             alone = False
             if any(one.tag == "main" for one in around):
@@ -469,6 +469,6 @@ def _markdown_of(url: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Return text of a site without characters that control a terminal."""
+    """Return text from a site without characters that control a terminal."""
     shown = "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in text[:500])
     return f"{shown}…" if len(text) > 500 else shown

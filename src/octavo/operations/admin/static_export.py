@@ -52,7 +52,7 @@ _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
 """Paths that start with a tilde and are files; all other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
-"""Paths of texts that contain URLs of pages."""
+"""Paths of text files that contain page URLs."""
 _NOT_PAGES = (".md", ".txt", ".xml")
 _SITE_FILES = ("robots.txt", "llms.txt", "llms-full.txt", "sitemap.md", "skill.md")
 _FACTS = "application/ld+json"
@@ -60,7 +60,7 @@ _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
-"""Scripts that need the server: API testing, scripts of integrations, questions."""
+"""Scripts that need the server: API testing, integration scripts, questions."""
 LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
 """Lines of llms.txt and skill.md that mention services of the server."""
@@ -104,8 +104,8 @@ def export_site(
     earlier export of the same site are kept, and obsolete ones are deleted; other files in the folder are
     never changed.
 
-    Raises NotFound for an unknown site; BadRequest for a site that is not public, for an invalid ``base``,
-    and for a folder with conflicting files.
+    Raises NotFound for an unknown site, or BadRequest for a site that is not public, for an invalid ``base``, and for a
+    folder with conflicting files.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -150,8 +150,8 @@ def _may_be_base(given: UrlParts) -> bool:
 
 
 class SiteAddresses:
-    """URLs of a site at the reader and in the export. ``asked``: the path to request at the reader, if it
-    differs from the path of the site's public URL."""
+    """URLs of a site in the reader and in the export. ``asked``: the path to request from the reader, if it differs
+    from the path of the site's public URL."""
 
     def __init__(self, start: str, base: str, asked: str | None) -> None:
         parts, given = own_address(start), read_address(base)
@@ -180,7 +180,7 @@ class SiteAddresses:
         return path[len(self.base) :] if path.startswith(self.base) else None
 
     def ask(self, below: str) -> str:
-        """Return the path to request at the reader."""
+        """Return the path to request from the reader."""
         return f"/{below}" if below.startswith("~assets/") else f"{self.asked}{below}"
 
     def is_page(self, below: str) -> bool:
@@ -198,8 +198,7 @@ class SiteAddresses:
         return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
 
     def new(self, url: str, below: str) -> str:
-        """Return the URL in the export for ``url``. URLs of pages end with a slash, so that no server has to
-        redirect."""
+        """Return the URL in the export for ``url``. Page URLs end with a slash, so that no server has to redirect."""
         parts = read_address(url)
         assert parts is not None  # Otherwise it would have no path under the site.
         path = below.strip("/")
@@ -219,7 +218,7 @@ def _list_space_ids(context: Context, site: SiteRow, addresses: SiteAddresses) -
 
 
 def known_addresses(context: Context, site: SiteRow, addresses: SiteAddresses) -> tuple[list[str], list[str]]:
-    """Return the paths with which an export starts, and the redirects that it omits.
+    """Return the paths that an export starts with, and the redirects that it omits.
 
     The paths are those of pages, including hidden pages, which may have no links to them, and those of
     redirects.
@@ -443,7 +442,7 @@ class _Crawl:
             return "".join(line for line in text.splitlines(True) if not line.startswith("Sitemap:"))
         for target in re.findall(rf'[("<]({re.escape(addresses.base)}[^)"<>\s]*)', text):
             self._new(target)
-        # Links of a page start with the path of the site.
+        # Links on a page start with the path of the site.
         text = text.replace(live, new)
         return re.sub(rf'(?<=[("<]){re.escape(addresses.base)}', lambda _: addresses.new_base, text)
 

@@ -1,4 +1,4 @@
-"""Wire types of server administration."""
+"""Wire types for server administration."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class InstallationDatabase(Struct):
 
 
 class InstallationFiles(Struct):
-    """Storage of files. ``free`` and ``total``: bytes on the disk of the data folder."""
+    """File storage. ``free`` and ``total``: bytes on the disk of the data folder."""
 
     location: str
     free: int
@@ -160,7 +160,7 @@ Limit = Annotated[int, Meta(ge=0, le=2**53)] | None
 
 
 class OrganizationLimits(Struct):
-    """Limits of an organization; null is unlimited. ``storage``: bytes of files. ``requests``: API requests per
+    """Limits for an organization; null means unlimited. ``storage``: bytes of files. ``requests``: API requests per
     minute."""
 
     members: Limit = None
@@ -218,7 +218,7 @@ def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """Person with an account. ``organizations``: the number of organizations of which they are a member."""
+    """Person with an account. ``organizations``: the number of organizations that they are a member of."""
 
     id: str
     user: User

@@ -1,2 +1,1 @@
-"""Local tools for authors of integrations: create an integration, publish it, and run it during
-development."""
+"""Local tools for integration authors: create an integration, publish it, and run it during development."""

@@ -16,7 +16,7 @@ _TOKEN = re.compile(r"[\x21-\x7e]{1,8192}")
 
 
 class RefusedCall(OctavoError):
-    """Error response of the API. ``code``: the HTTP status."""
+    """Error response from the API. ``code``: the HTTP status."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)

@@ -34,7 +34,7 @@ class Environment(Struct, rename="camel"):
 
 
 class ManifestFile(PublishIntegration, rename="camel", kw_only=True):
-    """Manifest: the body of publishIntegration, with paths of files instead of the script and images."""
+    """Manifest: the body of publishIntegration, with file paths instead of the script and images."""
 
     name: Annotated[
         str,
@@ -83,8 +83,8 @@ def read_manifest(
     secrets: bool = True,
 ) -> LoadedManifest:
     """Read the manifest in a folder, with the values of an environment applied and its secrets filled in.
-    ``variables``: the environment variables; by default those of the process. ``secrets``: whether to fill in
-    secrets; otherwise only their names are kept. Raises BadRequest that names the file and the problem."""
+    ``variables``: the environment variables; by default those of the process. ``secrets``: whether to fill in secrets;
+    otherwise only their names are kept. Raises BadRequest naming the file and the problem."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))

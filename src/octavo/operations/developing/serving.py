@@ -1,4 +1,4 @@
-"""Development mode: run an integration on its author's machine with events of its real installations.
+"""Development mode: run an integration on its author's machine with events from its real installations.
 
 The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server
 passes them to the current script in the folder, in the same runtime that runs published scripts.

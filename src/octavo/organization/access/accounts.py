@@ -1,4 +1,5 @@
-"""Database access for the accounts of people, services, and integrations. Rows are returned as frozen records."""
+"""Read and write the accounts of people, services, and integrations in the database. Rows are returned as
+frozen records."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ class UserRow(Struct, frozen=True):
 
 
 IS_FIRST = "EXISTS (SELECT 1 FROM first_administrators f WHERE f.user_id = u.id)"
-"""SQL condition: the first start created the account ``u``."""
+"""SQL condition for the account ``u`` being created when the server first started."""
 _USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
 
 
@@ -33,7 +34,7 @@ def find_user(tx: Transaction, user_id: str) -> UserRow | None:
 
 
 def get_user_for_update(tx: Transaction, user_id: str) -> UserRow:
-    """Return an existing user, whom no other transaction can change before this one ends."""
+    """Return an existing user, and lock the row until the transaction ends."""
     row = tx.one(f"SELECT {_USER} FROM users u WHERE u.id = :id{tx.for_update}", id=user_id)
     assert row is not None
     return UserRow(*row)
@@ -69,9 +70,9 @@ def has_verified_email(tx: Transaction, user_id: str) -> bool:
 
 
 def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
-    """Return whether a user administers the server: the settings list their email address, or list none and
-    the user is the first administrator. In both cases, the address must be verified, and no organization may
-    manage the account."""
+    """Return whether a user administers the server: either the settings list their email address, or they
+    don't list any and the user is the first administrator. In both cases, the address must be verified, and
+    the account must not be managed by an organization."""
     row = tx.one(
         f"""SELECT u.email, {IS_FIRST} FROM users u
             WHERE u.id = :id AND u.disabled = 0 AND u.email_verified = 1 AND u.kind = 'person'
@@ -83,12 +84,12 @@ def is_operator(tx: Transaction, settings: Settings, user_id: str) -> bool:
 
 def is_listed_operator(settings: Settings, email: str, *, is_first: bool) -> bool:
     """Return whether the settings make the owner of a verified email address a server administrator.
-    ``is_first``: whether they are the first administrator."""
+    ``is_first``: whether the owner is the first administrator."""
     return email in settings.operators if settings.operators else is_first
 
 
 def mark_first_administrator(tx: Transaction, user_id: str) -> None:
-    """Record that the first start created this account."""
+    """Record that this account was created when the server first started."""
     tx.run(
         "INSERT INTO first_administrators (user_id) VALUES (:user) ON CONFLICT (user_id) DO NOTHING",
         user=user_id,
@@ -96,7 +97,7 @@ def mark_first_administrator(tx: Transaction, user_id: str) -> None:
 
 
 def is_first_administrator(tx: Transaction, user_id: str) -> bool:
-    """Return whether the first start created this account."""
+    """Return whether this account was created when the server first started."""
     return tx.one("SELECT 1 FROM first_administrators WHERE user_id = :user", user=user_id) is not None
 
 
@@ -131,8 +132,8 @@ def set_photo_url(tx: Transaction, user_id: str, photo_url: str | None) -> None:
 def insert_managed(
     tx: Transaction, organization_id: str, kind: Literal["service", "integration"], name: str
 ) -> UserRow:
-    """Insert an account of an organization that is not a person. No one can sign in with it, and its email
-    address is invalid."""
+    """Insert an account that belongs to an organization and isn't a person. No one can sign in with it, and
+    its email address is invalid."""
     id = ids.new_id()
     domain = {"service": "service.invalid", "integration": "integrations.invalid"}[kind]
     user = UserRow(id, f"{id.lower()}@{domain}", name, None, 0, now())
@@ -160,7 +161,8 @@ def set_password_hash(tx: Transaction, user_id: str, hashed: str) -> None:
 
 
 def hand_over_account(tx: Transaction, user_id: str) -> None:
-    """Give the account to the person who verified its email address: remove its password and its manager."""
+    """Hand over the account to the person who verified its email address, by removing its password and its
+    manager."""
     tx.run(
         "UPDATE users SET email_verified = 1, password_hash = NULL, managed_by = NULL WHERE id = :id",
         id=user_id,
@@ -173,17 +175,17 @@ def disable_account(tx: Transaction, user_id: str) -> None:
 
 
 def enable_account(tx: Transaction, user_id: str) -> None:
-    """Activate a deactivated account."""
+    """Reactivate a deactivated account."""
     tx.run("UPDATE users SET disabled = 0 WHERE id = :id", id=user_id)
 
 
 DELETED = "Deleted user"
-"""Display name for the author of content whose account was deleted."""
+"""Display name for authors whose accounts were deleted."""
 
 
 def erase_account(tx: Transaction, user_id: str) -> None:
-    """Delete all personal data of a user, with all rows that depend on the account, such as sign-in methods
-    and notifications. Content they wrote keeps their ID, which then identifies no one."""
+    """Delete all of a user's personal data, including all rows that depend on the account, such as sign-in
+    methods and notifications. Content that they wrote keeps their ID, which then doesn't identify anyone."""
     created_at = tx.value("SELECT created_at FROM users WHERE id = :id", id=user_id)
     tx.run("DELETE FROM users WHERE id = :id", id=user_id)
     tx.insert(
@@ -198,7 +200,7 @@ def erase_account(tx: Transaction, user_id: str) -> None:
 
 
 PEOPLE_LIKE = "(lower(u.display_name) LIKE :like ESCAPE '!' OR u.email LIKE :like ESCAPE '!')"
-"""Condition on ``users u`` for people with a part of their name or email address; see ``like_part``."""
+"""Condition on ``users u`` that matches part of a name or email address; see ``like_part``."""
 
 
 def like_part(text: str) -> str:

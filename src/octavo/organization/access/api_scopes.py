@@ -1,9 +1,8 @@
-"""Scopes that a person grants to an app that requests access to the API through OAuth, and the operations of
-each scope.
+"""Scopes that a person can grant to an app that requests API access through OAuth, and the operations of each
+scope.
 
-The names are those of the public API. Apps can't call operations without a scope: they change accounts,
-tokens, sign-in, or whole organizations, or are Octavo's own.
-"""
+The names are those of the public API. Apps can't call operations without a scope: these change accounts,
+tokens, sign-in, or entire organizations, or are specific to Octavo."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Audit log: the actor, action, target, time, and client of each change, with the state before and after.
+"""Audit log: the actor, action, target, time, and client of each change, with the states before and after.
 
-An event is written in the transaction of its change and never modified; the database enforces this.
-"""
+An event is written in the transaction of the change, and never modified afterward; the database enforces
+this."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor, Person, Script
 
 Source = Literal["ui", "api", "integration", "workflow", "script"]
-"""Origin of an event: the app, another client with a token, a script of an integration, the server itself, or the
+"""Origin of an event: the app, another client with a token, an integration script, the server itself, or the
 command line."""
 ACTIONS = frozenset((files(__package__) / "audit_actions.txt").read_text().split("\n")[1:-1])
 
@@ -49,13 +49,13 @@ class AuditRow(Struct, frozen=True):
 
 
 class Stranger(Struct, frozen=True):
-    """Caller who is not signed in, identified by the IP address of the request."""
+    """Caller who isn't signed in, identified by the request's IP address."""
 
     client: str
 
 
 class AuditFilter(Struct, frozen=True):
-    """Filter of the audit log. ``since`` and ``until`` are inclusive, in milliseconds; the other values must
+    """Filter for the audit log. ``since`` and ``until`` are inclusive, in milliseconds; the other values must
     match exactly."""
 
     action: str | None = None
@@ -137,7 +137,7 @@ def source_of(by: Actor | Stranger | None) -> Source:
 def audit_everywhere(
     tx: Transaction, by: Actor | Stranger, action: str, *, before: object = None, after: object = None
 ) -> None:
-    """Record an action on the whole server in every organization."""
+    """Record a server-wide action in every organization."""
     for (organization_id,) in tx.all("SELECT id FROM organizations ORDER BY id"):
         audit(tx, by, action, organization_id, ("organization", organization_id), before=before, after=after)
 
@@ -155,11 +155,10 @@ def audit_person(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record an action on a user's own account in every organization of which they are a member.
+    """Record an action on a user's own account in every organization that they are a member of.
 
-    ``only``: the only organization that the session or token reaches. ``actor``: the actor, if it is not the
-    user; `""` for an unknown person.
-    """
+    ``only``: the only organization that the session or token can access, if it is limited to one. ``actor``:
+    the actor, if it isn't the user; `""` for an unknown person."""
     rows = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
         user=user_id,
@@ -215,8 +214,8 @@ def _insert(
 
 
 def list_actions(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the actions that can occur in the audit log of an organization, with those that earlier versions
-    recorded there."""
+    """Return the actions that can occur in an organization's audit log, including those that earlier versions
+    recorded in it."""
     rows = tx.all(
         "SELECT DISTINCT action FROM audit_totals WHERE organization_id = :org", org=organization_id
     )
@@ -224,7 +223,7 @@ def list_actions(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def label_action(action: str) -> str:
-    """Return an action in words, such as `Invite link created` for `invite-link.created`."""
+    """Return the label of an action, such as `Invite link created` for `invite-link.created`."""
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[._-]", " ", action).lower()
     return words[:1].upper() + words[1:]
 
@@ -250,7 +249,7 @@ def list_audit_events(
     """Return the matching events, newest first."""
     given = {name: value for name, value in msgspec.structs.asdict(wanted).items() if value is not None}
     where = " AND ".join(["organization_id = :org", *(_CONDITIONS[name] for name in given)])
-    # Totals by actor, action, and type of target are stored with the events.
+    # Totals by actor, action, and target type are stored with the events.
     counting = "CAST(COALESCE(sum(events), 0) AS BIGINT) FROM audit_totals"
     if not given.keys() <= {"actor", "action", "target_type"}:
         counting = "count(*) FROM audit_events"

@@ -1,11 +1,11 @@
 """Authorization: the only way to an organization, collection, site, or space is through one of these
 functions.
 
-Each takes an actor, fetches the object, checks that the actor's token or session reaches it (``reach``),
-finds the actor's role there, and checks the ability. If the object is out of reach or not visible to the
-actor, it raises NotFound, as if the object did not exist; if it is visible but the ability is missing,
-Forbidden. The result is a proof, which passes the actor on to everything else that the operation uses. Proofs
-are created only in files named ``authorization.py``; a test enforces this.
+Each takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
+finds the actor's role on it, and checks the ability. If the object is out of reach or not visible to the
+actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability is missing,
+it raises Forbidden. The result is a proof, which passes the actor on to everything else that the operation
+uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
 
 ``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
 same within a transaction, for IDs in a query, a body, or a job.
@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""Role of a site's visitors on the site and its spaces, for operations that visitors can call."""
+"""Role that site visitors have on the site and its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -49,14 +49,14 @@ class SignedIn(Struct, frozen=True):
 
 
 class Visiting(Struct, frozen=True):
-    """Visitor of a site, authenticated by a token. Visitors get separate proofs, without a role or a person,
-    so code that ignores visitors can't grant them access."""
+    """Site visitor authenticated by a token. Visitors get separate proofs, without a role or a person, so
+    code that ignores visitors can't grant them access."""
 
     visitor: Visitor
 
 
 class OrgAccess(Struct, frozen=True):
-    """Caller in an organization. ``role``: their role; None for a guest."""
+    """Caller with access to an organization. ``role``: their role; None for a guest."""
 
     organization_id: str
     actor: Actor
@@ -118,7 +118,7 @@ class _ContentAccess(Struct, frozen=True):
 
     @property
     def organization(self) -> OrgAccess:
-        """Return the caller's access to the organization that owns the space or collection."""
+        """Return the caller's access to the organization that the space or collection belongs to."""
         return OrgAccess(self.organization_id, self.actor, self.member_role)
 
 
@@ -157,7 +157,7 @@ class InSpace(Struct, frozen=True):
 
     @property
     def agent(self) -> str | None:
-        """Agent through which the caller acts, if any."""
+        """Name of the agent that acts for the caller, if any."""
         return self.space.agent
 
     @property
@@ -166,7 +166,7 @@ class InSpace(Struct, frozen=True):
 
 
 class VisitedSpace(Visiting, frozen=True):
-    """Visitor with access to a space of the site that they visit."""
+    """Visitor with access to a space on the site that they visit."""
 
     space_id: str
 
@@ -176,11 +176,11 @@ class VisitedSpace(Visiting, frozen=True):
 
 
 class KeptSpaceAccess(SpaceAccess, frozen=True):
-    """Caller with access to a space that may be in the trash, as long as it can be restored."""
+    """Caller with access to a space that may be in the trash and can still be restored."""
 
 
 def require_actor(call: Call) -> Actor:
-    """Return the actor whose permissions apply. Raises Unauthorized without an actor, Forbidden if the
+    """Return the actor whose permissions apply. Raises Unauthorized if there is no actor, Forbidden if the
     token's scopes don't include the operation, and NotFound for visitors."""
     actor = call.actor
     require_scope(actor, call.operation)
@@ -188,7 +188,7 @@ def require_actor(call: Call) -> Actor:
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Return the actor to name in the audit log for a public operation; visitors count as strangers."""
+    """Return the actor to record in the audit log for a public operation; visitors count as strangers."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor
@@ -199,7 +199,7 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
 
 
 def require_visitor(call: Call) -> Visitor:
-    """Return the visitor. Only for authorization of visitors, which no other callers reach."""
+    """Return the visitor. Use this only to authorize visitors; other callers never get here."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
@@ -244,7 +244,8 @@ def enter_account(call: Call, needs: Can) -> SignedIn:
 
 
 class _EnabledMember(Struct, frozen=True):
-    """Enabled member with an active account. ``forced``: whether the organization requires single sign-on."""
+    """Enabled member with an active account. ``forced``: whether their organization requires single
+    sign-on."""
 
     role: str | None
     forced: bool
@@ -307,7 +308,8 @@ def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Vi
 
 
 def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    """Return the access of a member or script to a site. Raises NotFound and Forbidden."""
+    """Return a member's or script's access to a site. Raises NotFound if it isn't visible to them, and
+    Forbidden without the ability."""
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
@@ -316,7 +318,8 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
 
 
 def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
-    """Return the access to a site that a request names without its organization. Raises NotFound and Forbidden."""
+    """Return access to a site that a request specifies without its organization. Raises NotFound if the actor
+    can't see it, and Forbidden without the ability."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
         raise NotFound(f"There is no site {site_id!r}.")
@@ -329,7 +332,7 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return access to a site; None if the actor can't see it or lacks the ability there."""
+    """Return access to a site; None if the actor can't see it or lacks the ability."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -342,7 +345,7 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
     if row is None or row[0] != org.organization_id:
         raise NotFound(missing)
     if isinstance(org.actor, Script) and org.actor.installation_id is not None:
-        # An installation has the same role at all sites where it is installed, and its scopes limit it.
+        # An installation has the same role on all sites where it is installed, and its scopes limit the role.
         org = msgspec.structs.replace(org, role=role_at_site(tx, org.actor.installation_id, site_id))
         role = org.role
     else:
@@ -356,8 +359,8 @@ def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> S
 
 
 class _FoundObject(Struct, frozen=True):
-    """Space or collection with a person's role there, regardless of their reach. ``role``: the role; None if
-    they can't see the object."""
+    """Space or collection with a person's role on it, regardless of their token's reach. ``role``: the role;
+    None if they can't see the object."""
 
     organization_id: str
     role: str | None
@@ -368,7 +371,7 @@ class _FoundObject(Struct, frozen=True):
 
 
 def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _FoundObject | None:
-    """Return a collection with the user's role; None if it does not exist or the user is not a member of its
+    """Return a collection with the user's role; None if it doesn't exist or the user isn't a member of its
     organization."""
     organization_id = tx.value(
         "SELECT organization_id FROM collections WHERE id = :id AND deleted_at IS NULL", id=collection_id
@@ -385,7 +388,7 @@ def _find_collection(tx: Transaction, user_id: str, collection_id: str) -> _Foun
 def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
-    """Raise NotFound or Forbidden unless the actor reaches the object and has the ability there."""
+    """Raise NotFound unless the actor can reach the object, and Forbidden unless they have the ability."""
     missing = f"There is no {kind} {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
@@ -427,7 +430,7 @@ _SPACE = """SELECT s.organization_id, s.collection_id, s.default_level, s.edit_m
 
 
 def _find_space(tx: Transaction, user_id: str, space_id: str) -> _FoundObject | None:
-    """Return a space with the user's role; None if it does not exist or the user is not a member of its
+    """Return a space with the user's role; None if it doesn't exist or the user isn't a member of its
     organization."""
     row = tx.one(_SPACE, id=space_id, user=user_id)
     if row is None:
@@ -498,7 +501,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return access to a space; None if the actor can't see it or lacks the ability there."""
+    """Return access to a space; None if the actor can't see it or lacks the ability."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -508,8 +511,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Return access to a space like ``find_space_access``, but also for a space in the trash. Decisions about
-    it apply once it is restored."""
+    """Return access to a space like ``find_space_access``, but including spaces in the trash. Decisions about
+    such a space apply once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -543,7 +546,7 @@ class OtherMember(Struct, frozen=True):
 
 
 def find_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember | None:
-    """Return another member of an organization, or None if they are not a member or are disabled there."""
+    """Return another member of an organization, or None if they aren't a member or are disabled in it."""
     found = _find_enabled_member(tx, user_id, org.organization_id)
     return OtherMember(org.organization_id, user_id, found.role) if found else None
 
@@ -561,8 +564,8 @@ def role_of_person(
     object_id: str,
     user_id: str,
 ) -> str | None:
-    """Return the role of a user other than the caller in a space or collection of the organization, or None
-    if they can't see it. This is used for people such as possible reviewers and people to mention."""
+    """Return the role of a user other than the caller, such as a possible reviewer or a person to mention, in
+    a space or collection of the organization; None if they can't see it."""
     if kind == "space":
         found = _unless_deleted(_find_space(tx, user_id, object_id))
     else:

@@ -1,8 +1,7 @@
-"""Photos that people upload for their account.
+"""Photos that people upload for their accounts.
 
-A photo is drawn again as a small PNG in a separate process, so neither metadata nor anything else of the uploaded file
-is kept. Everyone with the URL of a photo can load it, because sites show it to visitors.
-"""
+A photo is redrawn as a small PNG in a separate process, so neither metadata nor anything else from the
+uploaded file is kept. Everyone with the URL of a photo can load it, because sites show it to visitors."""
 
 from __future__ import annotations
 
@@ -21,11 +20,11 @@ AVATARS = "/~avatars/"
 MAX_AVATAR = 8 * 1024**2
 """Maximum size of an uploaded photo in bytes."""
 _SIDE = 128
-"""Maximum width and height in points, each drawn as two pixels."""
+"""Maximum width and height in points; each point is drawn as two pixels."""
 
 
 def read_avatar(encoded: str) -> bytes:
-    """Return the PNG of a Base64-encoded photo. Raises BadRequest."""
+    """Return a base64-encoded photo as PNG. Raises BadRequest if it is invalid."""
     try:
         image = base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
@@ -46,7 +45,7 @@ def _is_photo(image: bytes) -> bool:
 
 
 def set_avatar(tx: Transaction, sites_url: str, user_id: str, image: bytes) -> None:
-    """Set the photo of a user, at a new URL."""
+    """Set a user's photo, which gets a new URL."""
     delete_avatar(tx, user_id)
     id = ids.new_id()
     tx.run(
@@ -59,7 +58,7 @@ def set_avatar(tx: Transaction, sites_url: str, user_id: str, image: bytes) -> N
 
 
 def delete_avatar(tx: Transaction, user_id: str) -> bool:
-    """Delete the uploaded photo of a user; return False if there is none."""
+    """Delete a user's uploaded photo; return False if there is none."""
     deleted = bool(tx.run("DELETE FROM avatars WHERE user_id = :user", user=user_id))
     if deleted:
         set_photo_url(tx, user_id, None)
@@ -72,7 +71,7 @@ def find_avatar(tx: Transaction, avatar_id: str) -> bytes | None:
 
 
 def update_photo_urls(tx: Transaction, sites_url: str) -> None:
-    """Update the URLs of uploaded photos after the URL of all sites was changed in the settings."""
+    """Update the URLs of uploaded photos after the sites URL was changed in the settings."""
     rows = tx.all(
         """SELECT a.user_id, a.id FROM avatars a JOIN users u ON u.id = a.user_id
            WHERE u.photo_url IS NULL OR u.photo_url <> :base || a.id""",

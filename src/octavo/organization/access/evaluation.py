@@ -1,4 +1,4 @@
-"""Evaluate roles in a space or collection, or on a site from its ancestors and the grants there.
+"""Evaluate roles in a space or collection or on a site, from the grants on it and on its ancestors.
 
 The rule itself is ``roles.decide``; this module provides its input, for one person or for all members at
 once. Lists of everything that one person can see are filtered in SQL, see ``visibility``.
@@ -27,10 +27,9 @@ class Step(NamedTuple):
 
 
 def list_steps(tx: Transaction, kind: Kind, object_id: str) -> list[Step]:
-    """Return an object and the collections that contain it, innermost first; empty if it does not exist.
+    """Return an object and the collections that contain it, innermost first; empty if it doesn't exist.
 
-    A site is in no collection, and its spaces have their own permissions.
-    """
+    A site isn't in any collection, and its spaces have their own permissions."""
     if kind == "collection":
         return list_collection_steps(tx, object_id)
     if kind == "site":
@@ -54,7 +53,7 @@ def list_collection_steps(tx: Transaction, collection_id: str | None) -> list[St
 
 
 class StepGrants(NamedTuple):
-    """Grants to a person at one step. ``user``: the role granted to them there (one or none). ``teams``: the
+    """Grants to a person at one step. ``user``: the role granted to the person (one or none). ``teams``: the
     roles granted to their teams, by team."""
 
     step: Step
@@ -90,7 +89,7 @@ def list_step_grants(tx: Transaction, user_id: str, steps: Iterable[Step]) -> di
 
 
 def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str, list[Step]]:
-    """Return the result of ``list_steps`` for each of these spaces, by its ID."""
+    """Return the result of ``list_steps`` for each of these spaces, by ID."""
     above = {
         row[0]: (Step("collection", row[0], row[1]), row[2])
         for row in tx.all(
@@ -116,20 +115,21 @@ def list_steps_of_spaces(tx: Transaction, space_ids: Sequence[str]) -> dict[str,
 
 
 def list_steps_of_sites(tx: Transaction, site_ids: Sequence[str]) -> dict[str, list[Step]]:
-    """Return the result of ``list_steps`` for each of these sites, by its ID."""
+    """Return the result of ``list_steps`` for each of these sites, by ID."""
     rows = tx.all("SELECT id, default_level FROM sites WHERE id IN :sites", sites=site_ids)
     return {id: [Step("site", id, level)] for id, level in rows}
 
 
 class EvaluatedRole(NamedTuple):
-    """Member's role at an object and its reason. ``teams``: the teams whose grant determines the role."""
+    """Member's role on an object, and the reason for it. ``teams``: the teams whose grant determines the
+    role."""
 
     decision: RoleDecision
     teams: tuple[str, ...] = ()
 
 
 def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> EvaluatedRole:
-    """Evaluate a member's role from the grants to them, from the object outward."""
+    """Evaluate a member's role from their grants, from the object outward."""
     decision = decide(member_role, [one.rung for one in said])
     if decision.by != "team" or decision.rung is None:
         return EvaluatedRole(decision)
@@ -138,7 +138,7 @@ def evaluate_steps(member_role: str | None, said: Sequence[StepGrants]) -> Evalu
 
 
 def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Sequence[Step]) -> str | None:
-    """Return the role of a member at the first of ``steps``."""
+    """Return a member's role on the first of ``steps``."""
     if member_role == "admin":
         return "admin"
     said = list_step_grants(tx, user_id, steps)
@@ -148,8 +148,8 @@ def role_along(tx: Transaction, user_id: str, member_role: str | None, steps: Se
 def list_evaluated_roles(
     tx: Transaction, organization_id: str, steps: Sequence[Step]
 ) -> dict[str, EvaluatedRole]:
-    """Return the role of every enabled member at the first of ``steps``, by user ID, including those without
-    access."""
+    """Return the role of every enabled member on the first of ``steps``, by user ID, including members
+    without access."""
     rung_of = {step.id: index for index, step in enumerate(steps)}
     users: dict[str, dict[int, list[str | None]]] = defaultdict(lambda: defaultdict(list))
     teams: dict[str, dict[int, str | None]] = defaultdict(dict)
@@ -167,7 +167,7 @@ def list_evaluated_roles(
         teams=sorted(teams),
     ):
         teams_of[user_id].append(team_id)
-    # Most members have no grant here, so they have the same access as everyone with their role.
+    # Most members have no grant here, so they have the same access as everyone else with their role.
     plain: dict[str | None, EvaluatedRole] = {}
     bare = [StepGrants(step, (), {}) for step in steps]
     found: dict[str, EvaluatedRole] = {}

@@ -1,8 +1,7 @@
-"""Limits of organizations, their usage, and the error when a limit is reached.
+"""Organization limits, usage, and the error when a limit is reached.
 
-Each limit is checked where something is added, and only if there is a limit. An organization that already has more
-than its limit keeps everything, and can change it, but can't add more.
-"""
+Each limit is checked when something is added, and only if there is a limit. An organization that already
+exceeds its limit keeps everything and can change it, but can't add more."""
 
 from __future__ import annotations
 
@@ -32,7 +31,8 @@ _KEPT_DAYS = 400
 
 
 class ResourceLimits(Struct, frozen=True, kw_only=True):
-    """Limits of an organization; None is unlimited. ``storage``: bytes. ``requests``: API requests per minute."""
+    """Limits of an organization; None means unlimited. ``storage``: the limit in bytes. ``requests``: the
+    limit of API requests per minute."""
 
     members: int | None = None
     agents: int | None = None
@@ -42,8 +42,8 @@ class ResourceLimits(Struct, frozen=True, kw_only=True):
 
 
 class ResourceUsage(Struct, frozen=True, kw_only=True):
-    """Resource usage of an organization. ``pages``: the pages of all spaces, without drafts. ``storage``: the bytes of
-    files in spaces and drafts."""
+    """Resource usage of an organization. ``pages``: the number of pages in all spaces, excluding drafts.
+    ``storage``: the size of files in spaces and drafts, in bytes."""
 
     members: int
     agents: int
@@ -84,7 +84,8 @@ def read_limits(tx: Transaction, organization_id: str) -> ResourceLimits:
 
 
 def set_limits(tx: Transaction, organization_id: str, limits: ResourceLimits) -> None:
-    """Replace the limits of an organization. Its administrators are warned again if it is near a new one."""
+    """Replace the limits of an organization. Its administrators are warned again if usage is near a new
+    limit."""
     names = ", ".join(RESOURCES)
     tx.run(
         f"""INSERT INTO organization_limits (organization_id, {names})
@@ -97,7 +98,7 @@ def set_limits(tx: Transaction, organization_id: str, limits: ResourceLimits) ->
 
 
 def read_request_limits(database: Database) -> dict[str, int]:
-    """Return the API requests per minute of all organizations that have such a limit."""
+    """Return the limit of API requests per minute for all organizations that have one."""
     with database.read() as tx:
         return dict(
             tx.all("SELECT organization_id, requests FROM organization_limits WHERE requests IS NOT NULL")
@@ -105,7 +106,7 @@ def read_request_limits(database: Database) -> dict[str, int]:
 
 
 def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
-    """Measure the usage of an organization. This reads rows in proportion to its content."""
+    """Measure an organization's usage. The number of rows read is proportional to its content."""
     return ResourceUsage(**{name: count(tx, organization_id) for name, count in _COUNTERS.items()})
 
 
@@ -173,7 +174,7 @@ def list_usage(tx: Transaction, organization_id: str, days: int) -> list[UsageDa
 
 
 def near_limits(limits: ResourceLimits, usage: ResourceUsage) -> list[Resource]:
-    """Return the resources of which an organization has at least nine tenths of its limit."""
+    """Return the resources for which an organization has reached at least 90% of its limit."""
     return [
         name
         for name in _COUNTERS

@@ -1,4 +1,5 @@
-"""Database access for memberships of organizations, and hooks for new members. Rows are returned as frozen records."""
+"""Read and write organization memberships in the database, and call hooks for new members. Rows are returned
+as frozen records."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ _on_joined: list[Joined] = []
 
 
 def on_joined(hook: Joined) -> Joined:
-    """Register ``hook(tx, organization_id, user_id, vouched)``, called in the transaction in which someone
-    becomes a member.
+    """Register ``hook(tx, organization_id, user_id, vouched)``, which is called in the transaction in which
+    someone becomes a member.
 
     ``vouched``: whether the organization itself vouches that the account belongs to the person with its email
     address.
@@ -28,14 +29,15 @@ def on_joined(hook: Joined) -> Joined:
 
 
 def notify_joined(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool = False) -> None:
-    """Call all registered hooks for a new member."""
+    """Call all registered hooks about a new member."""
     for hook in _on_joined:
         hook(tx, organization_id, user_id, vouched)
 
 
 class Membership(Struct, frozen=True):
-    """Membership of an organization. ``accepted``: whether the person joined voluntarily or with an account
-    that the organization created. Only then can the organization's identity provider vouch for them."""
+    """Membership in an organization. ``accepted``: whether the person joined voluntarily or with an account
+    that the organization created. Only in these cases can the organization's identity provider vouch for
+    them."""
 
     role: str | None
     disabled: int
@@ -43,7 +45,7 @@ class Membership(Struct, frozen=True):
 
 
 def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Membership | None:
-    """Return a membership, enabled or not."""
+    """Return a membership, whether enabled or disabled."""
     row = tx.one(
         "SELECT role, disabled, accepted FROM members WHERE organization_id = :org AND user_id = :user",
         org=organization_id,
@@ -55,7 +57,8 @@ def find_membership(tx: Transaction, organization_id: str, user_id: str) -> Memb
 def upsert_member(
     tx: Transaction, organization_id: str, user_id: str, role: str | None, *, accepted: bool = False
 ) -> None:
-    """Add a member or change their role. An acceptance is kept. Raises LimitReached."""
+    """Add a member or change their role. A previous acceptance is kept. Raises LimitReached if the
+    organization can't have more members."""
     with within_limit(tx, organization_id, "members"):
         tx.run(
             """INSERT INTO members (organization_id, user_id, role, accepted, joined_at)
@@ -159,7 +162,7 @@ def delete_membership(tx: Transaction, organization_id: str, user_id: str) -> bo
 
 
 def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str]) -> bool:
-    """Return whether a user is a member of one of these organizations, disabled or not."""
+    """Return whether a user is a member of one of these organizations, whether enabled or disabled."""
     return (
         tx.one(
             "SELECT 1 FROM members WHERE user_id = :user AND organization_id IN :organizations",

@@ -1,9 +1,10 @@
-"""Rules that restrict a page to some people, and the level that they give a person. Pure.
+"""Rules that restrict a page to certain people, and the level that they give a person. Does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in
-the space is at least this one), or ``administrators``. An empty tuple restricts nothing. A rule also applies to
-everything below its page, where other rules can narrow it but not widen it. Administrators of the space are
-never restricted.
+the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict anything. A rule also
+applies to everything below its page, where other rules can narrow access but not widen it. Administrators of the space
+are never restricted. Sites show a restricted page if all of its rules have the entry ``sites``, which
+gives no person access to the page.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ PageLevel = Literal["read", "comment", "edit"]
 Subject = Literal["user", "team", "role"]
 Rule = tuple[str, ...]
 ADMINISTRATORS = "administrators"
-"""Entry that adds no one to the administrators of the space, who can always see the page."""
+"""Entry that grants access only to the administrators of the space, who can always see the page."""
+SITES = "sites"
+"""Entry that lets sites show the page."""
 MAX_ENTRIES = 100
 
 
@@ -28,7 +31,8 @@ class RuleEntry(NamedTuple):
 
 
 class PageViewer(NamedTuple):
-    """Person for whom rules are evaluated. ``role``: their role in the space. ``teams``: the IDs of their teams."""
+    """Person whose access is evaluated. ``role``: their role in the space. ``teams``: the IDs of their
+    teams."""
 
     user_id: str
     teams: frozenset[str]
@@ -40,24 +44,29 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators``. Raises ValueError.
+    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError.
 
     >>> read_entry("team:T1:edit")
     RuleEntry(subject='team', id='T1', level='edit')
     """
-    if text == ADMINISTRATORS:
+    if text in (ADMINISTRATORS, SITES):
         return None
     subject, _, rest = text.partition(":")
     id, _, level = rest.rpartition(":")
     if subject not in get_args(Subject) or level not in get_args(PageLevel) or not id:
-        raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, or administrators")
+        raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, administrators, or sites")
     if subject == "role" and id not in get_args(Role):
         raise ValueError(f"{id!r} isn't a role")
     return RuleEntry(subject, id, level)  # type: ignore[arg-type]
 
 
+def is_published(rules: Iterable[Rule]) -> bool:
+    """Return whether sites show a page to which these rules apply."""
+    return all(not rule or SITES in rule for rule in rules)
+
+
 def level_at(rules: Iterable[Rule], viewer: PageViewer) -> str | None:
-    """Return the role of a person at a page to which these rules apply, at most their role in the space; None if
+    """Return a person's role on a page with these rules, which is at most their role in the space; None if
     they can't see the page."""
     if viewer.is_unrestricted:
         return viewer.role

@@ -1,4 +1,5 @@
-"""The ``permissions`` objects on the wire: the abilities of a role, within the reach of the caller's token."""
+"""Create ``permissions`` objects for responses: the abilities of a role, within the reach of the caller's
+token."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ _PARAMETER = {"space": "spaceId", "collection": "collectionId", "site": "siteId"
 
 @lru_cache(maxsize=4096)
 def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]:
-    """Return the abilities of a role at such an object, within the reach of the token. The result is cached
-    and must not be modified."""
+    """Return the abilities of a role on this kind of object, within the reach of the token. The result is
+    cached and must not be modified."""
     return {
         can.value: at_least(role, least) and _reaches(place, can, reach)
         for can, least in _ABILITIES[place].items()
@@ -32,8 +33,8 @@ def permissions(place: Place, role: str | None, reach: Reach) -> dict[str, bool]
 
 
 def _reaches(place: Place, can: Can, reach: Reach) -> bool:
-    """Return whether the scopes allow any operation that requires this ability at such an object. If an
-    ability allows changes, being able to read is not enough."""
+    """Return whether the scopes allow any operation that requires this ability on this kind of object. If the
+    ability is for making changes, being allowed to read isn't enough."""
     if reach == FULL_REACH or (reach.scopes is not None and "admin" in reach.scopes):
         return True
     asking = [

@@ -1,11 +1,10 @@
-"""Limits on what a token or session reaches, regardless of its user's role. They are checked on every access to an
-object.
+"""Limits on what a token or session can access, regardless of its user's role. They are checked on every
+access to an object.
 
-A session from an organization's identity provider, and a token bound to an organization, work only there: the
-provider of one organization must not grant access to another. An organization that requires single sign-on is
-closed to other sessions, except those of its administrators, who must be able to repair a failing provider.
-Personal tokens keep working there.
-"""
+A session from an organization's identity provider, and a token bound to an organization, work only in that
+organization, because one organization's provider must not grant access to another. An organization that
+requires single sign-on is closed to other sessions, except those of its administrators, who must be able to
+fix a failing provider. Personal tokens keep working in it."""
 
 from __future__ import annotations
 
@@ -22,8 +21,8 @@ from octavo.kit.http.operation import Actor, Person, Script
 from .roles import ACCOUNT, Can
 
 PROOF_LASTS = 15 * 60_000
-"""Time in milliseconds after signing in or confirming the password during which a session can change how its
-user signs in."""
+"""Milliseconds after signing in or confirming the password during which a session can change the user's
+sign-in methods."""
 
 
 class _Forced(Struct):
@@ -106,6 +105,7 @@ def require_person(actor: Actor) -> Person:
 
 
 def actor_for_job(user_id: str, organization_id: str) -> Person:
-    """Return the actor for a job of this user: with the permissions they have when it runs, and only in the
-    organization in which they started it. Their access was checked when they started it."""
+    """Return the actor for a job that this user started. The actor has the permissions that the user has when
+    the job runs, and only in the organization where they started it. The user's access was checked when they
+    started the job."""
     return Person(user_id, "", organization_id=organization_id)

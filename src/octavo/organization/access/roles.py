@@ -1,8 +1,7 @@
-"""Roles, their abilities, and the rule that finds a person's role at an object.
+"""Roles, their abilities, and the rule that determines a person's role on an object.
 
-These tables are the only ones: the authorization check and every ``permissions`` object on the wire (see
-``permitting``) read them.
-"""
+These are the only such tables: the authorization check and all ``permissions`` objects in responses (see
+``permitting``) use them."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ _HEIGHT: dict[str | None, int] = {None: 0, **{role: i + 1 for i, role in enumera
 
 
 def at_least(role: str | None, wanted: str | None) -> bool:
-    """Return whether ``role`` includes ``wanted``. None (a guest) is below every role."""
+    """Return whether ``role`` includes ``wanted``. None (a guest) is below all roles."""
     return _HEIGHT[role] >= _HEIGHT[wanted]
 
 
@@ -38,8 +37,8 @@ def highest(roles: Iterable[str | None]) -> str | None:
 
 
 class Can(Enum):
-    """Permission to do something. Its value is the key in ``permissions`` objects. Abilities over the
-    caller's own account are in ``ACCOUNT``."""
+    """Ability, whose value is the key in ``permissions`` objects. Abilities over the caller's own account are
+    in ``ACCOUNT``."""
 
     SIGN_IN = "signedIn"
     OWN_ACCOUNT = "ownAccount"
@@ -125,12 +124,11 @@ ORGANIZATION: Abilities = {
 
 
 class AccountNeed(NamedTuple):
-    """Requirements of an ability over the caller's own account on the token or session.
+    """Requirements that an ability over the caller's own account places on the token or session.
 
-    ``whole``: whether it must not be bound to one organization. ``session``: whether it must be a session
-    instead of a token. ``proved``: whether the person must have recently confirmed their identity in the
-    session.
-    """
+    ``whole``: whether the token or session must not be bound to one organization. ``session``: whether it
+    must be a session instead of a token. ``proved``: whether the person must have recently confirmed their
+    identity in the session."""
 
     whole: bool = False
     session: bool = False
@@ -151,7 +149,7 @@ ACCOUNT: dict[Can, AccountNeed] = {
 
 
 class Rung(NamedTuple):
-    """Grants and default level of one object on the path from the requested one up to the organization."""
+    """Grants and default level of one object on the path from the requested object up to the organization."""
 
     user_grants: Sequence[str | None]
     team_grants: Sequence[str | None]
@@ -159,8 +157,8 @@ class Rung(NamedTuple):
 
 
 class RoleDecision(NamedTuple):
-    """Role and its reason. ``by``: the kind of grant that determines the role. ``rung``: the index of its rung;
-    None if it is outside all of them."""
+    """Role and the reason for it. ``by``: the kind of grant that determines the role. ``rung``: the index of
+    its rung; None if it is outside all of them."""
 
     role: str | None
     by: Literal["administrator", "user", "team", "default", "organization"]
@@ -168,12 +166,13 @@ class RoleDecision(NamedTuple):
 
 
 def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
-    """Return the role at an object (None: no access) and its reason. Pure; ``rungs`` run from the object outward.
+    """Return the role on an object (None means no access) and the reason for it. ``rungs`` go from the object
+    outward. Does no I/O.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
-    determines the role: at each rung, a grant to the person, otherwise the highest grant to their teams, otherwise
-    the default level unless it is ``inherit``. After the last rung, the role in the organization applies.
-    """
+    determines the role: at each rung, a grant to the person, or else the highest grant to their teams, or
+    else the default level unless it is ``inherit``. After the last rung, the role in the organization
+    applies."""
     if member_role == "admin":
         return RoleDecision("admin", "administrator")
     for index, rung in enumerate(rungs):
@@ -188,5 +187,5 @@ def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
 
 
 def effective_role(member_role: str | None, rungs: Iterable[Rung]) -> str | None:
-    """Return the role at an object, or None for no access; see ``decide``."""
+    """Return the role on an object, or None for no access; see ``decide``."""
     return decide(member_role, rungs).role

@@ -1,4 +1,4 @@
-"""The caller and other people; the audit log."""
+"""Operations on the caller and other people, and the audit log."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ def get_authenticated_user(call: Call, caller: SignedIn) -> OwnUser:
 
 @operation("getUserById", "GET", "/users/{userId}", needs=Can.SIGN_IN, errors=(404,), visitors=True)
 def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
-    """Get yourself, or a person in an organization that you can access. Visitors of a site can get the name
-    and photo of people whom a page mentions."""
+    """Get yourself, or a person in an organization that you can access. Site visitors can get the names and
+    photos of people mentioned on a page."""
     with call.db.read() as tx:
         user = accounts.find_user(tx, user_id)
         match caller:
@@ -106,7 +106,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
 
 @contextmanager
 def _audited(tx: Transaction, call: Call, caller: SignedIn) -> Iterator[None]:
-    """Add changes of the caller's name and photo to the audit log."""
+    """Record changes to the caller's name and photo in the audit log."""
     before = accounts.find_user(tx, caller.user_id)
     yield
     after = accounts.find_user(tx, caller.user_id)
@@ -146,7 +146,7 @@ def set_own_avatar(call: Call, caller: SignedIn, body: SetAvatar) -> User:
 
 @operation("removeOwnAvatar", "DELETE", "/user/avatar", needs=Can.OWN_ACCOUNT)
 def remove_own_avatar(call: Call, caller: SignedIn) -> bool:
-    """Remove the photo that you uploaded. Its URL no longer works."""
+    """Remove the photo that you uploaded. Its URL stops working."""
     with call.db.write() as tx, _audited(tx, call, caller):
         return avatars.delete_avatar(tx, caller.user_id)
 
@@ -159,7 +159,7 @@ def remove_own_avatar(call: Call, caller: SignedIn) -> bool:
     other_media=("application/x-ndjson", "text/csv"),
 )
 def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[AuditEvent] | Stream:
-    """List the events of an organization's audit log, newest first, with the state before and after each
+    """List the events of an organization's audit log, newest first, with the states before and after each
     change.
 
     With `format=ndjson` or `format=csv`, the response contains all matching events, one per line.
@@ -186,7 +186,7 @@ def list_audit_events(call: Call, org: OrgAccess, query: AuditQuery) -> Listing[
     errors=(404,),
 )
 def get_audit_event(call: Call, org: OrgAccess, audit_event_id: str) -> AuditEventDetails:
-    """Get an event of the audit log."""
+    """Get an event from the audit log."""
     with call.db.read() as tx:
         return present_audit_details(
             call, org.organization_id, find_event(tx, org.organization_id, audit_event_id)

@@ -1,4 +1,4 @@
-"""Permissions of tokens with scopes, derived from the table of operations.
+"""Permissions that scopes give to tokens, derived from the table of operations.
 
 ``read`` allows every GET, ``write`` every operation outside the area ``access``, and ``admin`` every
 operation. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
@@ -55,12 +55,12 @@ def require_known(scopes: Iterable[str]) -> None:
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
 """Scopes that a person can grant to an agent; an operation's ``agents`` names the scope it requires. Agents
-never write to main directly: their drafts are merged by people, or by an agent that was granted exactly that
-scope."""
+never write to the main version directly: their drafts are merged by people, or by an agent that was granted
+the scope for merging."""
 
 
 class Reach(NamedTuple):
-    """Reach of a caller's token, independent of the person. ``scopes``: the scopes of the caller. ``agent``:
+    """Reach of a caller's token, regardless of the person. ``scopes``: the scopes of the caller. ``agent``:
     whether an agent or app acts on behalf of a person; the scopes are then from ``AGENT_SCOPES`` or
     ``API_SCOPES``."""
 
@@ -121,7 +121,7 @@ _SITE = "/orgs/{organizationId}/sites/{siteId}"
 _ADAPTIVE = f"{_SITE}/adaptive-schema"
 _READ = (
     *(_Allowed(area) for area in ("content", "changes", "comments", "search")),
-    # Questions read content, and use POST if they don't fit in a URL.
+    # Questions only read content, but use POST if they don't fit in a URL.
     _Allowed("ask", ("GET", "POST"), "/orgs/{organizationId}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ask"),
     _Allowed("ask", ("GET", "POST"), f"{_SITE}/ai"),
@@ -145,8 +145,8 @@ INTEGRATION_SCOPES: dict[str, tuple[_Allowed, ...]] = {
     "openapi:write": (_Allowed("openapi", _ANY),),
     "conversations:ingest": (_Allowed("conversations", ("POST",)),),
 }
-"""Operations that the scopes of integrations allow, in addition to those on integrations. Scopes without any
-operation are about events. Any scope of spaces or sites allows reading the space or site itself."""
+"""Operations that integration scopes allow, in addition to operations on integrations. Scopes without
+operations are for events. Any scope for spaces or sites allows reading the space or site itself."""
 
 
 def _list_reached_scopes() -> tuple[str, ...]:
@@ -158,10 +158,10 @@ def _list_reached_scopes() -> tuple[str, ...]:
 
 
 SCRIPTS_REACH = _list_reached_scopes()
-"""Scopes of all possible actions of integration scripts. They are therefore required of anyone who determines
-what scripts run, where, and with which token."""
+"""Scopes for all possible actions of integration scripts. Anyone who determines which scripts run, where, and
+with which token therefore needs them."""
 _SYNCED = ("changes:write", "content:write")
-"""Scopes that an integration's `space:git:sync` includes for operations of Git sync only."""
+"""Scopes that an integration's `space:git:sync` scope includes, for Git sync operations only."""
 
 
 def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
@@ -188,7 +188,7 @@ def _integration_allows(scopes: frozenset[str], operation: Operation) -> bool:
 
 
 def _integration_includes_scope(scopes: frozenset[str], needed: str) -> bool:
-    """Return whether an integration's scopes include one of the scopes of other tokens."""
+    """Return whether an integration's scopes include a scope that other tokens use."""
     area, _, verb = needed.partition(":")
     method = "GET" if verb == "read" else "PATCH"
     return any(
@@ -221,6 +221,6 @@ def require_scope(actor: Actor, operation: Operation) -> None:
 
 
 def is_within_scopes(wanted: Iterable[str] | None, own: frozenset[str] | None) -> bool:
-    """Return whether a token with ``own`` scopes can grant ``wanted`` to a new token. The new token's scopes
-    must not exceed its own."""
+    """Return whether a token with the scopes ``own`` can grant ``wanted`` to a new token, whose scopes must
+    not exceed its own."""
     return own is None or "admin" in own or (wanted is not None and set(wanted) <= own)

@@ -1,4 +1,4 @@
-"""Store tokens, sessions, and accounts of integrations."""
+"""Read and write tokens, sessions, and integration accounts in the database."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from octavo.kit.db.database import Transaction
 
 
 class TokenOwner(Struct, frozen=True):
-    """Token or session and its user. ``organization_id``: the only organization in which it works; None if it
-    works wherever the user is a member. ``proved_at``: the time at which the user last confirmed their
-    identity in the session; 0 for a token."""
+    """Token or session and its user. ``organization_id``: the only organization where it works; None if it
+    works wherever the user is a member. ``proved_at``: the time when the user last confirmed their identity
+    in the session; 0 for a token."""
 
     token_id: str
     user_id: str
@@ -24,7 +24,8 @@ class TokenOwner(Struct, frozen=True):
     proved_at: int
 
 
-# A token that is not revoked and whose user is active. If it is bound to an organization, the user must be a member.
+# A token that isn't revoked and whose user is active. If the token is bound to an organization, the user must
+# be a member of it.
 _STILL_GOOD = """JOIN users u ON u.id = t.user_id AND u.disabled = 0
   WHERE (t.organization_id IS NULL OR EXISTS (
     SELECT 1 FROM members m
@@ -38,7 +39,7 @@ _SESSION = f"""SELECT t.id, t.user_id, t.organization_id, NULL, t.expires_at, t.
 
 
 def find_token_owner(tx: Transaction, token_hash: str) -> TokenOwner | None:
-    """Return the owner of a token by its hash, unless the token was revoked or the user deactivated."""
+    """Return the owner of a token by its hash, unless the token was revoked or the user was deactivated."""
     row = tx.one(f"{_TOKEN}hash = :hash", hash=token_hash)
     return TokenOwner(*row) if row else None
 
@@ -50,7 +51,7 @@ def find_session_owner(tx: Transaction, session_hash: str) -> TokenOwner | None:
 
 
 def find_owner(tx: Transaction, token_id: str, session: bool) -> TokenOwner | None:
-    """Return the owner of a token or session by its ID, unless it was revoked or the user deactivated."""
+    """Return the owner of a token or session by its ID, unless it was revoked or the user was deactivated."""
     row = tx.one(f"{_SESSION if session else _TOKEN}id = :id", id=token_id)
     return TokenOwner(*row) if row else None
 
@@ -99,8 +100,8 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
-    """Return the role of an integration's installation on a site of its organization, or None if it is not
-    installed there. Its scopes limit what it can do."""
+    """Return an installation's role on a site of its organization, or None if it isn't installed there. The
+    installation's scopes also limit what it can do."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
              AND p.kind = 'site' AND p.place_id = :site)
@@ -145,8 +146,8 @@ def record_last_use(tx: Transaction, table: str, used: dict[str, int]) -> None:
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all tokens of a user and return their number. ``only``: the organization to which the tokens
-    must be bound."""
+    """Revoke all tokens of a user, and return their number. ``only``: an organization, to revoke only tokens
+    bound to it."""
     bound = "" if only is None else " AND organization_id = :only"
     return tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
@@ -157,7 +158,7 @@ def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> 
 
 
 def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
-    """Revoke a token of the user. Return False if there was no active one."""
+    """Revoke one of a user's tokens. Return False if it doesn't exist or isn't active."""
     bound = "" if only is None else " AND organization_id = :only"
     return (
         tx.run(

@@ -1,4 +1,4 @@
-"""Declarations of the tables of people, teams, and permissions."""
+"""Declare the tables for people, teams, and permissions."""
 
 from __future__ import annotations
 

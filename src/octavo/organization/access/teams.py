@@ -1,4 +1,5 @@
-"""Database access for teams and their members, and hooks for deleted teams. Rows are returned as frozen records."""
+"""Read and write teams and their members in the database, and call hooks for deleted teams. Rows are returned
+as frozen records."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _on_team_removed: list[Removed] = []
 
 
 def on_team_removed(hook: Removed) -> Removed:
-    """Register ``hook(tx, team_id)``, called in the transaction that deletes a team."""
+    """Register ``hook(tx, team_id)``, which is called in the transaction that deletes a team."""
     _on_team_removed.append(hook)
     return hook
 
@@ -56,7 +57,7 @@ def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | 
 
 
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raise NotFound for ``place`` unless all teams belong to the organization."""
+    """Raise NotFound that names ``place`` unless all teams belong to the organization."""
     wanted = set(team_ids)
     found = tx.all(
         "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",
@@ -68,7 +69,7 @@ def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], pl
 
 
 def insert_team(tx: Transaction, organization_id: str, title: str) -> str:
-    """Create a team without members and return its ID."""
+    """Create a team without members, and return its ID."""
     team_id = ids.new_id()
     tx.insert("teams", id=team_id, organization_id=organization_id, title=title, created_at=now())
     return team_id
@@ -91,8 +92,8 @@ def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
 
 
 def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None = None) -> None:
-    """Add a member to a team or change their role. With None, a new member gets `member` and an existing one
-    keeps their role."""
+    """Add a member to a team, or change their role. With None, a new member gets the role `member`, and an
+    existing member keeps their role."""
     keep = "team_members.role" if role is None else "excluded.role"
     tx.run(
         f"""INSERT INTO team_members (team_id, user_id, role, joined_at) VALUES (:team, :user, :role, :at)

@@ -1,5 +1,5 @@
-"""Credentials of callers: personal and service tokens, and sessions. They have a prefix, are random, and are
-stored only as a hash."""
+"""Callers' credentials: personal and service tokens, and sessions. They have a prefix, are random, and are
+stored only as hashes."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ API_PREFIX = "oco_"
 """Prefixes of tokens that agents and apps get through OAuth: for the tools of an organization, and for the
 API."""
 INTEGRATION_TOKEN_LASTS = HOUR
-"""Lifetime of a token of an integration or installation, in milliseconds."""
+"""Lifetime of an integration or installation token, in milliseconds."""
 _INTEGRATION = "integration-token"
 SESSION_IDLE = WEEK
-"""Time in milliseconds after which an unused session ends."""
+"""Milliseconds after which an unused session ends."""
 _TOUCH_EVERY = 60_000
 
 
@@ -45,13 +45,13 @@ _find_visitor: list[FindVisitor] = []
 
 
 def recognize_visitors(find: FindVisitor) -> None:
-    """Register the function that recognizes tokens of visitors, which belong to sites and are not stored."""
+    """Register the function that recognizes visitors' tokens, which belong to sites and aren't stored."""
     _find_visitor[:] = [find]
 
 
 class AgentOwner(Struct, frozen=True):
-    """Person for whom an agent acts, with the organization, scopes, and expiration. ``id``: the ID of the
-    connection."""
+    """Person whom an agent acts for, with the organization, scopes, and expiration time. ``id``: the ID of
+    the connection."""
 
     id: str
     name: str
@@ -66,26 +66,26 @@ _find_agent: list[FindAgent] = []
 FindAgentById = Callable[[Transaction, str], AgentOwner | None]
 _find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
-"""Function ``(tx, user_id, only)`` that revokes the agents of a user and returns their number. ``only``: the
+"""Function ``(tx, user_id, only)`` that revokes a user's agents and returns their number. ``only``: an
 organization to limit this to."""
 _revoke_agents: list[RevokeAgents] = []
 
 
 def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeAgents) -> None:
-    """Register functions that find agents by the hashes of their tokens and by the IDs of their connections,
-    and that revoke them together with the tokens of their users."""
+    """Register functions that find agents by token hash and by connection ID, and that revoke them along with
+    their users' tokens."""
     _find_agent[:], _find_agent_by_id[:], _revoke_agents[:] = [find], [find_by_id], [revoke]
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all tokens and agents of a user and return their number. ``only``: the organization whose
-    tokens and agents to revoke."""
+    """Revoke all of a user's tokens and agents, and return their number. ``only``: an organization to limit
+    this to."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 
 
 def hash_token(token: str) -> str:
-    """Return the SHA-256 of a token. Tokens have 256 random bits, so a plain hash can't be reversed."""
+    """Return the SHA-256 hash of a token. Tokens have 256 random bits, so a plain hash can't be reversed."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -106,9 +106,8 @@ def create_token(
 ) -> str:
     """Create a token for a user. The returned secret can't be retrieved again.
 
-    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization in which it works. Raises
-    BadRequest.
-    """
+    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization where it works. Raises
+    BadRequest for invalid values."""
     if scopes is not None:
         require_known(scopes)
     if expires_at is not None and expires_at <= now():
@@ -139,12 +138,11 @@ class _IntegrationToken(Struct, frozen=True, array_like=True):
 def create_integration_token(
     signer: Signer, integration_id: str, installation_id: str = "", by: Actor | None = None
 ) -> str:
-    """Return a token of an integration or of an installation, valid for an hour and until the integration is
-    uninstalled.
+    """Return a token for an integration or an installation. It is valid for an hour, unless the integration
+    is uninstalled before that.
 
     It is signed and not stored: scripts get a new one with each event. ``by``: the person who creates it. The
-    token stops working when they lose the permission to do so.
-    """
+    token stops working if they lose the permission to create it."""
     made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
     payload = msgspec.json.encode(made).decode()
     until = now() + INTEGRATION_TOKEN_LASTS
@@ -154,8 +152,8 @@ def create_integration_token(
 
 
 class LastUse:
-    """Collector of the times at which tokens and sessions were last used. It saves them periodically, outside
-    of requests."""
+    """Collector of the times when tokens and sessions were last used. It saves them periodically, outside
+    requests."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -181,12 +179,11 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 
 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
-    """Set ``call.authenticated`` from the Authorization header, or otherwise from the session cookie.
+    """Set ``call.authenticated`` from the Authorization header, or else from the session cookie.
 
     Return the actor's key for rate limits, or None without an actor. Raises NotSignedIn for an invalid
-    header; a missing token or an expired cookie is not an error. Raises Forbidden if a cookie comes with a
-    request that another site may have made.
-    """
+    header; a missing token or an expired cookie isn't an error. Raises Forbidden for a cookie in a request
+    that may come from another site."""
     header = call.headers.get(b"authorization")
     if header is None:
         secret = cookie(call)
@@ -209,7 +206,7 @@ def authenticate(call: Call, last_use: LastUse) -> str | None:
 
 
 def _admit(call: Call, found: Caller) -> str | None:
-    """Set the caller of the request and return its key for rate limits. Visitors are counted by IP
+    """Set the caller of the request, and return the caller's key for rate limits. Visitors are counted by IP
     address."""
     match found:
         case Visitor():
@@ -266,7 +263,7 @@ def _installation_actor(tx: Transaction, integration_id: str, installation_id: s
 
 class Grantor(Struct, frozen=True, array_like=True):
     """Creator of something that keeps working without them, such as a link: a person with a token or session,
-    or a script. The creator is stored in the signed value and checked at each use."""
+    or a script. The creator is stored in the signed value and checked on each use."""
 
     user_id: str
     token_id: str
@@ -287,8 +284,8 @@ def grantor_of(actor: Actor) -> Grantor:
 
 def find_grantor(tx: Transaction, grantor: Grantor, operation_id: str) -> Actor | None:
     """Return the grantor's current actor. Return None if their token was revoked or has expired, their
-    session ended, their account was deactivated, or their token no longer reaches the operation. Their
-    permissions are then checked like anyone's."""
+    session ended, their account was deactivated, or their token no longer allows the operation. The actor's
+    permissions must then be checked as usual."""
     actor: Actor | None
     if grantor.integration_id:
         actor = _installation_actor(tx, grantor.integration_id, grantor.token_id)
@@ -340,13 +337,13 @@ def _agent_actor(owner: AgentOwner) -> Person:
 
 def _find_caller(call: Call, secret: str, last_use: LastUse) -> Caller | None:
     if secret.startswith((AGENT_PREFIX, API_PREFIX)):
-        # Each prefix works either for the tools or for the API, never for both.
+        # Each prefix works for either the tools or the API, never both.
         asks_tools = secret.startswith(AGENT_PREFIX)
         return _find_agent_actor(call.context, hash_token(secret)) if call.by_agent == asks_tools else None
     if secret.startswith(INTEGRATION_PREFIX):
         return _find_integration(call.context, secret.removeprefix(INTEGRATION_PREFIX))
     if "." in secret:
-        # Only tokens of visitors contain a dot.
+        # Only visitors' tokens contain a dot.
         return _find_visitor[0](call, secret) if _find_visitor else None
     session = secret.startswith(SESSION_PREFIX)
     digest = hash_token(secret)
@@ -378,7 +375,8 @@ def cookie(call: Call, name: str | None = None) -> str | None:
 
 
 def cookie_header(context: Context, value: str, seconds: int, name: str | None = None) -> str:
-    """Return a Set-Cookie value that scripts can't read and that forms of other sites don't send."""
+    """Return a Set-Cookie value for a cookie that scripts can't read and that browsers don't send with other
+    sites' forms."""
     secure = "; Secure" if context.settings.url.startswith("https://") else ""
     name = name or cookie_name(context)
     return f"{name}={value}; Path=/; HttpOnly; SameSite=Lax; Max-Age={seconds}{secure}"
@@ -403,7 +401,7 @@ def _is_asked_by_us(call: Call) -> bool:
 
 
 def is_same_origin(origin: str, url: str) -> bool:
-    """Return whether an ``Origin`` header names the server at a URL. The names of the local machine are
+    """Return whether an ``Origin`` header names the server at a URL. All names for the local machine are
     equivalent."""
     return _origin(origin) == _origin(url) is not None
 
@@ -412,7 +410,8 @@ _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 def _origin(url: str) -> tuple[str, str, int | None] | None:
-    """Return scheme, host, and port, with one name for the local machine; None for an invalid URL."""
+    """Return the scheme, host, and port, with a single name for the local machine; None for an invalid
+    URL."""
     parts = read_address(url)
     if parts is None:
         return None

@@ -1,12 +1,11 @@
-"""The SQL form of the authorization check, for lists of what a person can see in an organization, with the
-height of their role (see ``roles.role_height``).
+"""The authorization check in SQL, for listing what a person can see in an organization, with the height of
+their role (see ``roles.role_height``).
 
-It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: grants and
-collections with their own level are few rows, found once by indexes. A guest can see the objects among these
-that are open to them. A member can see everything except the objects among these that are closed to them, so
-that a list walks along an index and stops when it has enough rows, and the total is the difference of two
-counts.
-"""
+It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: there are
+few grants and collections with their own level, and they are found once through indexes. A guest can see the
+objects among these that are open to them. A member can see everything except the objects among these that are
+closed to them, so a list walks along an index and stops when it has enough rows, and the total is the
+difference between two counts."""
 
 from __future__ import annotations
 
@@ -52,9 +51,9 @@ Viewer = OrgAccess | OtherMember
 
 class VisibleRows(NamedTuple):
     """SQL fragments that list what a person can see. ``FROM source WHERE where`` returns each row of the
-    table under its one-letter alias. ``height``: the rank of the viewer's role there. ``visible``: a table of
-    their IDs and the ranks of the roles. ``total``: an expression for the number of rows. All of them follow
-    ``prefix``."""
+    table under its one-letter alias. ``height``: the rank of the viewer's role on it. ``visible``: a table of
+    the objects' IDs and the ranks of the roles. ``total``: an expression for the number of rows. All of these
+    must come after ``prefix``."""
 
     prefix: str
     source: str
@@ -103,7 +102,7 @@ def select_visible_collections(org: Viewer, where: str, **parameters: object) ->
 
 def select_visible_sites(org: Viewer, where: str, **parameters: object) -> VisibleRows:
     """Return the visible sites that match ``where`` (on ``sites t``). Collections don't contain sites, so
-    only grants and the level of the site itself take precedence over the organization."""
+    only grants and the site's own level take precedence over the organization."""
     table, within = "sites t", f"t.organization_id = :organization AND {where}"
     if org.role == "admin":
         return _select_everything(org, table, within, parameters)
@@ -120,7 +119,7 @@ def select_visible_sites(org: Viewer, where: str, **parameters: object) -> Visib
 
 
 def _select_opened(org: Viewer, table: str, opened: str, parameters: Mapping[str, object]) -> VisibleRows:
-    """Return the objects that are open to a guest, with the rank of the guest's role at each."""
+    """Return the objects that are open to a guest, with the rank of the guest's role on each."""
     prefix = f"{_FOUND}, visible(id, height) AS MATERIALIZED ({opened})"
     source, total = f"visible v JOIN {table} ON {table[-1]}.id = v.id", "(SELECT count(*) FROM visible)"
     return VisibleRows(

@@ -1,4 +1,4 @@
-"""Wire types of users, teams, and the audit log."""
+"""Wire format of users, teams, and the audit log."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .roles import Role
 from .teams import TeamRow
 
 RoleOrGuest = Role | None
-"""Role in an organization or at an object. None represents a guest, who gets no access by it."""
+"""Role in an organization or on an object. None represents a guest, which gives no access."""
 
 
 class UserUrls(Struct):
@@ -40,7 +40,7 @@ class User(Struct, rename={"display_name": "displayName", "photo_url": "photoURL
 
 class OwnUser(User, rename="camel", kw_only=True):
     """The caller. ``operator``: whether they administer the server. ``email_needed``: whether the account
-    still has the placeholder email address of the first start. Both are Octavo extensions."""
+    still has the placeholder email address from the server's first start. Both are Octavo extensions."""
 
     operator: bool = False
     email_needed: bool = False
@@ -68,7 +68,7 @@ class _People(dict[str, User]):
 
 
 def present_people(to: Recipient, tx: Transaction, user_ids: list[str]) -> dict[str, User]:
-    """Return the users with these IDs, by ID, including deleted ones."""
+    """Return the users with these IDs, by ID, including deleted users."""
     found = list_users_by_id(tx, user_ids)
     return _People(to, {user_id: present_user(to, row) for user_id, row in found.items()})
 
@@ -96,7 +96,7 @@ class Team(Struct, rename="camel", kw_only=True):
 
 
 def present_team(team: TeamRow, *, admin: bool) -> Team:
-    """Return a team. ``admin``: whether the caller manages it."""
+    """Return a team. ``admin``: whether the caller manages the team."""
     return Team(
         id=team.id,
         title=team.title,
@@ -111,8 +111,8 @@ def present_team(team: TeamRow, *, admin: bool) -> Team:
 
 
 class AuditQuery(PageQuery, rename="camel", kw_only=True):
-    """Query of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. ``format``: with `ndjson` or
-    `csv`, the response contains all matching events, one per line."""
+    """Query parameters of the audit log. ``from`` and ``to``: inclusive ISO 8601 times. ``format``: with
+    `ndjson` or `csv`, the response contains all matching events, one per line."""
 
     action: str | None = None
     actor: str | None = None
@@ -130,7 +130,7 @@ class AuditTarget(Struct):
 
 
 class AuditActor(Struct):
-    """Actor of an entry in the audit log. ``system``: the server itself, or a person that it does not know;
+    """Actor of an entry in the audit log. ``system``: the server itself, or a person it doesn't know.
     ``label``: the current name."""
 
     type: Literal["user", "installation", "system"]
@@ -192,7 +192,7 @@ def audit_filter(query: AuditQuery) -> AuditFilter:
 
 
 def parse_time(name: str, text: str | None) -> int | None:
-    """Return an ISO 8601 time of a field in milliseconds. Raises BadRequest."""
+    """Return an ISO 8601 time from a field, in milliseconds. Raises BadRequest if it is invalid."""
     try:
         return None if text is None else parse_iso(text)
     except ValueError:

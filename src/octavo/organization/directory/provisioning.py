@@ -1,10 +1,9 @@
 """Effects of a directory's changes: users are members, and groups are teams.
 
-A directory never makes existing accounts members: it invites them, and until they accept, it gets back only
-the data it sent. An existing account keeps its name and email address, because the directory of one
+A directory never makes existing accounts members. It invites them, and until they accept, it gets back only
+the data that it sent. An existing account keeps its name and email address, because the directory of one
 organization must not rename a person who may also belong to another one. Ending a membership ends its
-sessions and tokens.
-"""
+sessions and tokens."""
 
 from __future__ import annotations
 
@@ -79,8 +78,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the conditions and values of a filter: terms `attribute eq "value"` joined by `and`. Raises
-    ScimRefused for any other filter."""
+    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms joined
+    by `and`. Raises ScimRefused for any other filter."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):
@@ -113,11 +112,10 @@ def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.Sci
 
 
 def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUser) -> store.ScimUserRow:
-    """Create an account and add it as a member with the organization's default role; invite an existing
-    account.
+    """Create an account, and add it as a member with the organization's default role. If the account exists,
+    invite it.
 
-    Raises ScimTaken for a person who is already a member or invited.
-    """
+    Raises ScimTaken if the person is already a member or has been invited."""
     email, organization_id = sent.email, org.organization_id
     role = _default_role(tx, organization_id)
     user = find_user_by_email(tx, email)
@@ -141,7 +139,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
 
 
 def _default_role(tx: Transaction, organization_id: str) -> str | None:
-    """Return the organization's default role, and serialize changes by a directory, because a directory can
+    """Return the organization's default role, and serialize changes by its directory, because a directory can
     send a user twice at the same time."""
     found = tx.value(
         f"SELECT default_role FROM organizations WHERE id = :id{tx.for_update}", id=organization_id
@@ -178,7 +176,7 @@ def replace_user(
     name = sent.name
     if name is not None and before.managed and before.user_id is not None:
         update_user(tx, before.user_id, display_name=name, photo_url=None)
-    # Use the resource's own ID, because a member can also be requested by the ID of the account.
+    # Use the resource's own ID, because a member can also be requested by account ID.
     store.save_user(tx, org.organization_id, before.id, before.user_id, sent.external_id, display_name=name)
     return get_user(tx, org.organization_id, before.id)
 
@@ -246,7 +244,7 @@ def replace_group(
 def patch_group(
     tx: Transaction, organization_id: str, group_id: str, changes: Iterable[GroupChange]
 ) -> store.ScimGroupRow:
-    """Apply the changes in order. Raises NotFound."""
+    """Apply the changes in order. Raises NotFound if there is no such group."""
     external_id = get_group(tx, organization_id, group_id).external_id
     for change in changes:
         match change:

@@ -41,7 +41,7 @@ def _user_state(row: store.ScimUserRow) -> JsonObject:
 def _audit_user(
     tx: Transaction, call: Call, org: OrgAccess, action: str, row: store.ScimUserRow, **states: object
 ) -> None:
-    # Changes to people who have not accepted yet are recorded with their invitation.
+    # Changes to people who haven't accepted yet are recorded with their invitation.
     if row.user_id is not None:
         audit(tx, call.actor, action, org.organization_id, ("user", row.user_id), **states)
 
@@ -94,8 +94,8 @@ def _config(call: Call, organization_id: str) -> JsonObject:
     "getScimConfiguration", "GET", _BASE + "/ServiceProviderConfig", needs=Can.ADMIN, returns=dict[str, Any]
 )
 def get_scim_configuration(call: Call, org: OrgAccess) -> Reply:
-    """Get the supported SCIM features: users, groups, PATCH, and filters of the form `attribute eq "value"`
-    joined by `and`."""
+    """Get the supported SCIM features: users, groups, PATCH, and filters that consist of `attribute eq
+    "value"` terms joined by `and`."""
     return _reply(_config(call, org.organization_id))
 
 
@@ -152,8 +152,8 @@ def list_scim_users(call: Call, org: OrgAccess, query: wire.ListQuery) -> Reply:
 )
 def create_scim_user(call: Call, org: OrgAccess, body: wire.UserBody, query: wire.ShapeQuery) -> Reply:
     """Create a member with a new account and the organization's default role. If the person already has an
-    account, they are invited instead. Until they accept, the user contains only the data that the directory
-    sent."""
+    account, they are invited instead. Until they accept, the SCIM user contains only the data that the
+    directory sent."""
     with call.db.write() as tx:
         row = provisioning.create_user(tx, call.context, org, wire.read_user(body))
         _audit_user(tx, call, org, "member.added", row, after=_user_state(row))
@@ -214,8 +214,8 @@ def patch_scim_user(
 
 @operation("deleteScimUser", "DELETE", _USER, needs=Can.ADMIN, errors=(409,))
 def delete_scim_user(call: Call, org: OrgAccess, scim_user_id: str) -> None:
-    """Remove a member with their sessions, tokens, team memberships, and grants immediately. Returns 404 if
-    there is none."""
+    """Immediately remove a member, including their sessions, tokens, team memberships, and grants. Returns
+    404 if the member doesn't exist."""
     with call.db.write() as tx:
         before = provisioning.get_user(tx, org.organization_id, scim_user_id)
         provisioning.delete_user(tx, org, scim_user_id)
@@ -291,7 +291,7 @@ def patch_scim_group(
 
 @operation("deleteScimGroup", "DELETE", _GROUP, needs=Can.ADMIN)
 def delete_scim_group(call: Call, org: OrgAccess, group_id: str) -> None:
-    """Delete a team with its grants. Returns 404 if there is none."""
+    """Delete a team and its grants. Returns 404 if the team doesn't exist."""
     with call.db.write() as tx:
         was = _group_state(tx, provisioning.get_group(tx, org.organization_id, group_id))
         provisioning.delete_group(tx, org.organization_id, group_id)

@@ -1,4 +1,4 @@
-"""Error responses for directories in the form of RFC 7644, section 3.12."""
+"""Error responses for directories in the format of RFC 7644, section 3.12."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ScimTaken(Conflict):
 
 
 def draw_error(error: OctavoError) -> Answer:
-    """Return any error in the form of SCIM."""
+    """Return an error in SCIM format."""
     told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
     if isinstance(error, ScimRefused):
         told["scimType"] = error.scim_type

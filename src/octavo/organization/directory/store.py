@@ -1,4 +1,5 @@
-"""Database access for members and teams as a directory sees them. Rows are returned as frozen records."""
+"""Read and write members and teams in the database, as a directory sees them. Rows are returned as frozen
+records."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ Kind = Literal["user", "group"]
 
 
 class ScimUserRow(Struct, frozen=True):
-    """Person as the directory knows them. ``user_id``: the account; None for an invited person who has not
-    accepted, and no data here then comes from their account. ``display_name``: the name, which is that of the
-    account only once the membership is accepted."""
+    """Person as the directory knows them. ``user_id``: the account; None for an invited person who hasn't
+    accepted, in which case none of the data comes from their account. ``display_name``: the name, which comes
+    from the account only once the membership is accepted."""
 
     id: str
     user_id: str | None
@@ -62,7 +63,7 @@ _HAS_MEMBER = """(EXISTS (SELECT 1 FROM team_members x LEFT JOIN scim_resources 
       ON r.organization_id = t.organization_id AND r.kind = 'user' AND r.user_id = x.user_id
       WHERE x.team_id = t.id AND COALESCE(r.id, x.user_id) = {0})
     OR EXISTS (SELECT 1 FROM scim_invited_members i WHERE i.team_id = t.id AND i.resource_id = {0}))"""
-# Conditions of filters by attribute name in lowercase, with {0} for the value.
+# Filter conditions by lowercase attribute name, with {0} for the value.
 BY_EMAIL = "email = {0}"
 BY_TITLE = "t.title = {0}"
 USER_FILTERS = {
@@ -117,7 +118,7 @@ def find_member(tx: Transaction, organization_id: str, user_id: str) -> ScimUser
 
 
 def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserRow | None:
-    """Return the person with this email address who has not accepted yet."""
+    """Return the person with this email address who hasn't accepted yet."""
     row = tx.one(f"{_INVITED} AND s.user_name = :email", org=organization_id, email=email)
     return _user(row) if row else None
 
@@ -125,7 +126,7 @@ def find_invited(tx: Transaction, organization_id: str, email: str) -> ScimUserR
 def list_users(
     tx: Transaction, organization_id: str, filters: Filters, offset: int, limit: int
 ) -> tuple[list[ScimUserRow], int]:
-    """Return members and invited people in the order of creation, and the total."""
+    """Return members and invited people, oldest first, and the total."""
     conditions, values = _conditions(filters)
     where = f"FROM {_USERS}" + (f" WHERE {' AND '.join(conditions)}" if conditions else "")
     rows = tx.all(
@@ -194,7 +195,7 @@ def save_user(
     email: str | None = None,
     display_name: str | None = None,
 ) -> None:
-    """Store the data that the directory sent about a user, with the time."""
+    """Store the data that the directory sent about a user, with the current time."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, user_id, external_id, user_name, display_name,
              created_at, updated_at)
@@ -213,7 +214,7 @@ def save_user(
 
 
 def save_group(tx: Transaction, organization_id: str, group_id: str, external_id: str | None) -> None:
-    """Store the directory's ID of a group, with the time."""
+    """Store the directory's ID for a group, with the current time."""
     tx.run(
         """INSERT INTO scim_resources (organization_id, kind, id, external_id, updated_at)
            VALUES (:org, 'group', :id, :external, :at)
@@ -236,14 +237,14 @@ def delete_resource(tx: Transaction, organization_id: str, kind: Kind, id: str) 
 
 
 class People(Struct, frozen=True):
-    """Future members of a group: IDs of accounts that are members, and of resources that are invited."""
+    """Future members of a group: IDs of members' accounts, and IDs of invited resources."""
 
     users: list[str]
     invited: list[str]
 
 
 def find_people(tx: Transaction, organization_id: str, resource_ids: list[str]) -> People | None:
-    """Return the people with these resource IDs, or None if one of them is not in the organization."""
+    """Return the people with these resource IDs, or None if one of them isn't in the organization."""
     wanted = set(resource_ids)
     rows = tx.all(
         "SELECT id, user_id FROM scim_resources WHERE organization_id = :org AND kind = 'user' AND id IN :ids",
@@ -298,8 +299,8 @@ def delete_group_resource(tx: Transaction, group_id: str) -> None:
 
 
 def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched: bool) -> str | None:
-    """Link a new member to the user that the directory sent, add them to its groups, and return the email
-    address it sent.
+    """Link a new member to the user that the directory sent, add them to that user's groups, and return the
+    email address that the directory sent.
 
     Does nothing for an unverified email address, unless the organization itself vouches for it, because the
     directory meant the person with that address.
@@ -328,6 +329,6 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
 
 
 def delete_invited(tx: Transaction, organization_id: str, resource_id: str) -> None:
-    """Delete all records of a person who never accepted."""
+    """Delete all records about a person who never accepted."""
     tx.run("DELETE FROM scim_invited_members WHERE resource_id = :id", id=resource_id)
     delete_resource(tx, organization_id, "user", resource_id)

@@ -1,4 +1,4 @@
-"""Declarations of the SCIM tables."""
+"""Declare the tables for SCIM."""
 
 from __future__ import annotations
 

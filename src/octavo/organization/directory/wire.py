@@ -36,8 +36,8 @@ Text = Annotated[str, Meta(max_length=512)]
 
 
 class ShapeQuery(Struct, rename="camel"):
-    """Query that selects attributes, by comma-separated names. ``attributes``: the only attributes to return, in
-    addition to the ID. ``excludedAttributes``: the attributes to omit."""
+    """Query parameters that select attributes, by comma-separated names. ``attributes``: the only attributes
+    to return, in addition to the ID. ``excludedAttributes``: the attributes to omit."""
 
     attributes: Annotated[str, Meta(max_length=1000)] | None = None
     excluded_attributes: Annotated[str, Meta(max_length=1000)] | None = None
@@ -62,7 +62,7 @@ class Email(Struct):
 
 
 class UserBody(Struct, rename="camel", kw_only=True):
-    """User as sent by directories. Attributes that Octavo does not support are ignored."""
+    """User as sent by directories. Attributes that Octavo doesn't support are ignored."""
 
     user_name: Annotated[str, Meta(min_length=1, max_length=320)]
     external_id: Text | None = None
@@ -99,8 +99,7 @@ class PatchBody(Struct):
 
 
 def _address(body: UserBody) -> str:
-    """Return the email address of a user: the username, or otherwise the primary one of the email
-    addresses."""
+    """Return the email address of a user: the username, or else the primary email address."""
     candidates = [body.user_name, *[e.value for e in sorted(body.emails, key=lambda e: not e.primary)]]
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
@@ -116,12 +115,13 @@ def _name(body: UserBody) -> str | None:
 
 
 def read_user(body: UserBody) -> SentUser:
-    """Return the sent user. Raises BadRequest for a user without an email address."""
+    """Return the sent user. Raises BadRequest if the user has no email address."""
     return SentUser(_address(body), body.external_id, _name(body), body.active)
 
 
 def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
-    """Return the user after the patch. Attributes that Octavo does not store are ignored. Raises BadRequest."""
+    """Return the user after the patch. Attributes that Octavo doesn't store are ignored. Raises BadRequest if
+    the patch is invalid."""
     patched = UserBody(
         user_name=before.email,
         external_id=before.external_id,
@@ -148,7 +148,8 @@ def read_user_patch(before: ScimUserRow, body: PatchBody) -> SentUser:
 
 
 def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
-    """Yield each attribute of a patch with its operation: add, replace, or remove. Raises BadRequest."""
+    """Yield each attribute of a patch with its operation: add, replace, or remove. Raises BadRequest if the
+    patch is invalid."""
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
@@ -211,7 +212,7 @@ def read_group(body: GroupBody) -> SentGroup:
 
 
 def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
-    """Yield the changes of a group in order. Raises BadRequest for an invalid change."""
+    """Yield the changes to a group in order. Raises BadRequest for an invalid change."""
     for op, attribute, value in _attributes(body):
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):

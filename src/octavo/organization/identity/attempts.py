@@ -1,9 +1,7 @@
 """Limits on guessing secrets, counted in the database so that they apply across all processes.
 
-Counters don't depend on whether the account exists, so a rejection reveals nothing. A stranger can exhaust
-the counter of an account, so attempts from a device from which its owner has signed in are counted
-separately.
-"""
+Counters don't depend on whether the account exists, so a rejection reveals nothing. A stranger can exhaust an
+account's counter, so attempts from a device that its owner has signed in from are counted separately."""
 
 from __future__ import annotations
 
@@ -28,11 +26,10 @@ _DEVICE = "device"
 def counters(
     kind: str, account: str, address: str, *, per_account: int = PER_ACCOUNT, device: str | None = None
 ) -> dict[str, int]:
-    """Return the counters that one attempt of ``kind`` increments, each key with its limit.
+    """Return the keys of the counters that one attempt of ``kind`` increments, each with its limit.
 
-    ``device``: the result of ``read_device``; None for a device from which no one has signed in to this
-    account.
-    """
+    ``device``: the result of ``read_device``; None for a device that no one has signed in to this account
+    from."""
     if device is not None:
         return {key_of(kind, "device", device): PER_DEVICE}
     return {
@@ -72,7 +69,7 @@ def record(tx: Transaction, keys: Mapping[str, int]) -> bool:
 
 
 def uncount(tx: Transaction, keys: Mapping[str, int]) -> None:
-    """Undo the count of an attempt that succeeded."""
+    """Decrement the counters for an attempt that succeeded."""
     tx.run(
         "UPDATE attempts SET count = count - 1 WHERE key IN :keys AND window_start = :window AND count > 0",
         keys=sorted(keys),
@@ -84,7 +81,7 @@ def uncount(tx: Transaction, keys: Mapping[str, int]) -> None:
 
 
 def make_device(signer: Signer, account: str) -> str:
-    """Return a signed value that later proves that the device has signed in to the account."""
+    """Return a signed value that proves in later attempts that the device has signed in to the account."""
     payload = f"{secrets.token_hex(16)} {key_of(_DEVICE, account)}"
     return signer.sign(_DEVICE, payload, now() + _DEVICE_LIFETIME)
 

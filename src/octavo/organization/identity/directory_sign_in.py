@@ -1,9 +1,8 @@
 """People from the server's LDAP directory: sign-in with the directory's password, membership, and teams.
 
-The server administrator chose the directory, so its email addresses count as verified. Accounts of its people
-sign in with the directory's password only. A job deactivates the accounts of people who are no longer in the
-directory.
-"""
+The server administrator chose the directory, so its email addresses count as verified. People in the
+directory can sign in only with their directory password. A job deactivates the accounts of people who are no
+longer in the directory."""
 
 from __future__ import annotations
 
@@ -37,11 +36,11 @@ PROVIDER = "ldap"
 _BATCH = 100
 _EVERY = 15 * 60
 _TOLERATED = 10
-"""Number of people who can be missing at once before it counts as a fault of the directory."""
+"""Number of people who can be missing at once before the directory is assumed to be at fault."""
 
 
 def find_directory(settings: Settings) -> Directory | None:
-    """Return the directory that the settings name, if any."""
+    """Return the directory configured in the settings, if any."""
     if not settings.ldap_url:
         return None
     return Directory(
@@ -71,9 +70,8 @@ def is_from_directory(tx: Transaction, settings: Settings, user_id: str) -> bool
 def authenticate(context: Context, email: str, password: str) -> str | None:
     """Return the user whose password the directory accepts, or None.
 
-    Creates their account at the first sign-in, and updates their membership and teams. Raises
-    DirectoryUnavailable, and Forbidden for a deactivated account.
-    """
+    Creates their account when they first sign in, and updates their membership and teams. Raises
+    DirectoryUnavailable if the directory can't be reached, and Forbidden for a deactivated account."""
     directory = find_directory(context.settings)
     if directory is None:
         return None
@@ -123,11 +121,10 @@ def _update_email(tx: Transaction, user_id: str, email: str | None) -> None:
 def _update_teams(
     tx: Transaction, settings: Settings, user_id: str, groups: list[DirectoryGroup] | None
 ) -> None:
-    """Make someone a member of the directory's organization, and of the teams of their groups.
+    """Make a person a member of the directory's organization, and of the teams for their groups.
 
-    ``groups``: None if groups are not used. Disabled members stay disabled, and teams without a group in the directory
-    remain unchanged.
-    """
+    ``groups``: None if groups aren't used. Disabled members stay disabled, and teams without a group in the
+    directory stay unchanged."""
     organization = tx.one(
         "SELECT id, default_role FROM organizations WHERE id = :named OR hostname = :named",
         named=settings.ldap_organization,
@@ -188,8 +185,7 @@ def synchronize(context: Context, after: str = "") -> None:
     """Compare accounts with the directory in batches, and then deactivate the accounts of people who are missing
     from it.
 
-    A batch that fails is skipped until the next run, which starts from the beginning.
-    """
+    If a batch fails, the rest is skipped until the next run, which starts from the beginning."""
     directory = find_directory(context.settings)
     if directory is None:
         return
@@ -224,7 +220,8 @@ jobs.schedule("syncDirectory", _EVERY, "syncDirectory")
 
 
 def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) -> None:
-    """Record whether a person is missing. If not, activate an account that was deactivated because of this."""
+    """Record whether a person is missing. If they aren't, reactivate an account that was deactivated because
+    of this."""
     was_deactivated = tx.value(
         "SELECT deactivated FROM external_identities WHERE provider = :provider AND subject = :subject",
         provider=PROVIDER,
@@ -244,7 +241,8 @@ def _set_missing(tx: Transaction, subject: str, user_id: str, *, missing: bool) 
 
 
 def _deactivate_missing(context: Context) -> None:
-    """Deactivate the accounts of missing people, unless so many are missing that the directory must be wrong."""
+    """Deactivate the accounts of missing people, unless so many are missing that the directory must be at
+    fault."""
     with context.db.read() as tx:
         total, missing = tx.all(
             "SELECT count(*), COALESCE(sum(missing), 0) FROM external_identities WHERE provider = :provider",

@@ -1,5 +1,5 @@
-"""Two-factor authentication: codes of an authenticator app (TOTP, RFC 6238) and recovery codes for a lost
-device."""
+"""Two-factor authentication: codes from an authenticator app (TOTP, RFC 6238), and recovery codes in case the
+device is lost."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def start(tx: Transaction, sealer: Sealer, user_id: str) -> str:
 
 
 def provisioning_uri(secret: str, email: str, installation: str) -> str:
-    """Return the URI that authenticator apps read from a QR code. They display ``installation`` as the
+    """Return the URI that authenticator apps read from a QR code. The apps display ``installation`` as the
     issuer."""
     import pyotp
 
@@ -80,8 +80,8 @@ def provisioning_uri(secret: str, email: str, installation: str) -> str:
 
 
 def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:
-    """Turn on two-factor authentication and return the recovery codes. They can't be shown again. Raises
-    BadRequest and Conflict."""
+    """Turn on two-factor authentication, and return the recovery codes, which can't be retrieved again.
+    Raises BadRequest for a wrong code, and Conflict if it can't be turned on."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:
         raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
@@ -103,7 +103,8 @@ def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
 
 
 def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
-    """Return whether the code is currently valid or an unused recovery code. Either can be used only once."""
+    """Return whether the code is currently valid or is an unused recovery code. Either kind can be used only
+    once."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or not factor.confirmed:
         return False

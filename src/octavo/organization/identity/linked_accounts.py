@@ -21,7 +21,7 @@ def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
 
 
 def can_sign_in(tx: Transaction, user_id: str) -> bool:
-    """Return whether this is a person whose account is not deactivated."""
+    """Return whether this is a person whose account isn't deactivated."""
     return (
         tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
         is not None
@@ -29,7 +29,7 @@ def can_sign_in(tx: Transaction, user_id: str) -> bool:
 
 
 def is_created_by(tx: Transaction, user_id: str, organization_id: str) -> bool:
-    """Return whether the organization created this account and its email address is still unverified."""
+    """Return whether the organization created this account and the email address is still unverified."""
     return (
         tx.one(
             "SELECT 1 FROM users WHERE id = :id AND managed_by = :org AND email_verified = 0",

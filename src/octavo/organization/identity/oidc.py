@@ -1,9 +1,8 @@
 """Sign-in through the server's OpenID Connect provider: code flow with PKCE, with the state bound to the
 browser.
 
-The server administrator chose the provider, so an email address that the provider verified identifies the
-account.
-"""
+The server administrator chose the provider, so an email address verified by the provider identifies the
+account."""
 
 from __future__ import annotations
 
@@ -39,13 +38,13 @@ LIFETIME = 10 * 60_000
 _KEEP_SECONDS = 3600
 _LEEWAY = 60
 _LIMITS = Limits(size=512 * 1024, seconds=10, redirects=3)
-# Only signatures by a public key are accepted: with HS256, the public key itself could be used as the secret.
+# Only public-key signatures are accepted: with HS256, the public key itself could be used as the secret.
 _ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"]
 
 
 class BadProvider(BadGateway):
-    """Raised if a provider can't be reached or returned an invalid response. The message is public, so the details,
-    including the provider's URLs, are only in the log."""
+    """Raised if a provider can't be reached or returned an invalid response. The message is public, so
+    details, including the provider's URLs, are only in the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(
@@ -110,7 +109,7 @@ def _fetcher(allowed: str) -> Fetcher:
 def _send(
     fetcher: Fetcher, url: str, method: str, headers: dict[str, str], body: bytes | None = None
 ) -> Fetched:
-    """Send a request to the provider. Raises BadProvider."""
+    """Send a request to the provider. Raises BadProvider if there is no response."""
     try:
         return fetcher.fetch(url, method, headers, body, _LIMITS)
     except FetchError as error:
@@ -118,11 +117,12 @@ def _send(
 
 
 _cache: OwnCache[tuple[float, Any]] = OwnCache("sign-in providers", 1)
-"""Metadata and keys of a provider, with the time at which they were fetched."""
+"""A provider's metadata and keys, with the time when they were fetched."""
 
 
 def _fetch(context: Context, url: str, type: object, *, at_most: float = _KEEP_SECONDS) -> Any:
-    """Return the JSON document at a URL, at most ``at_most`` seconds old. Raises BadProvider."""
+    """Return the JSON document at a URL, at most ``at_most`` seconds old. Raises BadProvider if it can't be
+    fetched."""
     kept = _cache.of(context.db).get(url)
     if kept is not None and time.monotonic() - kept[0] < at_most:
         return kept[1]
@@ -153,8 +153,8 @@ def cookie_name(context: Context) -> str:
 
 
 def start(context: Context, wanted: str | None) -> ProviderRedirect:
-    """Return the URL to which to redirect the browser, and the value for its cookie. Raises Unavailable and
-    BadProvider."""
+    """Return the URL to redirect the browser to, and the value for its cookie. Raises Unavailable if no
+    provider is configured, and BadProvider if it can't be reached."""
     metadata = _metadata(context)
     pending = _Pending(
         nonce=secrets.token_urlsafe(24),
@@ -184,8 +184,8 @@ def start(context: Context, wanted: str | None) -> ProviderRedirect:
 def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> OidcSignIn:
     """Start a session for the person whom the provider authenticated.
 
-    ``binding``: the value of the browser's cookie. Raises Unauthorized, Forbidden, and BadProvider.
-    """
+    ``binding``: the value of the browser's cookie. Raises Unauthorized for an invalid response, Forbidden if
+    the person can't sign in, and BadProvider if the provider can't be reached."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, "oidc", query.state, _Pending)
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
@@ -234,7 +234,8 @@ def _exchange(context: Context, metadata: _Metadata, code: str, verifier: str) -
 
 def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str) -> Identity:
     client_id = context.settings.oidc_client_id
-    # Try the cached keys first. A token signed with a newer key fetches them again, at most every ten seconds.
+    # Try the cached keys first. For a token signed with a newer key, they are refetched, at most every ten
+    # seconds.
     for at_most in (_KEEP_SECONDS, 10):
         keys = _fetch(context, metadata.jwks_uri, dict, at_most=at_most)
         try:
@@ -250,7 +251,7 @@ def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, 
 
     ``keys``: the provider's JSON Web Key Set.
     """
-    # Loading these modules takes a tenth of the startup time, and most servers don't use OpenID Connect.
+    # Loading these modules would take a tenth of the startup time, and most servers don't use OpenID Connect.
     from joserfc import jwt
     from joserfc.errors import JoseError
     from joserfc.jwk import KeySet

@@ -19,8 +19,8 @@ _PAYLOAD = sealed_column("one_time_secrets", "payload", "hash")
 def issue(
     tx: Transaction, sealer: Sealer, purpose: str, payload: msgspec.Struct, lifetime: int, secret: str = ""
 ) -> str:
-    """Store a payload under a secret and return the secret. By default, the secret is new. ``lifetime``: the
-    time in milliseconds during which it is valid."""
+    """Store a payload under a secret, and return the secret. By default, a new secret is generated.
+    ``lifetime``: the milliseconds for which the secret is valid."""
     secret = secret or secrets.token_urlsafe(32)
     hashed = hash_token(secret)
     tx.insert(
@@ -46,7 +46,7 @@ def peek(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[
 
 
 def redeem(tx: Transaction, sealer: Sealer, purpose: str, secret: str, type: type[T]) -> T | None:
-    """Use up the secret and return its payload, or None if the secret is unknown, used, or expired."""
+    """Use up the secret, and return its payload, or None if the secret is unknown, used, or expired."""
     hashed = hash_token(secret)
     row = tx.one(
         "DELETE FROM one_time_secrets WHERE hash = :hash AND purpose = :purpose RETURNING payload, expires_at",

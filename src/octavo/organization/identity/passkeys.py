@@ -1,10 +1,9 @@
-"""Passkeys (WebAuthn): registered, renamed, and removed by their owner, and used instead of a password or a
+"""Passkeys (WebAuthn), which their owners register, rename, and remove, and use instead of a password or a
 code.
 
 The library checks the origin (always that of the app), the host that a passkey is bound to, and the
-signature. This module does the rest: a challenge expires quickly and can be used once, for one purpose; and
-an authenticator's counter must increase, or the authenticator has been cloned.
-"""
+signature. This module does the rest: a challenge expires quickly and can be used only once, for one purpose;
+and if an authenticator's counter doesn't increase, the authenticator has been cloned."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ T = TypeVar("T")
 MAX_PASSKEYS = 20
 """Maximum number of passkeys per account."""
 LIFETIME = 5 * 60_000
-"""Time in milliseconds between a challenge and the browser's response."""
+"""Milliseconds allowed between a challenge and the browser's response."""
 
 _UNREADABLE = (
     ValueError,
@@ -103,7 +102,7 @@ class _PendingRegistration(Struct):
 
 class _PendingAuthentication(Struct):
     """Pending authentication. ``user_id``: the required owner of the passkey; None accepts any passkey whose
-    user the authenticator verified. ``first``: the proof of the first factor."""
+    user the authenticator verified. ``first``: proof of the first factor."""
 
     state: JsonObject
     user_id: str | None
@@ -111,7 +110,7 @@ class _PendingAuthentication(Struct):
 
 
 class AcceptedPasskey(Struct, frozen=True):
-    """Successful authentication with a passkey. ``first``: the same as in ``start_authentication``."""
+    """Successful authentication with a passkey. ``first``: see ``start_authentication``."""
 
     user_id: str
     first: str | None
@@ -183,7 +182,8 @@ def has_any(tx: Transaction, user_id: str) -> bool:
 
 
 def start_registration(tx: Transaction, context: Context, user: UserRow) -> tuple[str, JsonObject]:
-    """Return a challenge and the options for creating a passkey. Raises Conflict if the limit is reached."""
+    """Return a challenge and the options for creating a passkey. Raises Conflict if the user has the maximum
+    number of passkeys."""
     from fido2.webauthn import (
         PublicKeyCredentialUserEntity,
         ResidentKeyRequirement,
@@ -216,8 +216,8 @@ class ProvedPasskey(Struct, frozen=True):
 def finish_registration(
     context: Context, user_id: str, challenge: str, made: MadeCredential
 ) -> ProvedPasskey:
-    """Verify a new passkey and use up its challenge. Raises BadRequest for an unknown challenge or an invalid
-    passkey."""
+    """Verify a new passkey, and use up its challenge. Raises BadRequest for an unknown challenge or an
+    invalid passkey."""
     from fido2.utils import websafe_encode
 
     with context.db.write() as tx:
@@ -245,8 +245,9 @@ def finish_registration(
 
 
 def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> PasskeyRow:
-    """Save a verified passkey. Raises Conflict if it is already registered or the limit is reached."""
-    # Others may have been added since the registration started.
+    """Save a verified passkey. Raises Conflict if the passkey is already registered or the limit is
+    reached."""
+    # Other passkeys may have been added since the registration started.
     if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
         raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
@@ -275,9 +276,8 @@ def start_authentication(
 ) -> tuple[str, JsonObject]:
     """Return a challenge and the options for signing it.
 
-    Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first``: a
-    proof of the first factor, which is returned with the result.
-    """
+    Without ``user_id``, any passkey is accepted and the authenticator must verify its user. ``first``: proof
+    of the first factor, which is returned with the result."""
     from fido2.webauthn import UserVerificationRequirement
 
     options, state = _server(context.settings).authenticate_begin(
@@ -333,7 +333,7 @@ def finish_authentication(
         return RejectedPasskey(user_id, "wrong answer")
     counter = AuthenticatorData(websafe_decode(used.response.authenticator)).counter
     with context.db.write() as tx:
-        # An authenticator with a counter has been cloned if its counter does not increase.
+        # An authenticator with a counter has been cloned if its counter doesn't increase.
         counted = tx.run(
             """UPDATE passkeys SET counter = :counter, last_used_at = :at
                WHERE id = :id AND (counter < :counter OR (counter = 0 AND :counter = 0))""",
@@ -361,7 +361,7 @@ def _call_library(work: Callable[[], T]) -> T | None:
 
 
 class StartedPasskey(Struct):
-    """Challenge with ``options`` for the browser in WebAuthn's JSON form (`parseCreationOptionsFromJSON`,
+    """Challenge with ``options`` for the browser in WebAuthn's JSON format (`parseCreationOptionsFromJSON`,
     `parseRequestOptionsFromJSON`)."""
 
     challenge: str

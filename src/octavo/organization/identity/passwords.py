@@ -1,5 +1,5 @@
-"""Passwords: argon2id with limited concurrency, and the same amount of work whether or not there is a
-password to compare."""
+"""Passwords, hashed with argon2id with limited concurrency. The work is the same whether or not there is a
+password to compare with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from octavo.kit.db.database import Transaction
 MIN_LENGTH = 10
 MAX_LENGTH = 1000
 _HASHER = PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=1, type=Type.ID)
-# Each hash takes 64 MiB and a core for a tenth of a second, so a flood of sign-ins is queued and then
+# Each hash takes 64 MiB, and a core for a tenth of a second, so a flood of sign-ins is queued and then
 # rejected.
 _SLOTS = threading.BoundedSemaphore(2)
 _WAIT = 10.0
@@ -35,7 +35,8 @@ def _with_slot(work: str, *arguments: str) -> str | bool:
 
 @cache
 def _dummy_hash() -> str:
-    """Return a hash that matches no password, so that verifying it takes as long as for a real one."""
+    """Return a hash that doesn't match any password, so that verifying a password against it takes as long as
+    for a real one."""
     return _HASHER.hash("no password has this text \0")
 
 
@@ -54,7 +55,8 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Return whether the password matches. Without a stored hash, the check takes as long and returns False."""
+    """Return whether the password matches. Without a stored hash, the check takes just as long and returns
+    False."""
     try:
         fits = bool(_with_slot("verify", stored or _dummy_hash(), password[:MAX_LENGTH]))
     except (VerificationError, InvalidHashError):

@@ -1,15 +1,16 @@
-"""Safe redirects after sign-in, which target Octavo's own pages and never another site."""
+"""Safe redirects after sign-in, which lead only to Octavo's own pages and never to another site."""
 
 from __future__ import annotations
 
 import re
 
-# One slash, followed by anything but a slash or backslash, which browsers read as the start of a host name.
+# One slash, followed by anything other than a slash or backslash, which browsers would read as the start of a
+# host name.
 _LOCAL = re.compile(r"/(?![/\\])[^\x00-\x20\\\x7f-\U0010ffff]{0,2000}")
 
 
 def local_path(wanted: str | None) -> str:
-    """Return ``wanted`` if it is a path on this server, and ``/`` otherwise.
+    """Return ``wanted`` if it is a path on this server; otherwise, ``/``.
 
     >>> local_path("/o/1?tab=2"), local_path("//evil.example"), local_path("https://evil.example")
     ('/o/1?tab=2', '/', '/')

@@ -28,11 +28,11 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
 def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
     """End the sessions and revoke the tokens of a member who leaves an organization.
 
-    Call this after disabling or removing the member. If the person is in no other organization, all their
-    sessions and tokens end. Otherwise, those that aren't bound to this organization remain but no longer
-    reach it, because each request checks the membership. People who never accepted the membership always keep
-    theirs, because an organization must not be able to sign people out by adding and removing them.
-    """
+    Call this after disabling or removing the member. If the person isn't in any other organization, all their
+    sessions end and all their tokens are revoked. Otherwise, those that aren't bound to this organization
+    remain, but no longer give access to it, because each request checks the membership. People who never
+    accepted the membership always keep their sessions and tokens, because an organization must not be able to
+    sign people out by adding and removing them."""
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,
@@ -56,8 +56,8 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
 
 
 def deactivate_account(tx: Transaction, user_id: str) -> None:
-    """Deactivate an account and end its sessions and tokens. Raises Conflict for the last administrator of an
-    organization."""
+    """Deactivate an account, end its sessions, and revoke its tokens. Raises Conflict for the last
+    administrator of an organization."""
     administered = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
         user=user_id,
@@ -69,7 +69,7 @@ def deactivate_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Disable a member and end their access. Return False if they were already disabled. Raises Conflict for
+    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict for
     the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = disable_membership(tx, organization_id, user_id)

@@ -1,5 +1,5 @@
-"""Sign-in and sign-out; sessions, tokens, password, and two-factor authentication of the caller; service
-accounts."""
+"""Operations for signing in and out; the caller's sessions, tokens, password, and two-factor authentication;
+and service accounts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from .tokens import issue_token
 operation = Area("access").operation
 
 _DISCOVERIES = 600
-"""Maximum number of lookups of sign-in methods from one IP address in a window of ``attempts``."""
+"""Maximum number of lookups of sign-in methods from one IP address per window of ``attempts``."""
 
 
 def _reply(call: Call, outcome: signing_in.Outcome, cookie: bool) -> Reply:
@@ -121,7 +121,7 @@ def sign_in(call: Call, body: wire.SignIn) -> Reply:
     in_maintenance=True,
 )
 def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
-    """Complete a sign-in that requires a code. Accepts a recovery code as well."""
+    """Complete a sign-in that requires a code. Also accepts a recovery code."""
     return _reply(
         call, signing_in.with_code(call.context, browser_of(call), body.challenge, body.code), body.cookie
     )
@@ -138,8 +138,8 @@ def sign_in_with_code(call: Call, body: wire.SignInWithCode) -> Reply:
     in_maintenance=True,
 )
 def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
-    """Create a challenge for a passkey, with the options for the browser. The challenge can be used once,
-    within five minutes. The response does not reveal whether an account has a passkey."""
+    """Create a challenge for a passkey, with the options for the browser. The challenge expires after five
+    minutes and can be used only once. The response doesn't reveal whether an account has a passkey."""
     started = signing_in.start_passkey(call.context, browser_of(call), body.challenge)
     return Reply(passkeys.present_started(started), headers={"cache-control": "no-store"})
 
@@ -187,7 +187,7 @@ def request_sign_in_link(call: Call, body: wire.SignInLinkRequest) -> None:
     in_maintenance=True,
 )
 def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
-    """Start a session with the secret of an emailed link. The link can be used once."""
+    """Start a session with the secret from an emailed link. The link can be used only once."""
     return _reply(
         call, signing_in.with_link(call.context, browser_of(call), body.link, body.code), body.cookie
     )
@@ -199,9 +199,8 @@ def sign_in_with_link(call: Call, body: wire.SignInWithLink) -> Reply:
 def discover_sign_in(call: Call, body: wire.Discover) -> wire.SignInWays:
     """List the sign-in methods for an email address.
 
-    The result depends only on the domain of the address and the server's settings, so it does not reveal
-    whether an account exists.
-    """
+    The result depends only on the domain of the address and the server's settings, so it doesn't reveal
+    whether an account exists."""
     domain = body.email.strip().lower().rpartition("@")[2]
     with call.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("discover", call.client, _DISCOVERIES))
@@ -262,7 +261,7 @@ def start_oidc(call: Call, query: oidc.OidcStartQuery) -> Reply:
     browsed=True,
 )
 def finish_oidc(call: Call, query: oidc.CallbackQuery) -> Reply:
-    """Handle the browser's return from the provider: start a session, and redirect to the app."""
+    """Handle the browser's return from the provider: start a session, and redirect the browser to the app."""
     finished = oidc.finish(
         call.context, browser_of(call), cookie(call, oidc.cookie_name(call.context)) or "", query
     )
@@ -319,8 +318,8 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
     "proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384, in_maintenance=True
 )
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
-    """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
-    changed within 15 minutes of this call or of signing in."""
+    """Confirm the caller's identity. For 15 minutes after this call, or after signing in, passwords,
+    two-factor authentication, sessions, and tokens can be changed."""
     return wire.ProvedIdentity(
         iso(
             proof.confirm_identity(call.context, call.client, caller.actor, body.password, body.code)
@@ -331,7 +330,8 @@ def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wi
 
 @operation("setPassword", "PUT", "/user/password", needs=Can.CHANGE_SIGN_IN, errors=(409,), body_limit=16_384)
 def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
-    """Set the caller's password and end their other sessions. Returns 409 if the server's directory manages it."""
+    """Set the caller's password, and end their other sessions. Returns 409 if the server's directory manages
+    the password."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
         if is_from_directory(tx, call.settings, caller.user_id):
@@ -350,9 +350,8 @@ def set_password(call: Call, caller: SignedIn, body: wire.SetPassword) -> None:
 def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> None:
     """Set the name, email address, and password of the first administrator, and end their other sessions.
 
-    `email` is required if the server's settings don't name the first administrator, and can't be changed
-    otherwise. Returns 409 for all other accounts, and once the account is set up.
-    """
+    `email` is required if the server's settings don't specify the first administrator; otherwise, it can't be
+    changed. Returns 409 for all other accounts, and once the account is set up."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
         assert user is not None
@@ -432,7 +431,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
     returns=wire.RecoveryCodes,
 )
 def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> Reply:
-    """Replace the recovery codes. The old codes are no longer valid."""
+    """Replace the recovery codes. The old codes stop working."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
         sessions.require_still_signed_in(tx, call.actor)
@@ -443,7 +442,7 @@ def renew_recovery_codes(call: Call, caller: SignedIn, body: wire.CodeBody) -> R
 
 @operation("endMfa", "POST", "/user/mfa/end", needs=Can.CHANGE_SIGN_IN)
 def end_mfa(call: Call, caller: SignedIn, body: wire.CodeBody) -> None:
-    """Turn off two-factor authentication. Requires a code or a recovery code."""
+    """Turn off two-factor authentication. Requires an authenticator code or a recovery code."""
     _require_code(call, caller.user_id, body.code)
     with call.db.write() as tx:
         sessions.require_still_signed_in(tx, call.actor)
@@ -472,8 +471,8 @@ def list_passkeys(call: Call, caller: SignedIn) -> wire.Passkeys:
     errors=(409, 503),
 )
 def start_passkey(call: Call, caller: SignedIn) -> Reply:
-    """Create a challenge for a new passkey, with the options for the browser. The challenge can be used once,
-    within five minutes."""
+    """Create a challenge for a new passkey, with the options for the browser. The challenge expires after
+    five minutes and can be used only once."""
     with call.db.write() as tx:
         sessions.require_still_signed_in(tx, call.actor)
         user = find_user(tx, caller.user_id)
@@ -516,8 +515,8 @@ def update_passkey(call: Call, caller: SignedIn, passkey_id: str, body: wire.Upd
 
 @operation("removePasskey", "DELETE", "/user/passkeys/{passkeyId}", needs=Can.CHANGE_SIGN_IN)
 def remove_passkey(call: Call, caller: SignedIn, passkey_id: str) -> bool:
-    """Remove one of the caller's passkeys. It can no longer be used to sign in; sessions that were started
-    with it continue."""
+    """Remove one of the caller's passkeys. The passkey can no longer be used to sign in, but sessions that
+    were started with it continue."""
     with call.db.write() as tx:
         if not passkeys.remove(tx, caller.user_id, passkey_id):
             return False
@@ -551,10 +550,9 @@ def list_personal_tokens(call: Call, caller: SignedIn, query: PageQuery) -> List
     body_limit=16_384,
 )
 def create_personal_token(call: Call, caller: SignedIn, body: wire.CreateToken) -> Reply:
-    """Create a token for the caller. Its secret is only in this response and can't be retrieved again.
+    """Create a token for the caller. Only this response contains its secret, which can't be retrieved again.
 
-    A token that is created in a session of one organization works only in that organization.
-    """
+    A token created in a session that is limited to one organization works only in that organization."""
     actor: Actor = call.actor
     with call.db.write() as tx:
         sessions.require_still_signed_in(tx, call.actor)
@@ -598,7 +596,7 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
-    """Create a member that is not a person. It acts through its tokens, in this organization only."""
+    """Create a member that isn't a person. It acts through its tokens, and only in this organization."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}
@@ -609,7 +607,7 @@ def create_service_account(
 
 @operation("deleteServiceAccount", "DELETE", _ACCOUNTS + "/{serviceAccountId}", needs=Can.ADMIN)
 def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) -> bool:
-    """Delete a service account and revoke its tokens immediately. Content that it created is kept."""
+    """Delete a service account, and revoke its tokens immediately. Content that it created is kept."""
     with call.db.write() as tx:
         if not store.is_service_account(tx, org.organization_id, service_account_id):
             return False
@@ -647,8 +645,8 @@ def list_service_account_tokens(
 def create_service_account_token(
     call: Call, org: OrgAccess, service_account_id: str, body: wire.CreateToken
 ) -> Reply:
-    """Create a token for a service account that works only in this organization. Its secret is only in this
-    response."""
+    """Create a token for a service account that works only in this organization. Only this response contains
+    its secret."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
         row, secret = issue_token(
@@ -669,7 +667,7 @@ def create_service_account_token(
     "revokeServiceAccountToken", "DELETE", _ACCOUNTS + "/{serviceAccountId}/tokens/{tokenId}", needs=Can.ADMIN
 )
 def revoke_service_account_token(call: Call, org: OrgAccess, service_account_id: str, token_id: str) -> bool:
-    """Revoke a token of a service account immediately."""
+    """Revoke a service account's token immediately."""
     with call.db.write() as tx:
         _require_service_account(tx, org, service_account_id)
         if not revoke_token(tx, service_account_id, token_id):

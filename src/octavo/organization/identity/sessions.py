@@ -21,7 +21,8 @@ Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * DAY
 PROVIDER_LIFETIME = 12 * HOUR
-"""Lifetime in milliseconds of sessions from an identity provider, which is asked again twice a day."""
+"""Lifetime in milliseconds of sessions from an identity provider, which is asked for confirmation twice a
+day."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -60,8 +61,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization that it reaches. The secret can't be
-    retrieved later."""
+    """Start a session. ``organization_id``: the only organization that it gives access to. The secret can't
+    be retrieved later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
@@ -103,7 +104,8 @@ def has_never_signed_in(tx: Transaction, user_id: str) -> bool:
 
 
 def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
-    """Raise Unauthorized if the session or token of a request has ended since the request was authorized.
+    """Raise Unauthorized if a request's session ended or its token was revoked after the request was
+    authorized.
 
     Check this in the transaction that changes how a user signs in. Otherwise, a person who loses access at
     that moment could keep a way to sign in.
@@ -116,7 +118,7 @@ def require_still_signed_in(tx: Transaction, actor: Actor) -> None:
 def list_sessions(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[SessionRow]:
-    """Return the active sessions of a user, newest first. ``only``: the organization to limit them to."""
+    """Return the active sessions of a user, newest first. ``only``: an organization to limit the list to."""
     alive = "FROM sessions WHERE user_id = :user AND expires_at > :now AND last_used_at > :used"
     if only is not None:
         alive += " AND organization_id = :only"
@@ -141,7 +143,7 @@ def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow |
 
 
 def end(tx: Transaction, user_id: str, session_id: str) -> bool:
-    """End a session of the user. Return False if it did not exist."""
+    """End a session of the user. Return False if it doesn't exist."""
     return tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id) > 0
 
 

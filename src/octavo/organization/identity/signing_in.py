@@ -1,8 +1,8 @@
-"""Sign-in with a password, an emailed link, a passkey, and a code for two-factor authentication.
+"""Sign in with a password, an emailed link, a passkey, and a code for two-factor authentication.
 
 An unknown email address gets the same response as a wrong password, after the same work. A request for a link
-gets the same response whether or not a link is sent, because the job that sends it looks up the person.
-"""
+gets the same response whether or not a link is sent, because it is the job sending the link that looks up the
+person."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ FIRST_LINK_LIFETIME = 24 * 60 * 60_000
 CHALLENGE_LIFETIME = 5 * 60_000
 CODE_TRIES = 10
 _LINKS = 5
-"""Maximum number of links emailed to one email address in a window of ``attempts``, which is as long as a
-link is valid."""
+"""Maximum number of links emailed to one email address per window of ``attempts``, which is as long as a link
+is valid."""
 _SWEEP_EVERY = 3600
 
 
@@ -78,7 +78,7 @@ class _Challenge(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, email: str) -> _Person | None:
-    """Return a person who can sign in: they are not deactivated and not a service account."""
+    """Return a person who can sign in: not a service account, and not deactivated."""
     row = tx.one(
         "SELECT id, password_hash FROM users WHERE email = :email AND disabled = 0 AND kind = 'person'",
         email=email.strip().lower(),
@@ -138,7 +138,8 @@ def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challen
 
 
 def with_code(context: Context, browser: Browser, challenge: str, code: str) -> CompletedSignIn:
-    """Complete a sign-in with a code. Raises Unauthorized and TooManyRequests."""
+    """Complete a sign-in with a code. Raises Unauthorized for a wrong code, and TooManyRequests after too
+    many attempts."""
     payload = context.signer.verify("second-factor", challenge)
     if payload is None:
         raise Unauthorized("This sign-in attempt has expired. Sign in again.")
@@ -170,8 +171,9 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
-    """Return a challenge and options for a passkey, for a whole sign-in or, with ``challenge``, instead of
-    its code. Raises Unauthorized, TooManyRequests, and Unavailable."""
+    """Return a challenge and options for a passkey, for a complete sign-in or, with ``challenge``, instead of
+    a code. Raises Unauthorized for an invalid challenge, TooManyRequests after too many attempts, and
+    Unavailable if passkeys aren't supported at this URL."""
     first = None
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)
@@ -224,8 +226,8 @@ def log_failed_sign_in(context: Context, email: str, method: str, client: str) -
 
 
 def request_link(context: Context, browser: Browser, email: str) -> None:
-    """Enqueue an email with a link to the person with this email address, if any. Raises TooManyRequests and
-    Unavailable."""
+    """Enqueue an email with a link to the person with this email address, if any. Raises TooManyRequests
+    after too many requests, and Unavailable if the server doesn't send email."""
     if not context.settings.smtp_url:
         raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
@@ -269,7 +271,8 @@ def issue_first_link(tx: Transaction, sealer: Sealer, user_id: str) -> str | Non
 
 
 def with_link(context: Context, browser: Browser, secret: str, code: str | None) -> Outcome:
-    """Sign in with a link's secret. The secret can be used once. Raises Unauthorized."""
+    """Sign in with a link's secret. The secret can be used only once. Raises Unauthorized if it is
+    invalid."""
     with context.db.write() as tx:
         link = one_time.redeem(tx, context.sealer, "link", secret, _Link)
         user = find_user(tx, link.user_id) if link is not None else None

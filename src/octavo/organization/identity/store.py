@@ -1,4 +1,4 @@
-"""Database access for tokens and service accounts. Rows are returned as frozen records."""
+"""Read and write tokens and service accounts in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _token(row: Row) -> TokenRow:
 def list_tokens(
     tx: Transaction, user_id: str, limit: int, page: str | None, *, only: str | None = None
 ) -> Slice[TokenRow]:
-    """Return the active tokens of a user, newest first. ``only``: the organization to limit them to."""
+    """Return the active tokens of a user, newest first. ``only``: an organization to limit the list to."""
     alive = "FROM tokens WHERE user_id = :user AND revoked_at IS NULL"
     if only is not None:
         alive += " AND organization_id = :only"
@@ -56,7 +56,7 @@ def find_token_by_secret(tx: Transaction, hashed: str) -> TokenRow | None:
 
 
 def insert_service_account(tx: Transaction, organization_id: str, name: str, role: str) -> ServiceAccountRow:
-    """Create a user that is not a person, as a member of the organization. No one can sign in as this user."""
+    """Create a user that isn't a person, as a member of the organization. No one can sign in as this user."""
     user = insert_managed(tx, organization_id, "service", name)
     upsert_member(tx, organization_id, user.id, role)
     return ServiceAccountRow(user.id, name, role, user.created_at)
@@ -83,7 +83,7 @@ def is_service_account(tx: Transaction, organization_id: str, account_id: str) -
 
 
 def disable_service_account(tx: Transaction, organization_id: str, account_id: str) -> None:
-    """Deactivate the account and end its membership. It remains the author of its content."""
+    """Deactivate the account, and end its membership. It remains the author of its content."""
     disable_account(tx, account_id)
     delete_membership(tx, organization_id, account_id)
 
@@ -91,8 +91,7 @@ def disable_service_account(tx: Transaction, organization_id: str, account_id: s
 def list_domain_organizations(tx: Transaction, domain: str) -> list[str]:
     """Return the IDs of organizations that verified this email domain.
 
-    A domain of a public email provider belongs to no one, even if it was once recorded.
-    """
+    A public email provider's domain doesn't belong to any organization, even if it was once recorded."""
     if is_free_mail(domain):
         return []
     rows = tx.all(

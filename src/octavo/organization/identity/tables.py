@@ -1,4 +1,4 @@
-"""Declarations of the sign-in tables."""
+"""Declare the tables for sign-in."""
 
 from __future__ import annotations
 

@@ -23,12 +23,11 @@ def issue_token(
     expires_at: str | None,
     organization_id: str | None,
 ) -> tuple[TokenRow, str]:
-    """Create a token for ``owner_id`` and return it with its secret. ``organization_id``: the only
-    organization that it reaches.
+    """Create a token for ``owner_id``, and return it with its secret. ``organization_id``: the only
+    organization that it gives access to.
 
-    Raises BadRequest, and Forbidden for a token with more scopes, a wider reach, or a later expiration than
-    the calling token or session.
-    """
+    Raises BadRequest for invalid values, and Forbidden for a token with more scopes, a wider reach, or a
+    later expiration than the calling token or session."""
     person = require_person(actor)
     if not is_within_scopes(scopes, person.scopes):
         raise Forbidden("scopes: a token can't create a token with more scopes than its own")

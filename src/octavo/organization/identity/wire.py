@@ -1,4 +1,4 @@
-"""Wire types of sign-in, sessions, tokens, and two-factor authentication."""
+"""Wire format of sign-in, sessions, tokens, and two-factor authentication."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=NOT_BLANK)]
 
 
 class SignIn(Struct):
-    """Body of a sign-in. ``code``: the code for two-factor authentication. ``cookie``: whether to also keep
-    the session in a cookie.
+    """Request body of a sign-in. ``code``: the code for two-factor authentication. ``cookie``: whether to
+    also keep the session in a cookie.
 
     ``device``: the value from an earlier sign-in on this device, so that failed attempts by others don't
     count.
@@ -104,8 +104,8 @@ class SetPassword(Struct):
 
 
 class SetUpAccount(Struct, rename="camel"):
-    """Body of the first administrator's setup. ``email``: the email address; required if the settings don't
-    specify it."""
+    """Request body of the first administrator's setup. ``email``: the email address; required if the settings
+    don't specify it."""
 
     display_name: DisplayName
     password: Password
@@ -113,14 +113,14 @@ class SetUpAccount(Struct, rename="camel"):
 
 
 class ProveIdentity(Struct):
-    """Body of a confirmation. ``code``: the code for two-factor authentication."""
+    """Request body of a confirmation. ``code``: the code for two-factor authentication."""
 
     password: Password
     code: Code | None = None
 
 
 class ProvedIdentity(Struct, rename="camel"):
-    """Time until which the session can change how its owner signs in."""
+    """Time until which the session can change its owner's sign-in methods."""
 
     proved_until: str
 
@@ -144,8 +144,8 @@ class RecoveryCodes(Struct, rename="camel"):
 
 
 class StartPasskeySignIn(Struct):
-    """Body for starting a passkey sign-in. ``challenge``: the challenge from a sign-in that requires a code;
-    by default, the passkey is the whole sign-in."""
+    """Request body for starting a passkey sign-in. ``challenge``: the challenge from a sign-in that requires
+    a code; by default, the passkey is all that is needed."""
 
     challenge: Secret | None = None
 
@@ -157,7 +157,7 @@ class SignInWithPasskey(Struct):
 
 
 class RegisterPasskey(Struct):
-    """Body for saving a passkey. ``name``: the name chosen by its owner."""
+    """Request body for saving a passkey. ``name``: the name chosen by its owner."""
 
     challenge: Secret
     credential: MadeCredential
@@ -181,8 +181,8 @@ class Passkeys(Struct):
 
 
 class CreateToken(Struct, rename="camel"):
-    """Body for creating a token. ``scopes``: the scopes; by default, the token has all permissions of its
-    owner. ``expiresAt``: the expiration (ISO 8601); by default, the token never expires."""
+    """Request body for creating a token. ``scopes``: the scopes; by default, the token has all of its owner's
+    permissions. ``expiresAt``: the expiration time (ISO 8601); by default, the token never expires."""
 
     name: Name
     scopes: Annotated[list[str], Meta(min_length=1, max_length=50)] | None = None

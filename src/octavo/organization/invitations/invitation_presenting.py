@@ -1,4 +1,4 @@
-"""Present an invitation to the holder of its secret, and invite links to those who manage them."""
+"""Present an invitation to the holder of its secret, and invite links to the people who manage them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .wire import InviteLink, InvitingOrganization, ShownInvitation
 
 
 def present_by_secret(tx: Transaction, context: Context, secret: str) -> ShownInvitation:
-    """Return the invitation or link with this secret. Raises the same NotFound if it is unknown, used,
+    """Return the invitation or link with this secret. Raises the same NotFound whether it is unknown, used,
     expired, or invalid."""
     organization_id = find_organization_of_link(tx, secret)
     link = (

@@ -1,4 +1,4 @@
-"""Invite links: create and list them, and join with them. The ID is the secret."""
+"""Create and list invite links, and join with them. A link's ID is the secret."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ Place = SpaceAccess | CollectionAccess | None
 
 
 def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) -> Place:
-    """Return the target of a link for a caller who can invite people there. Raises NotFound and Forbidden."""
+    """Return the target of a link for a caller who can invite people to it. Raises NotFound if the caller
+    can't see the target, and Forbidden if they can't invite people to it."""
     kind, id = target
     if kind == "organization":
         if org.role != "admin":
@@ -51,7 +52,7 @@ def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) ->
 
 
 def _require_own(place: Place, role: str | None) -> None:
-    """Raise Forbidden for a role above the caller's own there, and BadRequest for a role that grants no
+    """Raise Forbidden for a role above the caller's own, and BadRequest for a role that doesn't grant
     access."""
     if place is None:
         return
@@ -68,9 +69,8 @@ def create(
 ) -> LinkRow:
     """Create a link that grants a role in the organization, a space, or a collection.
 
-    Raises NotFound for a space or collection of another organization, and Forbidden if the organization has
-    turned off invite links or the role is above the caller's own.
-    """
+    Raises NotFound for another organization's space or collection, and Forbidden if the organization has
+    turned off invite links or the role is above the caller's own."""
     place = enter_target(tx, org, target)
     require_links(tx, org.organization_id)
     _require_own(place, role)
@@ -89,7 +89,8 @@ def require_links(tx: Transaction, organization_id: str) -> None:
 
 
 def get(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> LinkRow:
-    """Return a link that the caller can manage. Raises NotFound and Forbidden."""
+    """Return a link that the caller can manage. Raises NotFound if it doesn't exist, and Forbidden if the
+    caller can't manage it."""
     link = store.find_link(tx, context.sealer, org.organization_id, link_id)
     if link is None:
         raise NotFound("This organization has no such invite link.")
@@ -98,7 +99,7 @@ def get(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> Link
 
 
 def update(tx: Transaction, context: Context, org: OrgAccess, link: LinkRow, given: str | None) -> LinkRow:
-    """Change the role of a link. Raises NotFound, and Forbidden like ``create``."""
+    """Change the role of a link. Raises the same errors as ``create``."""
     if given != link.role:
         target = (link.target_type, link.target_id)
         place = enter_target(tx, org, target)
@@ -125,8 +126,8 @@ def delete(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> b
 def join(
     tx: Transaction, context: Context, actor: Actor, organization_id: str, link_id: str, user_id: str
 ) -> bool:
-    """Grant the caller the role of the link, unless they already have a higher one. Return False if the link
-    does not exist for them."""
+    """Grant the caller the role of the link, unless they already have a higher one. Return False if they
+    can't use the link."""
     link = find_usable_link(tx, context, organization_id, link_id)
     if link is None:
         return False

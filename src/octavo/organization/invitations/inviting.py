@@ -1,10 +1,10 @@
 """Invite email addresses and accept invitations.
 
-An existing account is added immediately only if its email address is verified; otherwise, an account that someone else
-created with the address would get access. The membership is not accepted yet: the person can use it, but the
-organization's identity provider and directory get no control over the account. An invitation can be accepted once, by
-the account with its address, and is void when the person who created it no longer administers the organization.
-"""
+An existing account is added immediately only if its email address is verified; otherwise, an account that
+someone else created with the address would get access. The membership isn't accepted yet: the person can use
+it, but the organization's identity provider and directory get no control over the account. An invitation can
+be accepted only once, by the account with its address, and becomes void if the person who created it no
+longer administers the organization."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ from . import store
 @dataclass
 class Invited:
     """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``: the
-    addresses whose accounts also belong to other organizations, so that the identity provider does not vouch
-    for them. ``links``: the addresses with links to pass on, if the server sends no email."""
+    addresses whose accounts also belong to other organizations, so that the identity provider doesn't vouch
+    for them. ``links``: the addresses with links to pass on, if the server doesn't send email."""
 
     users: list[str] = field(default_factory=list)
     not_sso: list[str] = field(default_factory=list)
@@ -68,12 +68,11 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Add people with an account as members and invite the others. ``people``: the email addresses with their
-    roles.
+    """Add people who have accounts as members, and invite the others. ``people``: the email addresses with
+    their roles.
 
-    Raises LimitReached if the organization can't have more members, TooManyRequests if ``invited_by`` invites too
-    many people, or an address receives too many emails, within a day.
-    """
+    Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
+    invites too many people or an address receives too many emails within a day."""
     most = context.settings.invitations_per_day
     message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
     spend(tx, "invitations", invited_by, most, message, len(people))
@@ -90,7 +89,7 @@ def invite(
             _add(tx, actor, organization_id, user.id, role, sso=as_sso)
             answer.users.append(user.id)
         else:
-            # The inviter can do something about it, unlike the invited person, who would be refused later.
+            # The inviter can fix this, unlike the invited person, who would be rejected later.
             require_room(tx, organization_id, "members")
             secret = "" if mailing else secrets.token_urlsafe(32)
             invitation_id = store.put_invitation(
@@ -179,8 +178,7 @@ def invite_account(
     """Invite the account with this email address until the invitation is revoked. The person accepts it by
     signing in.
 
-    The result reveals nothing about the account, not even whether it exists.
-    """
+    The result doesn't reveal anything about the account, not even whether it exists."""
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )
@@ -209,7 +207,7 @@ def _delete(tx: Transaction, actor: Actor, invitation: store.InvitationRow) -> N
 
 
 def join_with_invitation(tx: Transaction, actor: Actor, organization_id: str, key: str, user_id: str) -> bool:
-    """Make the caller a member with an invitation for their email address, and use up the invitation. Return
+    """Make the caller a member using an invitation for their email address, and use up the invitation. Return
     False if there is no such invitation for them.
 
     ``key``: the secret of the invitation, or its ID for an account with a verified address.
@@ -237,12 +235,12 @@ def decline(tx: Transaction, actor: Actor, invitation_id: str, user_id: str) -> 
 
 
 def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str, hashed: str) -> str:
-    """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound and
-    Conflict.
+    """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound for
+    an invalid invitation, and Conflict if the address has an account.
 
-    Someone else may already have created an unverified account with the address. An emailed invitation verifies the
-    address, so that account becomes theirs, and everything that the other person set up is removed.
-    """
+    Someone else may already have created an unverified account with the address. An emailed invitation
+    verifies the address, so that account is handed over to the invited person, and everything that the other
+    person set up is removed."""
     invitation = get_invitation(tx, secret)
     user = find_user_by_email(tx, invitation.email)
     if user is None:
@@ -264,7 +262,7 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
 
 def hash_new_password(tx: Transaction, secret: str, password: str) -> str:
     """Return the hash of an acceptable password. It is computed only for holders of an invitation's secret.
-    Raises NotFound and BadRequest."""
+    Raises NotFound for an invalid secret, and BadRequest for an unacceptable password."""
     require_acceptable_password(password, get_invitation(tx, secret).email)
     return hash_password(password)
 
@@ -301,7 +299,7 @@ def _if_still_valid(tx: Transaction, found: store.InvitationRow | None) -> store
 def _use_up(
     tx: Transaction, by: Actor | Stranger, invitation: store.InvitationRow, user_id: str, *, member: bool
 ) -> bool:
-    """Use up the invitation by deleting it. Return False if it was already used concurrently."""
+    """Use up the invitation by deleting it. Return False if another request used it first."""
     if store.delete_invitation(tx, invitation.organization_id, invitation.id) is None:
         return False
     organization_id = invitation.organization_id

@@ -47,9 +47,9 @@ _LINK = _LINKS + "/{inviteId}"
 
 @operation("inviteUsersToOrganization", "POST", _INVITES, needs=Can.ADMIN, errors=(400, 412))
 def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
-    """Add people with an account as members and invite the others by email. An invitation expires after a
-    week and can be accepted once. If the server sends no email, the response contains links to pass on.
-    Existing members remain unchanged."""
+    """Add people who have accounts as members, and invite the others by email. An invitation expires after a
+    week and can be accepted only once. If the server doesn't send email, the response contains links to pass
+    on. Existing members aren't changed."""
     with call.db.write() as tx:
         if body.sso and not list_active_providers(tx, org.organization_id):
             raise PreconditionFailed("sso: this organization has no active SAML provider. Set one up first.")
@@ -74,7 +74,7 @@ def invite_users(call: Call, org: OrgAccess, body: InviteUsers) -> InvitedUsers:
 
 @operation("listInvitations", "GET", _INVITES, needs=Can.ADMIN)
 def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Invitation]:
-    """List the invitations that have not been accepted yet, newest first."""
+    """List the pending invitations, newest first."""
     with call.db.read() as tx:
         found = store.list_invitations(tx, org.organization_id, query.limit, query.page)
     return present_slice(found, present_invitation)
@@ -82,7 +82,7 @@ def list_invitations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[In
 
 @operation("deleteInvitation", "DELETE", _INVITES + "/{inviteId}", needs=Can.ADMIN)
 def delete_invitation(call: Call, org: OrgAccess, invite_id: str) -> bool:
-    """Revoke an invitation. Its link no longer works."""
+    """Revoke an invitation. Its link stops working."""
     with call.db.write() as tx:
         gone = store.delete_invitation(tx, org.organization_id, invite_id)
         if gone is not None:
@@ -99,9 +99,8 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
     """Join an organization with an invite link, or with the secret of an invitation for the caller's email
     address. If the address is verified, the ID of the invitation is enough; see `listOwnInvitations`.
 
-    A link grants its role unless the caller already has a higher one. Returns 404 for an invitation that
-    doesn't exist, has expired, was used, belongs to another organization, or is for someone else.
-    """
+    A link grants its role unless the caller already has a higher one. Returns 404 if the invitation doesn't
+    exist, has expired, was used, belongs to another organization, or is for someone else."""
     with call.db.write() as tx:
         joined = invite_links.join(
             tx, call.context, caller.actor, organization_id, invite_id, caller.user_id
@@ -113,8 +112,8 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
 
 @operation("listOwnInvitations", "GET", "/user/invitations", needs=Can.OWN_ACCOUNT)
 def list_own_invitations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[OwnInvitation]:
-    """List the invitations for the caller's email address, newest first. The list is empty while the address
-    is not verified."""
+    """List the invitations for the caller's email address, newest first. The list is empty if the address
+    isn't verified."""
     with call.db.read() as tx:
         found = store.list_open_invitations(tx, caller.user_id, query.limit, query.page)
     return present_slice(found, present_own_invitation)
@@ -153,7 +152,7 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
     body_limit=16_384,
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
-    """Create an account for an invited email address and start a session. Returns 403 if another origin
+    """Create an account for an invited email address, and start a session. Returns 403 if another origin
     requests a cookie. Returns 409 if the address has an account, whose owner can sign in and join. An emailed
     invitation takes over an account whose address was never verified."""
     if body.cookie:
@@ -188,8 +187,7 @@ def create_link(call: Call, org: OrgAccess, body: CreateInvite) -> InviteLink:
     can join.
 
     Requires an administrator, or a person who can invite people to the space or collection. The role can't be
-    above their own.
-    """
+    above the caller's own."""
     with call.db.write() as tx:
         link = invite_links.create(tx, call.context, org, *target_of(org.organization_id, body))
         shown = present_link(call, tx, org, link)

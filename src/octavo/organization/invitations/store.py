@@ -1,4 +1,4 @@
-"""Database access for invitations and invite links. Rows are returned as frozen records."""
+"""Read and write invitations and invite links in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _NEVER = 253_402_300_799_000
 
 
 class InvitationRow(Struct, frozen=True):
-    """Invitation of an email address. ``mailed``: whether only a reader of the mailbox can know the secret.
-    ``standing``: whether a directory created it, without a secret, and it is valid until it is revoked."""
+    """Invitation of an email address. ``mailed``: whether only someone with access to the mailbox can know
+    the secret. ``standing``: whether it was created by a directory, has no secret, and is valid until it is
+    revoked."""
 
     id: str
     organization_id: str
@@ -53,11 +54,10 @@ def put_invitation(
     hash: str | None,
     standing: bool = False,
 ) -> str:
-    """Invite an email address, or invite it again, and return the invitation's ID. ``hash``: the hash of the
+    """Invite an email address, or reinvite it, and return the invitation's ID. ``hash``: the hash of the
     secret; by default, the secret is created when the email is sent.
 
-    A pending invitation stays pending when someone else invites the same address.
-    """
+    A pending invitation stays pending if someone else invites the same address."""
     invitation_id, moment = ids.new_id(), now()
     return str(
         tx.value(
@@ -101,7 +101,7 @@ def find_invitation_of(tx: Transaction, organization_id: str, email: str) -> Inv
 
 
 def find_invitation_by_hash(tx: Transaction, hash: str) -> InvitationRow | None:
-    """Return the invitation if it has not expired."""
+    """Return the invitation if it hasn't expired."""
     row = tx.one(
         f"SELECT {_INVITATION} FROM invitations WHERE hash = :hash AND expires_at > :now",
         hash=hash,
@@ -166,7 +166,7 @@ def list_invitations(
 
 
 def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str) -> InvitationRow | None:
-    """Delete an invitation and return it, or None if it does not exist."""
+    """Delete an invitation, and return it, or None if it doesn't exist."""
     row = tx.one(
         f"DELETE FROM invitations WHERE organization_id = :org AND id = :id RETURNING {_INVITATION}",
         org=organization_id,
@@ -180,7 +180,7 @@ def delete_invitation(tx: Transaction, organization_id: str, invitation_id: str)
 
 class LinkRow(Struct, frozen=True):
     """Invite link. ``secret``: the secret required to join, which is the link's ID in the API. The row is
-    found by its hash and stores it encrypted."""
+    looked up by the secret's hash, and stores the secret encrypted."""
 
     secret: str
     organization_id: str
@@ -259,8 +259,8 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Set the role of a link. The person who changes the role becomes the link's creator, on whose
-    permissions it depends."""
+    """Set the role of a link. The person who changes the role becomes the link's creator, whose permissions
+    it depends on."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
@@ -282,7 +282,7 @@ def hash_ids_of_links(tx: Transaction) -> None:
 
 
 def delete_standing_invitation(tx: Transaction, organization_id: str, email: str) -> None:
-    """Delete a directory's invitation after its person has joined."""
+    """Delete a directory's invitation after the invited person has joined."""
     tx.run(
         "DELETE FROM invitations WHERE organization_id = :org AND email = :email AND standing = 1",
         org=organization_id,

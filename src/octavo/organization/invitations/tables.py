@@ -1,4 +1,4 @@
-"""Declarations of the invitation tables."""
+"""Declare the tables for invitations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire types of invitations and invite links."""
+"""Wire format of invitations and invite links."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Invitee(Struct):
 
 
 class InviteUsers(Struct):
-    """Body for inviting people. ``role``: the role for addresses without one; by default the organization's
-    default role."""
+    """Request body for inviting people. ``role``: the role for addresses without one; by default, the
+    organization's default role."""
 
     emails: Annotated[list[Email | Invitee], Meta(min_length=1, max_length=MAX_EMAILS)]
     role: RoleOrGuest | UnsetType = UNSET
@@ -43,8 +43,8 @@ class InvitationLink(Struct):
 
 
 class InvitedUsers(Struct, rename={"failed_sso_emails": "failedSSOEmails"}):
-    """Result of inviting people. ``users``: the people with an account, who are members now. ``links``: the
-    links to pass on, if the server sends no email."""
+    """Result of inviting people. ``users``: the people who had accounts, who are now members. ``links``: the
+    links to pass on, if the server doesn't send email."""
 
     users: list[str]
     invited: int
@@ -68,7 +68,8 @@ class InvitingOrganization(Struct):
 
 
 class OwnInvitation(Struct, rename="camel"):
-    """Invitation as the invited person sees it. ``POST /orgs/{organizationId}/invites/{id}`` accepts it."""
+    """Invitation as the invited person sees it. Accept it with ``POST
+    /orgs/{organizationId}/invites/{id}``."""
 
     id: str
     organization: InvitingOrganization
@@ -78,20 +79,20 @@ class OwnInvitation(Struct, rename="camel"):
 
 
 class Joined(Struct):
-    """Empty response to a person who joined with a link."""
+    """Empty response for a person who joined with a link."""
 
 
 class ReadInvitation(Struct):
-    """Body for reading an invitation. ``secret``: the secret of an invitation, or the ID of an invite
+    """Request body for reading an invitation. ``secret``: the secret of an invitation, or the ID of an invite
     link."""
 
     secret: Annotated[str, Meta(max_length=200)]
 
 
 class ShownInvitation(Struct, rename="camel"):
-    """Invitation for display. ``url``: the URL to which the person is redirected after joining. ``email``:
-    the invited email address, which links don't have. ``content``: the title of the space or collection to
-    which a link grants access."""
+    """Invitation for display. ``url``: the URL that the person is redirected to after joining. ``email``: the
+    invited email address, which links don't have. ``content``: the title of the space or collection that a
+    link grants access to."""
 
     organization: InvitingOrganization
     invited_by: str
@@ -101,7 +102,7 @@ class ShownInvitation(Struct, rename="camel"):
 
 
 class AcceptInvitation(Struct, rename="camel"):
-    """Body for accepting an invitation. ``cookie``: whether to also keep the session in a cookie."""
+    """Request body for accepting an invitation. ``cookie``: whether to also keep the session in a cookie."""
 
     secret: Annotated[str, Meta(max_length=200)]
     display_name: DisplayName
@@ -110,7 +111,7 @@ class AcceptInvitation(Struct, rename="camel"):
 
 
 class CreateInvite(Struct):
-    """Body for creating a link to the organization (``role``) or to one of its spaces or collections
+    """Request body for creating a link to the organization (``role``) or to one of its spaces or collections
     (``level``)."""
 
     role: RoleOrGuest | UnsetType = UNSET
@@ -129,8 +130,8 @@ class CreateInvite(Struct):
 
 
 class UpdateInvite(Struct):
-    """Body for updating a link: ``role`` for links to the organization, ``level`` for links to a space or
-    collection."""
+    """Request body for updating a link: ``role`` for links to the organization, ``level`` for links to a
+    space or collection."""
 
     role: RoleOrGuest | UnsetType = UNSET
     level: RoleOrGuest | UnsetType = UNSET
@@ -176,7 +177,7 @@ def present_invited(invited: Invited) -> InvitedUsers:
 
 
 def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, str], str | None]:
-    """Return the target of a new link and the role that it grants there."""
+    """Return the target of a new link, and the role that it grants."""
     level = or_none(body.level)
     if body.space is not UNSET:
         return ("space", body.space), level
@@ -186,7 +187,8 @@ def target_of(organization_id: str, body: CreateInvite) -> tuple[tuple[Target, s
 
 
 def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
-    """Return the new role of a link. Raises BadRequest if the body has the wrong field for its target."""
+    """Return the new role of a link. Raises BadRequest if the body has the wrong field for the link's
+    target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
         raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`")

@@ -21,7 +21,7 @@ _HOSTNAME_MIN = 3
 
 
 def hostname_for(title: str) -> str:
-    """Return a host label (3 to 32 of a-z, 0-9, and hyphens) for a title.
+    """Return a host label for a title: 3 to 32 characters from a-z, 0-9, and hyphens.
 
     >>> hostname_for("Ænterprise & Söhne GmbH")
     'nterprise-sohne-gmbh'
@@ -42,7 +42,7 @@ def create_organization_for(
 
 
 def create_organization(tx: Transaction, user_id: str, title: str) -> store.OrgRow:
-    """Create an organization with the user as its administrator, and a free hostname derived from the
+    """Create an organization with the user as its administrator and an available hostname derived from the
     title."""
     wanted = hostname_for(title)
 

@@ -20,16 +20,15 @@ from .store import OrgRow, Proof
 
 
 def record_of(context: Context, organization_id: str, domain: str) -> tuple[str, str]:
-    """Return the name and text of the TXT record that verifies a domain for an organization."""
+    """Return the name and text of the TXT record that verifies an organization's domain."""
     text = context.signer.derive("email domain", f"{organization_id} {domain}")
     return f"_octavo.{domain}", f"octavo-domain={text}"
 
 
 def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str]:
-    """Return the domains in lowercase without duplicates, and delete the verification of removed ones.
+    """Return the domains in lowercase without duplicates, and delete the verification of removed domains.
 
-    Raises BadRequest for a domain of a public email provider.
-    """
+    Raises BadRequest for a public email provider's domain."""
     domains = list(dict.fromkeys(domain.lower() for domain in wanted))
     for domain in domains:
         if is_free_mail(domain):
@@ -41,12 +40,11 @@ def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str
 
 
 def verify_domain(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Verify a domain of the organization. It is verified if a server administrator requests it in a session,
-    or if the TXT record exists.
+    """Verify one of the organization's domains. It is verified if a server administrator requests it in a
+    session, or if the TXT record exists.
 
-    Raises BadRequest for a domain of a public email provider, NotFound for one that the organization does not
-    list, and Unavailable if no name server responds.
-    """
+    Raises BadRequest for a public email provider's domain, NotFound for a domain that the organization
+    doesn't list, and Unavailable if no name server responds."""
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
@@ -67,9 +65,8 @@ def verify_domain(context: Context, actor: Actor, organization_id: str, domain: 
 def verify_domain_for_operator(tx: Transaction, organization_id: str, domain: str) -> None:
     """Verify a domain on behalf of the server administrator.
 
-    Raises BadRequest for a domain of a public email provider, and NotFound for one that the organization does
-    not list.
-    """
+    Raises BadRequest for a public email provider's domain, and NotFound for a domain that the organization
+    doesn't list."""
     _require_named(store.get_organization(tx, organization_id), domain)
     _record_proof(tx, None, organization_id, domain, "operator")
 

@@ -1,4 +1,4 @@
-"""Validate merge rules, and provide the names that expressions of custom rules can use."""
+"""Validate merge rules, and provide the names that custom rules can use in expressions."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from .types import MergeRule
 
 
 class RuledReview(NamedTuple):
-    """Review in the form that custom rules see. ``status``: `approved` or `changes-requested`. ``outdated``:
-    whether the content has been edited since. ``unseen``: the changed pages that the reviewer can't see."""
+    """Review, as seen by custom rules. ``status``: `approved` or `changes-requested`. ``outdated``: whether
+    the content has been edited since the review. ``unseen``: the changed pages that the reviewer can't
+    see."""
 
     status: str
     reviewer: str
@@ -28,8 +29,8 @@ class RuledReview(NamedTuple):
 
 
 class RuledChange(NamedTuple):
-    """Change request in the form that custom rules see. ``description``: plain text. ``created_at``: the time
-    in ISO 8601. People are IDs."""
+    """Change request, as seen by custom rules. ``description``: plain text. ``created_at``: an ISO 8601 time.
+    People are represented by IDs."""
 
     id: str
     number: int
@@ -41,7 +42,7 @@ class RuledChange(NamedTuple):
     reviews: Sequence[RuledReview]
 
     def asked_by(self, actor_id: str) -> JsonObject:
-        """Return the names that an expression can use if ``actor_id`` wants to merge."""
+        """Return the names that an expression can use when ``actor_id`` wants to merge."""
         return {
             "changeRequest": {
                 "id": self.id,
@@ -79,8 +80,8 @@ _SAMPLES = [
 
 
 def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
-    """Raise NotFound for people of other organizations, and BadRequest for an expression that is invalid or
-    evaluates to neither true nor false for every sample change request."""
+    """Raise NotFound for people from other organizations, and BadRequest for an expression that is invalid or
+    never evaluates to true or false for the sample change requests."""
     for index, rule in enumerate(rules):
         if rule.users is not UNSET:
             require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")
@@ -91,8 +92,8 @@ def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[M
 
 
 def _explain_refusal(expression: str) -> str | None:
-    """Return the reason why no change request could pass. An expression that returns a boolean for some
-    samples is accepted."""
+    """Return the reason why no change request could pass, or None if the expression returns a boolean for at
+    least one sample."""
     reason = None
     for change in _SAMPLES:
         for actor in ("author", "reviewer"):

@@ -1,4 +1,4 @@
-"""Operations on organizations, and information about the API."""
+"""Operations on organizations, and on information about the API."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def get_api_information(call: Call) -> ApiInformation:
 
 @operation("listOrganizationsForAuthenticatedUser", "GET", "/orgs", needs=Can.SIGN_IN)
 def list_organizations(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Organization]:
-    """List the organizations of which the caller is a member and that this sign-in can access, newest
+    """List the organizations that the caller is a member of and that this sign-in can access, newest
     first."""
     with call.db.read() as tx:
         reached = list_reachable_organizations(tx, caller.actor)
@@ -66,12 +66,11 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 
 @operation("updateOrganizationById", "PATCH", "/orgs/{organizationId}", needs=Can.ADMIN, errors=(400,))
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
-    """Update the settings of an organization. Omitted fields remain unchanged.
+    """Update the settings of an organization. Omitted fields stay unchanged.
 
-    `emailDomains` can contain any domains except those of public email providers. A domain lets people join,
-    and offers the organization's identity providers at sign-in, once it is verified with `verifyEmailDomain`
-    or by the server administrator. `verifiedEmailDomains` in the response lists the verified domains.
-    """
+    `emailDomains` can contain any domains except those of public email providers. Once a domain is verified
+    with `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's
+    identity providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
     return present_organization(call, after, org.role)
@@ -79,8 +78,8 @@ def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) ->
 
 @operation("listEmailDomains", "GET", "/orgs/{organizationId}/email-domains", needs=Can.ADMIN)
 def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
-    """List the email domains of an organization, with their verification and the DNS record that verifies
-    each."""
+    """List the email domains of an organization, each with its verification and the DNS record for verifying
+    it."""
     with call.db.read() as tx:
         row = store.get_organization(tx, org.organization_id)
     return EmailDomains([present_domain(call, row, domain) for domain in row.email_domains])
@@ -94,12 +93,11 @@ def list_email_domains(call: Call, org: OrgAccess) -> EmailDomains:
     errors=(404, 503),
 )
 def verify_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailDomain:
-    """Verify an email domain and return the result.
+    """Verify an email domain, and return the result.
 
     A domain is verified if its DNS has the TXT record in `record`, or if the server administrator requests it
-    in a session. Name servers are queried for at most five seconds; the operation returns 503 if none
-    responds. A domain remains verified until it is removed from `emailDomains`.
-    """
+    in a session. Name servers are queried for at most five seconds; if none responds, the operation returns
+    503. A domain stays verified until it is removed from `emailDomains`."""
     domain = email_domain.lower()
     return present_domain(
         call, domains.verify_domain(call.context, org.actor, org.organization_id, domain), domain
@@ -129,8 +127,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
     """List the organizations that the caller can join by the domain of their verified email address.
 
-    For any other domain the list is empty, so it does not reveal who uses that domain.
-    """
+    For any other domain, the list is empty, so it doesn't reveal who uses that domain."""
     domain = email_domain.lower()
     with call.db.read() as tx:
         found = joining.list_joinable(tx, caller.user_id, domain)

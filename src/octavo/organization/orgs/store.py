@@ -1,4 +1,4 @@
-"""Database access for organizations. Rows are returned as frozen records."""
+"""Read and write organizations in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 Proof = Literal["dns", "operator"]
 """Method by which a domain was verified: by a DNS record or by the server administrator. A mailbox in a
-domain does not verify it."""
+domain doesn't verify it."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -72,7 +72,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
         return orgs
     found: dict[str, dict[str, DomainProof]] = {}
     for id, domain, proof, proved_at in tx.all(
-        # An older process that runs alongside may still record proofs by email address.
+        # An older process running alongside may still record verification by email address.
         """SELECT organization_id, domain, proof, proved_at FROM proved_domains
            WHERE organization_id IN :orgs AND proof IN ('dns', 'operator')""",
         orgs=naming,
@@ -112,7 +112,7 @@ def find_organization_by_hostname(tx: Transaction, hostname: str) -> OrgRow | No
 
 
 HOSTNAME_RESERVED = 365 * DAY
-"""Time in milliseconds during which no other organization can take a released hostname."""
+"""Milliseconds during which no other organization can take a released hostname."""
 _MAX_FORMER_HOSTNAMES = 10
 """Maximum number of former hostnames per organization. Older ones are released."""
 
@@ -130,8 +130,8 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return the organizations among these of which a person is an enabled member, newest first, with their
-    role."""
+    """Return those of the organizations that a person is an enabled member of, newest first, with the
+    person's role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(
@@ -166,7 +166,7 @@ def insert_organization(tx: Transaction, title: str, hostname: str) -> OrgRow:
 
 
 def hostname_is_taken(tx: Transaction, hostname: str, organization_id: str = "") -> bool:
-    """Return whether another organization has this hostname or released it recently."""
+    """Return whether another organization has this hostname or recently released it."""
     row = tx.one(
         """SELECT 1 FROM organizations WHERE hostname = :name AND id <> :org
            UNION ALL SELECT 1 FROM organization_former_hostnames
@@ -222,8 +222,7 @@ def set_default_site(tx: Transaction, organization_id: str, site_id: str) -> Non
 def list_organizations_by_domain(tx: Transaction, domain: str) -> list[OrgRow]:
     """Return the organizations that people with an email address in this domain can join, oldest first.
 
-    A domain of a public email provider is never verified, even if it was once recorded.
-    """
+    A public email provider's domain is never verified, even if it was once recorded."""
     if is_free_mail(domain):
         return []
     rows = tx.all(
@@ -239,8 +238,8 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Record the verification of a domain. Return False if it was already verified. A proof by email address
-    from an older version doesn't count."""
+    """Record the verification of a domain. Return False if it was already verified. Verification by email
+    address, from an older version, doesn't count."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)
@@ -265,7 +264,7 @@ def forget_proofs(tx: Transaction, organization_id: str, domains: list[str]) -> 
 
 
 def list_with_own_team(tx: Transaction, user_id: str) -> set[str]:
-    """Return the IDs of organizations in which a user owns a team."""
+    """Return the IDs of organizations where a user owns a team."""
     rows = tx.all(
         """SELECT DISTINCT t.organization_id FROM team_members x JOIN teams t ON t.id = x.team_id
            WHERE x.user_id = :user AND x.role = 'owner'""",

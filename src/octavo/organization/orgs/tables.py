@@ -1,4 +1,4 @@
-"""Declarations of the organization tables."""
+"""Declare the tables for organizations."""
 
 from __future__ import annotations
 

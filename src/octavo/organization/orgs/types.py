@@ -1,4 +1,4 @@
-"""Types of hostnames, merge rules, and the default content of organizations."""
+"""Types for hostnames, merge rules, and the default content of organizations."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 
 class MergeRule(Struct, omit_defaults=True):
     """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
-    ``expression``: the expression, for `custom`. ``message``: for people when it is false. ``level``: the lowest level
-    of the rules of writing that count, for `require_style_guide`; by default `error`."""
+    ``expression``: the expression, for `custom`. ``message``: a message to show to people if the expression
+    is false. ``level``: the lowest level of style rules that count, for `require_style_guide`; by default `error`."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET
@@ -61,7 +61,7 @@ class MergeRule(Struct, omit_defaults=True):
 
 
 class MergeRules(Struct, omit_defaults=True):
-    """Merge rules of an organization. ``rules``: the rules, only for the type `rules`."""
+    """Merge rules of an organization. ``rules``: the rules, present only for the type `rules`."""
 
     type: Literal["none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Wire types of organizations."""
+"""Wire format of organizations."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Domain = Annotated[
         ),
     ),
 ]
-"""Hostname in the form used after the @ of an email address."""
+"""Hostname, as used after the @ in an email address."""
 
 
 class ApiInformation(Struct):
@@ -117,7 +117,7 @@ class FoundOrganizations(Struct):
 def present_organization(
     to: Recipient, org: OrgRow, role: str | None, *, owns_team: bool = False
 ) -> Organization:
-    """Return an organization. ``owns_team``: whether the caller owns a team there; irrelevant for
+    """Return an organization. ``owns_team``: whether the caller owns a team in it; irrelevant for
     administrators."""
     may = permissions("organization", role, reach_for(to))
     if owns_team:
@@ -159,7 +159,7 @@ def present_domain(to: Recipient, org: OrgRow, domain: str) -> EmailDomain:
 
 
 def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization:
-    """Return an organization for a person who could join by email domain: without settings and people."""
+    """Return an organization for a person who could join by email domain, without settings and people."""
     shown = present_organization(to, org, None)
     shown.email_domains = shown.verified_email_domains = [domain]
     shown.merge_rules = {"type": "none"}

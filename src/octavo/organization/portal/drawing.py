@@ -28,7 +28,8 @@ FILES = (
 
 
 class ConsentScope(NamedTuple):
-    """Scope on the consent page. ``words``: what it allows. ``fixed``: whether the person can't change it."""
+    """Scope on the consent page. ``words``: a description of what it allows. ``fixed``: whether the person
+    can't change it."""
 
     name: str
     words: str
@@ -59,8 +60,8 @@ def _read(name: str) -> bytes:
 
 
 def read_file(name: str, installation: str, *, mails: bool) -> bytes:
-    """Return one of ``FILES``. ``installation``: the name of the server that pages show. ``mails``: whether
-    the server sends email, without which no page offers an emailed link."""
+    """Return one of ``FILES``. ``installation``: the server name to show on pages. ``mails``: whether the
+    server sends email; if not, no page offers an emailed link."""
     if name.endswith(".html"):
         return _draw(name.removesuffix(".html"), installation, mails="true" if mails else "false")
     if name == "portal.css":
@@ -74,7 +75,8 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who open a URL that can't be used. ``message``: the reason."""
+    """Return the page for people who open a URL that can't be used. ``message``: the reason that it can't be
+    used."""
     return _draw("refused", installation, title=title, message=message)
 
 
@@ -89,10 +91,10 @@ def draw_consent(
     asked: str,
     refusal: str,
 ) -> bytes:
-    """Return the page on which a person allows an app to act on their behalf. ``place``: the URL that
-    receives the response. ``own_machine``: whether that URL is on the person's computer. ``source``: the URL
-    of the document that describes the app, if any. ``asked``: the request of the app, as JSON. ``refusal``:
-    the URL to which to redirect on denial."""
+    """Return the page where a person allows an app to act on their behalf. ``place``: the URL that receives
+    the response. ``own_machine``: whether that URL is on the person's computer. ``source``: the URL of the
+    document that describes the app, if any. ``asked``: the app's request, as JSON. ``refusal``: the URL to
+    redirect to if the person declines."""
     return _draw(
         "connect",
         installation,

@@ -1,8 +1,7 @@
-"""Duplicate a space: everything in main becomes the first revision of a new branch.
+"""Duplicate a space: everything in the main version becomes the first revision of a new branch.
 
-Rows are copied inside the database by the packages that own them (``hooks``): for a small space in one
-transaction, for a large one in short transactions before the one that makes the duplicate visible.
-"""
+Rows are copied inside the database by the packages that own them (``hooks``): for a small space, in one
+transaction; for a large one, in short transactions before the one that makes the duplicate visible."""
 
 from __future__ import annotations
 
@@ -32,12 +31,11 @@ _SUFFIX = " (copy)"
 
 @contextmanager
 def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
-    """Provide the input of one call of ``duplicate_space`` in the block: for a large space, a copy of main
-    that no one can see yet; for a small one, None.
+    """Provide the input for one call to ``duplicate_space`` in the block: for a large space, a copy of the
+    main version that no one can see yet; for a small one, None.
 
-    Call this outside any transaction; if the block fails, nothing remains. Raises the errors of
-    ``duplicate_space``.
-    """
+    Call this outside any transaction; if the block fails, nothing is left behind. Raises the same errors as
+    ``duplicate_space``."""
     with db.read() as tx:
         placing.require_parent(tx, space.organization, store.get_space(tx, space.space_id).collection_id)
         writes = list_writes(tx, space.space_id)
@@ -60,13 +58,13 @@ def prepare_copy(db: Database, space: SpaceAccess) -> Iterator[str | None]:
 
 def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -> SpaceRow:
     """Place a duplicate right after the original, with its settings and grants. Raises NotFound or Forbidden
-    if the caller can't, or no longer can, duplicate the space or create content in its place."""
+    if the caller can't (or can no longer) duplicate the space or create content where it is."""
     space = space_access(tx, space.actor, Can.ADMIN, space.space_id)
     placing.lock_order(tx, space.organization_id)
     source = store.get_space(tx, space.space_id)
     placing.require_parent(tx, space.organization, source.collection_id)
     if prepared is None:
-        # Block new revisions in the meantime, so that the duplicate shows a single state.
+        # Block new revisions in the meantime, so that the duplicate reflects a single state.
         tx.one(f"SELECT 1 FROM branches WHERE id = :branch{tx.for_update}", branch=source.main_branch)
     copy_id = prepared or _insert_invisible_copy(tx, space)
     _lock_copy(tx, copy_id)
@@ -108,7 +106,7 @@ def _lock_copy(tx: Transaction, copy_id: str) -> None:
 
 
 def _publish_copy(tx: Transaction, source: SpaceRow, copy: Copy) -> SpaceRow:
-    """Write everything that is still missing in a duplicate, and make it visible."""
+    """Write everything that is still missing from a duplicate, and make it visible."""
     moment = now()
     if not tx.run(
         """UPDATE spaces SET (collection_id, emoji, icon, language, edit_mode, default_level, merge_rules) = (

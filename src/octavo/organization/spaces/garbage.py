@@ -1,9 +1,8 @@
 """Remove unused texts and files. Each is stored once, by its hash, for all spaces.
 
-Texts and files of a purged space may be used elsewhere, or be used again a moment later by an import that
+Texts and files of a purged space may be used by other spaces, or be reused a moment later by an import that
 found them. So they are recorded as released, and removed a day later unless something refers to them by then.
-Code that stores a text or file again must call ``retain``.
-"""
+Code that stores a text or file again must call ``retain``."""
 
 from __future__ import annotations
 
@@ -34,7 +33,7 @@ def release(tx: Transaction, content: Content, hashes_sql: str, **parameters: ob
 
 
 def release_space(tx: Transaction, space_id: str) -> None:
-    """Release everything that rows of a space refer to, in any table."""
+    """Release everything that a space's rows in any table refer to."""
     for content in ("text", "file"):
         for table, column in content_columns(content):
             if table.of_space:
@@ -82,7 +81,8 @@ def _remove(context: Context, content: Content, before: int) -> bool:
         if content == "text":
             notify_unnamed_texts(tx, gone)
         else:
-            # Delete the file before its release record, so that a process waiting to retain it stores it again.
+            # Delete the file before its release record, so that a process that is waiting to retain the file
+            # stores it again.
             for hash in gone:
                 context.files.delete(hash)
         retain(tx, content, [hash for hash, _ in rows])

@@ -1,8 +1,8 @@
-"""Hooks with which other packages react when a space is created, duplicated, transferred, or permanently
+"""Hooks that let other packages react when a space is created, duplicated, transferred, or permanently
 deleted, or when its language changes.
 
-They run in the same transaction, except for writes that a large space needs beforehand (``before_copy``).
-"""
+They run in the same transaction, except for writes that duplicating a large space requires beforehand
+(``before_copy``)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from octavo.kit.http.operation import Recipient
 
 
 class Copy(Struct, frozen=True):
-    """Duplicate of a space. ``written``: whether its content already exists, from the state of the source's
-    main when copying started."""
+    """Duplicate of a space. ``written``: whether its content already exists, copied from the source's main
+    version as of when copying started."""
 
     source_id: str
     copy_id: str
@@ -42,7 +42,7 @@ ListWrites = Callable[[Transaction, str], list[WriteCopy]]
 Hook = Callable[[Transaction, str, str], None]
 
 FindShared = Callable[[Transaction, Context, str, str], str | None]
-"""Function that returns the URL at which the share link with a key opens a space, or None."""
+"""Function that returns the URL where the share link with a key opens a space, or None."""
 
 CountHidden = Callable[[Transaction, Recipient, list[str]], Mapping[str, int]]
 """Function that returns the numbers of open comments that the recipient can't see, by space."""
@@ -81,48 +81,50 @@ def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> s
 
 
 def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
-    """Register ``hook(tx, beginning)``, called in the transaction that inserts the row of a space."""
+    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row."""
     _on_begin.append(hook)
 
 
 def on_leaving(hook: Callable[[Transaction, str, list[str]], None]) -> None:
-    """Register ``hook(tx, kind, ids)``, called when spaces or collections (``kind``) are transferred or
-    permanently deleted, to remove access that belongs to the old organization."""
+    """Register ``hook(tx, kind, ids)``, which is called when spaces or collections (``kind``) are transferred
+    or permanently deleted, to remove access that belongs to the old organization."""
     _on_leaving.append(hook)
 
 
 def on_unnamed_texts(hook: Callable[[Transaction, list[str]], None]) -> None:
-    """Register ``hook(tx, hashes)``, called with texts that nothing refers to any longer."""
+    """Register ``hook(tx, hashes)``, which is called with texts that nothing refers to any longer."""
     _on_unnamed_texts.append(hook)
 
 
 def on_copy(hook: CopyHook) -> None:
-    """Register ``hook(tx, copy)``, called in the transaction that makes the duplicate visible, in order of
-    registration."""
+    """Register ``hook(tx, copy)``, which is called in the transaction that makes the duplicate visible. Hooks
+    are called in order of registration."""
     _on_copy.append(hook)
 
 
 def before_copy(list_writes: ListWrites) -> None:
-    """Register ``list_writes(tx, source_id)``, which returns the writes to run before that transaction. Each
-    runs in a short transaction while others keep writing to the source. The result is empty for a small
-    space."""
+    """Register ``list_writes(tx, source_id)``, which returns the writes to run before the transaction that
+    makes the duplicate visible. Each runs in a short transaction while others keep writing to the source. The
+    result is empty for a small space."""
     _before_copy.append(list_writes)
 
 
 def on_transfer(hook: Hook) -> None:
-    """Register ``hook(tx, space_id, organization_id)``, called when the space belongs to its new
+    """Register ``hook(tx, space_id, organization_id)``, which is called once the space belongs to its new
     organization."""
     _on_transfer.append(hook)
 
 
 def on_language(hook: Hook) -> None:
-    """Register ``hook(tx, space_id, organization_id)``, called when the language of the space has changed."""
+    """Register ``hook(tx, space_id, organization_id)``, which is called when the language of the space has
+    changed."""
     _on_language.append(hook)
 
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, space_id)``, called before the space is permanently deleted. Rows that refer to the
-    space are deleted with it, and the texts and files they refer to are released; a hook handles the rest."""
+    """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that
+    refer to the space are deleted along with it, and the texts and files that they refer to are released; a
+    hook handles the rest."""
     _on_purge.append(hook)
 
 

@@ -1,5 +1,5 @@
-"""Order of spaces and collections. The two are mixed within a collection or at the top level of the
-organization."""
+"""Order of spaces and collections. Within a collection or at the top level of the organization, they can be
+in any order."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Placed(NamedTuple):
 
 
 class Neighbor(Struct, frozen=True):
-    """Sibling before or after which to place an object, as named in a body."""
+    """Sibling to place an object before or after, as specified in a request body."""
 
     kind: Kind
     id: str
@@ -46,11 +46,10 @@ class Neighbor(Struct, frozen=True):
 
 
 def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
-    """Raise NotFound or Forbidden unless the parent is a collection of the organization in which the caller
-    can create content.
+    """Raise NotFound or Forbidden unless the parent is a collection of the organization where the caller can
+    create content.
 
-    None is the top level of the organization, for people who can create content there.
-    """
+    None is the top level of the organization, for people who can create content at that level."""
     if parent_id is not None:
         parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:
@@ -92,9 +91,9 @@ def move(
 ) -> None:
     """Move a space or collection to ``parent`` (UNSET: its current parent), to a position or to the end.
 
-    Raises BadRequest for an invalid position, Conflict if nothing would change, NotFound for a parent or
-    sibling that the caller can't see, and Forbidden if the move would change a role above the caller's own.
-    """
+    Raises BadRequest for an invalid position, Conflict if the move has no effect, NotFound for a parent or
+    sibling that the caller can't see, and Forbidden if the move would change a role above the caller's
+    own."""
     moved = ObjectAccess.of(access)
     table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
     lock_order(tx, moved.organization_id)
@@ -209,7 +208,8 @@ def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:
     low = siblings[index - 1].rank if index else None
     high = siblings[index].rank if index < len(siblings) else None
     if low is not None and low == high:
-        # Two items were created at the same moment and have equal ranks, so all siblings get new ranks first.
+        # If two items were created at the same moment, they have equal ranks, so all siblings get new ranks
+        # first.
         for number, rank in enumerate(ranks(len(siblings))):
             table = "spaces" if siblings[number].kind == "space" else "collections"
             tx.run(f"UPDATE {table} SET rank = :rank WHERE id = :id", rank=rank, id=siblings[number].id)
@@ -227,7 +227,7 @@ def _require_no_cycle(tx: Transaction, collection_id: str, parent_id: str | None
 
 
 def list_inside(tx: Transaction, collection_id: str, *, deleted: bool = False) -> list[list[str]]:
-    """Return the IDs of a collection and all collections in it, level by level. ``deleted``: whether to
+    """Return the IDs of a collection and of all collections in it, level by level. ``deleted``: whether to
     include collections in the trash."""
     levels = [[collection_id]]
     alive = "" if deleted else " AND deleted_at IS NULL"

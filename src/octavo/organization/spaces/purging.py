@@ -1,4 +1,4 @@
-"""Permanently delete, in a job, everything whose time in the trash has expired, and abandoned duplicates."""
+"""Job that permanently deletes everything whose time in the trash has expired, and abandoned duplicates."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .hooks import notify_left, notify_purged
 from .trash import ABANDONED, BEING_REMOVED, UNFINISHED
 
 _BATCH = 1_000
-"""Number of rows per transaction that deletes part of a space."""
+"""Number of rows per transaction when deleting part of a space."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
 """SQL condition for spaces to purge. An unfinished duplicate that was started over a day ago belongs to a
 process that crashed."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
-    """Return up to ``limit`` spaces that were deleted before a time (in milliseconds), the oldest deletion
+    """Return up to ``limit`` spaces that were deleted before a time (milliseconds), earliest deletion
     first."""
     rows = tx.all(
         f"SELECT id FROM spaces WHERE {_PURGEABLE} ORDER BY deleted_at, id LIMIT :limit",
@@ -41,8 +41,8 @@ def _purgeable(before: int) -> dict[str, int]:
 
 
 def purge_space(db: Database, space_id: str, before: int) -> bool:
-    """Delete a space that was deleted before the time ``before`` (milliseconds), and everything that belongs
-    only to it.
+    """Permanently delete a space that was moved to the trash before the time ``before`` (milliseconds), and
+    everything that belongs only to it.
 
     This runs several short transactions; after the first one, the space can't be restored. If one of them
     fails, the next call continues. Call this outside any transaction.
@@ -77,7 +77,7 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
 
 
 def _delete_rows(db: Database, space_id: str) -> None:
-    """Delete the rows of which a space can have many."""
+    """Delete rows from the tables where a space can have many."""
     with db.read() as tx:
         keys = {name: schema.key for name, schema in read_schema(db, tx).items()}
     for name, table in TABLES.items():
@@ -99,7 +99,7 @@ def _remove_some(tx: Transaction, table: Table, key: tuple[str, ...], space_id: 
         if other is table
     ]
     columns = ", ".join(key)
-    # The rows are ordered if the same rows must be selected twice.
+    # The rows are ordered, if the same rows must be selected twice.
     order = f" ORDER BY {columns}" if named else ""
     some = f"""({columns}) IN (SELECT {columns} FROM {table.name} WHERE {table.rows_of_space}{order}
                 LIMIT {_BATCH:d})"""

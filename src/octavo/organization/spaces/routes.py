@@ -49,12 +49,12 @@ from .wire import (
 )
 
 operation = Area("spaces").operation
-# Operations for administrators of an organization, which the scopes of spaces don't include.
+# Operations for administrators of an organization, which the scopes for spaces don't include.
 org_operation = Area("orgs").operation
 
 
 def _show_space(call: Call, tx: Transaction, space_id: str, actor: Actor) -> Space:
-    """Return a space with the caller's current role there."""
+    """Return a space with the caller's current role in it."""
     role = space_access(tx, actor, Can.VIEW, space_id).role
     return present_space(call, tx, store.get_space(tx, space_id), role)
 
@@ -115,7 +115,7 @@ def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing
 
 @org_operation("purgeSpace", "DELETE", "/orgs/{organizationId}/trash/spaces/{spaceId}", needs=Can.ADMIN)
 def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
-    """Permanently delete a space in the trash, with its history. It can't be restored afterward.
+    """Permanently delete a space in the trash, including its history. It can't be restored afterward.
 
     Requires an administrator of the organization, who doesn't need access to the space.
     """
@@ -129,8 +129,8 @@ def purge_space(call: Call, org: OrgAccess, space_id: str) -> bool:
 def list_member_spaces(
     call: Call, org: OrgAccess, user_id: str, query: MemberSpacesQuery
 ) -> Listing[MemberContentPermission]:
-    """List the spaces that a member can see, with their role in each. Members can list their own;
-    administrators can list anyone's and also get the reasons."""
+    """List the spaces that a member can see, with the member's role in each. Members can list their own
+    spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
         raise Forbidden("Only administrators can see other members' spaces and closed spaces.")
     with call.db.read() as tx:
@@ -165,8 +165,8 @@ def list_member_spaces(
 def list_member_collections(
     call: Call, org: OrgAccess, user_id: str, query: PageQuery
 ) -> Listing[MemberCollectionPermission]:
-    """List the collections that a member can see, including nested ones, with their role in each. Members can
-    list their own; administrators can list anyone's."""
+    """List the collections that a member can see, including nested ones, with the member's role in each.
+    Members can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
         raise Forbidden("Only administrators can see other members' collections.")
     with call.db.read() as tx:
@@ -183,7 +183,7 @@ def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)
 def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
-    """Update the settings of a space. Omitted fields remain unchanged."""
+    """Update the settings of a space. Omitted fields stay unchanged."""
     with call.db.write() as tx:
         updating.update_space(tx, space, given(body))
         return _show_space(call, tx, space.space_id, space.actor)
@@ -199,10 +199,9 @@ def update_space(call: Call, space: SpaceAccess, body: UpdateSpace) -> Space:
 )
 def duplicate_space(call: Call, space: SpaceAccess) -> Space:
     """Duplicate a space with its pages, files, settings, and permissions. The duplicate is placed right after
-    it.
+    the original.
 
-    Change requests, comments, and history are not duplicated.
-    """
+    Change requests, comments, and history aren't duplicated."""
     with duplicating.prepare_copy(call.db, space) as prepared, call.db.write() as tx:
         made = duplicating.duplicate_space(tx, space, prepared)
         return _show_space(call, tx, made.id, space.actor)
@@ -210,14 +209,15 @@ def duplicate_space(call: Call, space: SpaceAccess) -> Space:
 
 @operation("deleteSpaceById", "DELETE", "/spaces/{spaceId}", needs=Can.ADMIN)
 def delete_space(call: Call, space: KeptSpaceAccess) -> bool:
-    """Move a space to the trash. It can be restored for 7 days and is then permanently deleted."""
+    """Move a space to the trash. It can be restored for 7 days, and is then permanently deleted."""
     with call.db.write() as tx:
         return trashing.delete_space(tx, space)
 
 
 @operation("restoreSpace", "POST", "/spaces/{spaceId}/restore", needs=Can.ADMIN, errors=(404, 409))
 def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
-    """Restore a space from the trash, with the collections it was in. Returns 409 if it is not in the trash."""
+    """Restore a space from the trash, along with the collections that it was in. Returns 409 if it isn't in
+    the trash."""
     with call.db.write() as tx:
         trashing.restore_space(tx, space)
         return present_space(call, tx, store.get_space(tx, space.space_id), space.role)
@@ -225,7 +225,7 @@ def restore_space(call: Call, space: KeptSpaceAccess) -> Space:
 
 @operation("moveSpace", "POST", "/spaces/{spaceId}/move", needs=Can.ADMIN, errors=(400, 404, 409))
 def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
-    """Move a space to a collection or to another position. Returns 409 if nothing would change."""
+    """Move a space to a collection or to another position. Returns 409 if the move has no effect."""
     before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, space, body.parent, before=before, after=after)
@@ -234,11 +234,10 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
 
 @operation("transferSpace", "POST", "/spaces/{spaceId}/transfer", needs=Can.ADMIN, errors=(404, 409, 412))
 def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
-    """Transfer a space to another organization, where it is placed at the top level.
+    """Transfer a space to the top level of another organization.
 
     Requires an administrator of the current organization who can create content in the new one. Returns 412
-    while the space is part of a site.
-    """
+    if the space is part of a site."""
     with call.db.write() as tx:
         transferring.transfer_space(tx, space, body.organization)
         return _show_space(call, tx, space.space_id, space.actor)
@@ -269,7 +268,7 @@ def list_collection_spaces(call: Call, collection: CollectionAccess, query: Rank
 @operation("listCollectionsInOrganizationById", "GET", "/orgs/{organizationId}/collections", needs=Can.VIEW)
 def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Listing[Collection]:
     """List the collections of an organization that the caller can see, newest first or in their custom order.
-    With ``nested=false``, only those at the top level."""
+    With ``nested=false``, lists only those at the top level."""
     with call.db.read() as tx:
         found = store.list_collections(
             tx, org, query.limit, query.page, nested=query.nested, by_rank=query.order_by == "rank"
@@ -281,7 +280,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
     "createCollection", "POST", "/orgs/{organizationId}/collections", needs=Can.CREATE_CONTENT, status=201
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
-    """Create a collection, inside another one if ``parent`` is set."""
+    """Create a collection; if ``parent`` is set, inside that collection."""
     wanted = body or CreateCollection()
     with call.db.write() as tx:
         made = creating.create_collection(tx, org, wanted.title, parent=wanted.parent)
@@ -290,7 +289,7 @@ def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None)
 
 @operation("updateCollectionById", "PATCH", "/collections/{collectionId}", needs=Can.ADMIN)
 def update_collection(call: Call, collection: CollectionAccess, body: UpdateCollection) -> Collection:
-    """Update the title, description, or default level of a collection. Omitted fields remain unchanged."""
+    """Update the title, description, or default level of a collection. Omitted fields stay unchanged."""
     with call.db.write() as tx:
         updating.update_collection(tx, collection, given(body))
         return _show_collection(call, tx, collection.collection_id, collection.actor)
@@ -298,11 +297,10 @@ def update_collection(call: Call, collection: CollectionAccess, body: UpdateColl
 
 @operation("deleteCollectionById", "DELETE", "/collections/{collectionId}", needs=Can.ADMIN)
 def delete_collection(call: Call, collection: CollectionAccess) -> bool:
-    """Delete a collection with the collections in it, and move their spaces to the trash.
+    """Delete a collection and the collections in it, and move their spaces to the trash.
 
-    Restoring a space within 7 days also restores the collections it was in. Returns 403 if the collection
-    contains spaces or collections that the caller can't delete.
-    """
+    Restoring a space within 7 days also restores the collections that it was in. Returns 403 if the
+    collection contains spaces or collections that the caller can't delete."""
     with call.db.write() as tx:
         trashing.delete_collection(tx, collection)
     return True
@@ -312,7 +310,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     "moveCollection", "POST", "/collections/{collectionId}/move", needs=Can.ADMIN, errors=(400, 404, 409)
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
-    """Move a collection to another one or to another position. Returns 409 if nothing would change."""
+    """Move a collection into another one or to another position. Returns 409 if the move has no effect."""
     before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, collection, body.parent, before=before, after=after)
@@ -327,7 +325,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     errors=(404, 409, 412),
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
-    """Transfer a collection with everything in it to another organization; see `transferSpace`."""
+    """Transfer a collection and everything in it to another organization; see `transferSpace`."""
     with call.db.write() as tx:
         transferring.transfer_collection(tx, collection, body.organization)
         return _show_collection(call, tx, collection.collection_id, collection.actor)

@@ -1,4 +1,4 @@
-"""Database access for spaces and collections. Rows are returned as frozen records."""
+"""Read and write spaces and collections in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -53,12 +53,12 @@ class SpaceRow(Struct, frozen=True):
     deleted_at: int | None
     type: SpaceType | None
     published: str | None
-    """Location on the first published site that contains it: `VISIBILITY HOST/PATH/`, with an empty host below the
-    server's URL for sites."""
+    """Location on the first published site that contains it: `VISIBILITY HOST/PATH/`. The host is empty if
+    the site is under the server's sites URL."""
     visitor_auth: str | None
     """Settings of that site, as JSON, if its visitors sign in."""
     git_state: str | None
-    """Repository it is synced with, as JSON in the form of the API."""
+    """Repository that it is synced with, as JSON in the API format."""
 
 
 # A site space is a draft if it, its section, or a group that contains it is a draft; groups are at most four
@@ -93,11 +93,11 @@ _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
 
 ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
-"""SQL condition that a site contains a space; ``{space}``: the column with its id."""
+"""SQL condition that a site contains a space. ``{space}``: the column with the space's id."""
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:
-    """Return the path of a space under the URL of a site, or None if the site doesn't contain it."""
+    """Return the path of a space relative to a site's URL, or None if the site doesn't contain it."""
     found: str | None = tx.value(
         f"{_PLACE} {_PLACES} WHERE ps.space_id = :space AND ps.site_id = :site ORDER BY ps.id LIMIT 1",
         space=space_id,
@@ -148,10 +148,9 @@ def list_spaces(
     """Return the spaces of an organization (or of one collection) that the caller can see, each with the
     caller's role.
 
-    By default, the spaces are sorted by creation, newest first. ``ascending``: whether the oldest come first.
-    ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
-    ``deleted_since``: the time since which spaces in the trash must have been deleted, to list those instead.
-    """
+    By default, the spaces are sorted by creation time, newest first. ``ascending``: whether the oldest come
+    first. ``by_rank``: whether to sort by parent (the top level first) and then in the custom order.
+    ``deleted_since``: list the spaces in the trash that were deleted since this time instead."""
     parameters: dict[str, Any] = {}
     where = "s.deleted_at IS NULL"
     if deleted_since is not None:
@@ -172,7 +171,7 @@ def list_spaces(
 
 
 def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
-    """Return the spaces directly in a collection, oldest first, without those in the trash."""
+    """Return the spaces directly in a collection, oldest first, excluding those in the trash."""
     rows = tx.all(
         f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
         id=collection_id,
@@ -209,7 +208,7 @@ def _with_roles(
     tx: Transaction, seen: VisibleRows, rows: list[Row], is_first: bool
 ) -> tuple[list[tuple[Row, str | None]], int]:
     """Convert rows that end with a role and the total to rows with roles, and return them with the total.
-    ``is_first``: whether they are on the first page."""
+    ``is_first``: whether the rows are on the first page."""
     if rows:
         count = rows[0][-1]
     else:
@@ -244,8 +243,8 @@ def _ranked_rows(
 
 
 def count_administered(tx: Transaction, org: OrgAccess, collection_ids: list[str]) -> int:
-    """Return the number of these collections, and of the spaces directly in them, that the caller
-    administers."""
+    """Return the number of objects that the caller administers among these collections and the spaces
+    directly in them."""
     both = (
         (select_visible_spaces(org, "s.collection_id IN :ids AND s.deleted_at IS NULL"), SPACE),
         (select_visible_collections(org, "c.id IN :ids"), COLLECTION),
@@ -277,7 +276,7 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Return the spaces among these that the caller can see and that are not in the trash, with the caller's
+    """Return those of the spaces that the caller can see and that aren't in the trash, with the caller's
     role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
@@ -290,8 +289,8 @@ def list_spaces_by_id(
 def list_visible_space_ids(
     tx: Transaction, org: OrgAccess, *, among: Sequence[str] | None = None, most: int | None = None
 ) -> list[str]:
-    """Return the IDs of an organization's spaces that the caller can see. ``among``: the spaces to limit this
-    to. ``most``: the maximum number."""
+    """Return the IDs of an organization's spaces that the caller can see. ``among``: spaces to limit the list
+    to. ``most``: the maximum number of IDs."""
     given: dict[str, Sequence[str]] = {} if among is None else {"among": among}
     seen = select_visible_spaces(
         org, "s.deleted_at IS NULL" + (" AND s.id IN :among" if given else ""), **given
@@ -368,8 +367,8 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. Does nothing for a branch of a change
-    request."""
+    """Set the latest revision of the space with this main branch. Does nothing for a change request's
+    branch."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
@@ -382,7 +381,7 @@ _COUNTED = {"draft": "changes_draft", "open": "changes_open"}
 
 
 def count_new_draft(tx: Transaction, space_id: str) -> int:
-    """Count a new draft and return its number: the total number of change requests of the space."""
+    """Count a new draft, and return its number, which is the total number of change requests in the space."""
     number: int = tx.value(
         """UPDATE spaces SET changes_total = changes_total + 1, changes_draft = changes_draft + 1
            WHERE id = :space RETURNING changes_total""",
@@ -392,7 +391,7 @@ def count_new_draft(tx: Transaction, space_id: str) -> int:
 
 
 def update_change_counts(tx: Transaction, space_id: str, before: str, after: str) -> None:
-    """Update the counts after a change request of the space changed its status."""
+    """Update the counts after the status of a change request in the space changed."""
     counts = (_COUNTED.get(before), "- 1"), (_COUNTED.get(after), "+ 1")
     steps = [f"{column} = {column} {step}" for column, step in counts if column]
     if steps:
@@ -434,9 +433,7 @@ def list_collections(
     """Return the collections of an organization that the caller can see, newest first, each with the caller's
     role.
 
-    ``nested``: whether to include collections below the top level. ``by_rank``: the same as for
-    ``list_spaces``.
-    """
+    ``nested``: whether to include collections below the top level. ``by_rank``: see ``list_spaces``."""
     where = "c.deleted_at IS NULL" if nested else "c.deleted_at IS NULL AND c.parent_id IS NULL"
     seen = select_visible_collections(org, where)
     if by_rank:

@@ -1,4 +1,4 @@
-"""Declarations of the tables of spaces and collections."""
+"""Declare the tables for spaces and collections."""
 
 from __future__ import annotations
 

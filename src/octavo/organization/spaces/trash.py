@@ -1,5 +1,5 @@
-"""The trash: deleted spaces can be restored for seven days. Then, or immediately if an administrator of the
-organization requests it, a job deletes them permanently.
+"""The trash: deleted spaces can be restored for seven days. After that, or immediately if an organization
+administrator requests it, a job deletes them permanently.
 
 Deleting a collection also deletes its content. The collection is kept, hidden, as long as one of its spaces
 could be restored, because their permissions depend on it and restoring a space restores its collections.
@@ -23,11 +23,11 @@ BEING_REMOVED = 1
 UNFINISHED = 0
 """Value of ``deleted_at`` for an unfinished duplicate, which no one can see yet."""
 ABANDONED = -1
-"""Value of ``deleted_at`` for an abandoned duplicate, which is removed without a trace."""
+"""Value of ``deleted_at`` for an abandoned duplicate, which will be removed without a trace."""
 
 
 def delete_space(tx: Transaction, space: SpaceAccess) -> bool:
-    """Move a space to the trash. Return False if it was already there."""
+    """Move a space to the trash. Return False if it was already in the trash."""
     deleted = _delete(tx, space.space_id)
     if deleted:
         audit(tx, space.actor, "space.deleted", space.organization_id, ("space", space.space_id))
@@ -54,8 +54,8 @@ def discard_space(tx: Transaction, space_id: str) -> None:
 
 
 def restore_space(tx: Transaction, access: SpaceAccess) -> None:
-    """Restore a space from the trash, with the collections it was in. Raises Conflict if it is not in the
-    trash or is being permanently deleted."""
+    """Restore a space from the trash, along with the collections that it was in. Raises Conflict if it isn't
+    in the trash or is being permanently deleted."""
     space_id = access.space_id
     space = store.get_space(tx, space_id)
     lock_order(tx, space.organization_id)
@@ -75,7 +75,7 @@ def restore_space(tx: Transaction, access: SpaceAccess) -> None:
 
 
 def purge_space_now(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
-    """Enqueue the permanent deletion of a space in the trash. Return False if it can't be found there."""
+    """Enqueue the permanent deletion of a space in the trash. Return False if it isn't in the trash."""
     given_up = tx.run(
         """UPDATE spaces SET deleted_at = :removed
            WHERE id = :id AND organization_id = :org AND deleted_at > :removed""",
@@ -91,7 +91,7 @@ def purge_space_now(tx: Transaction, org: OrgAccess, space_id: str) -> bool:
 
 
 def delete_collection(tx: Transaction, collection: CollectionAccess) -> None:
-    """Delete a collection with the collections in it, and move their spaces to the trash.
+    """Delete a collection and the collections in it, and move their spaces to the trash.
 
     Raises Forbidden if it contains spaces or collections that the caller can't delete.
     """

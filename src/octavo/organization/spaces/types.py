@@ -17,7 +17,7 @@ MAX_TITLE = 50
 
 
 class SpaceMergeRules(Struct, omit_defaults=True):
-    """Merge rules of a space. ``rules``: the rules, only for the type `rules`."""
+    """Merge rules of a space. ``rules``: the rules, present only for the type `rules`."""
 
     type: Literal["inherit", "none", "rules"]
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET

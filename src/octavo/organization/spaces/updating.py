@@ -1,4 +1,4 @@
-"""Change the settings of spaces and collections. Omitted values remain unchanged."""
+"""Change the settings of spaces and collections. Omitted values stay unchanged."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
     non-members.
     """
     values = dict(given)
-    # Setting an emoji or icon replaces the other.
+    # Setting an emoji clears the icon, and vice versa.
     if values.get("emoji") is not None:
         values["icon"] = None
     elif values.get("icon") is not None:

@@ -1,4 +1,4 @@
-"""Wire types of spaces and collections."""
+"""Wire format of spaces and collections."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SpaceUrls(Struct):
 
 
 class VisitorAuth(Struct):
-    """Sign-in of a space's visitors: ``custom`` (at a URL of the owner) or through an ``integration``."""
+    """Visitor sign-in for a space: ``custom`` (at the owner's URL) or through an ``integration``."""
 
     backend: Literal["custom", "integration"]
 
@@ -59,9 +59,9 @@ class GitOperation(Struct, rename="camel", kw_only=True):
 
 
 class GitSyncState(Struct, rename="camel", kw_only=True):
-    """Repository with which a space or site is synced. ``url``: the URL of its folder there.
-    ``parentInstallationId``: the site or collection with which a space is synced. ``operation``: the last
-    sync."""
+    """Repository that a space or site is synced with. ``url``: the URL of the folder in the repository.
+    ``parentInstallationId``: the site or collection that a space is synced as part of. ``operation``: the
+    last sync."""
 
     repo_name: str
     installation_status: Literal["unauthenticated", "active", "pending"] = "active"
@@ -77,7 +77,7 @@ class GitSyncState(Struct, rename="camel", kw_only=True):
 
 class Space(Struct, rename="camel", kw_only=True):
     """Space of an organization. ``rank``: the position among the spaces and collections with the same parent;
-    an Octavo extension. Ranks compare as text, byte by byte, and may change when another item moves."""
+    an Octavo extension. Ranks are compared as text, byte by byte, and can change when another item moves."""
 
     id: str
     title: str
@@ -122,7 +122,7 @@ class CreateSpace(Struct, rename="camel"):
 
 
 class UpdateSpace(Struct, rename="camel", kw_only=True):
-    """Body for updating a space. Set an emoji or an icon, or null for both to have neither."""
+    """Request body for updating a space. Set an emoji or an icon, or null for both to have neither."""
 
     edit_mode: EditMode | UnsetType = UNSET
     title: Title | UnsetType = UNSET
@@ -156,8 +156,8 @@ class Position(Struct):
 
 
 class Move(Struct):
-    """Body for moving. ``parent``: the new parent; null for the top level of the organization, and by default
-    the current parent. ``position``: the new position; by default the end."""
+    """Request body for a move. ``parent``: the new parent; null for the top level of the organization; by
+    default, the current parent. ``position``: the new position; by default, the end."""
 
     parent: str | None | UnsetType = UNSET
     position: Position | UnsetType = UNSET
@@ -168,15 +168,16 @@ class Move(Struct):
 
 
 class MemberSpacesQuery(PageQuery):
-    """Query of a member's spaces. ``closed``: whether to include spaces that they can't see, with the
-    permission null; for administrators."""
+    """Query parameters for a member's spaces. ``closed``: whether to include spaces that they can't see, with
+    a permission of null; for administrators."""
 
     order: Order = "desc"
     closed: bool = False
 
 
 class MemberContentPermission(Struct):
-    """Permission of a member in a space. ``source``: the reason, for administrators; an Octavo extension."""
+    """Permission of a member in a space. ``source``: the reason for it, for administrators; an Octavo
+    extension."""
 
     permission: str | None
     space: Space
@@ -193,7 +194,7 @@ class Transfer(Struct):
 
 
 def get_neighbors(move: Move) -> tuple[Neighbor | None, Neighbor | None]:
-    """Return the siblings before and after which a body places an object."""
+    """Return the siblings that a request body places an object before or after."""
     position = move.position
     if position is UNSET:
         return None, None
@@ -216,8 +217,8 @@ class CollectionUrls(Struct):
 
 
 class Collection(Struct, rename="camel", kw_only=True):
-    """Collection of spaces. ``rank``: the position among the spaces and collections with the same parent, as
-    for a space."""
+    """Collection of spaces. ``rank``: the position among the spaces and collections with the same parent,
+    like a space's."""
 
     id: str
     title: str
@@ -243,8 +244,8 @@ class UpdateCollection(Struct, rename="camel"):
 
 
 class RankedQuery(PageQuery, rename="camel"):
-    """Query of an ordered list. ``orderBy``: the order: by default newest first, or `rank` for the custom
-    order within each parent."""
+    """Query parameters of an ordered list. ``orderBy``: `rank` for the custom order within each parent; by
+    default, newest first."""
 
     order_by: Literal["createdAt", "rank"] = "createdAt"
 
@@ -298,7 +299,7 @@ def present_space(to: Recipient, tx: Transaction, space: SpaceRow, role: str | N
 def present_spaces(
     to: Recipient, tx: Transaction, spaces: Sequence[tuple[SpaceRow, str | None]]
 ) -> list[Space]:
-    """Present spaces with the caller's role in each. Comments that the caller can't see don't count."""
+    """Present spaces with the caller's role in each. Comments that the caller can't see aren't counted."""
     counted = [space.id for space, _ in spaces if space.comments]
     hidden = count_hidden_comments(tx, to, counted) if counted else {}
     return [_present(to, space, role, space.comments - hidden.get(space.id, 0)) for space, role in spaces]
@@ -343,8 +344,8 @@ def _present(to: Recipient, space: SpaceRow, role: str | None, comments: int) ->
 def present_space_to_visitor(
     to: Recipient, space: SpaceRow, visitor: Visitor, place: str | None = None
 ) -> Space:
-    """Return a space as a site shows it, without details about how people work in it or where else it
-    appears. ``place``: its path under the URL of the site, if known."""
+    """Return a space as shown on a site, without details about how people work in it or where else it
+    appears. ``place``: its path relative to the site's URL, if known."""
     drafted = visitor.drafted
     published = UNSET if place is None else f"{visitor.base}{quote(place)}"
     return Space(

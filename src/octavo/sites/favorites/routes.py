@@ -1,4 +1,4 @@
-"""Favorites of the caller."""
+"""Operations on the caller's favorites."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _list_visible(call: Call, tx: Transaction, caller: SignedIn) -> list[Favorit
 
 @operation("listFavorites", "GET", _OWN, needs=Can.SIGN_IN)
 def list_favorites(call: Call, caller: SignedIn, query: FavoritesQuery) -> Listing[Favorite]:
-    """List the caller's favorites in their order. Favorites that were deleted, or that the caller can no
+    """List the caller's favorites in order. Favorites whose object was deleted, or that the caller can no
     longer see, are omitted."""
     with call.db.read() as tx:
         shown = _list_visible(call, tx, caller)
@@ -41,7 +41,7 @@ def list_favorites(call: Call, caller: SignedIn, query: FavoritesQuery) -> Listi
 
 @operation("addFavorite", "POST", _OWN, needs=Can.SIGN_IN, errors=(400, 404, 409))
 def add_favorite(call: Call, caller: SignedIn, body: AddFavorite) -> Favorite:
-    """Mark a space, page, or site as a favorite. Returns the existing favorite if it already is one."""
+    """Mark a space, page, or site as a favorite. If it already is a favorite, returns the existing one."""
     space_id, page_id, site_id = or_none(body.space), or_none(body.page) or "", or_none(body.site)
     with call.db.write() as tx:
         if site_id is not None:
@@ -77,7 +77,7 @@ def _find(
 def _move(
     tx: Transaction, caller: SignedIn, rows: list[store.FavoriteRow], favorite_id: str, before: str | None
 ) -> None:
-    """Move a favorite before another one, or to the end. Raises NotFound for a missing one."""
+    """Move a favorite before another one, or to the end. Raises NotFound if either doesn't exist."""
     ordered = [row.id for row in rows if row.id != favorite_id]
     if before is not None and before not in ordered:
         if before == favorite_id:

@@ -1,4 +1,4 @@
-"""Database access for favorites. Rows are returned as frozen records."""
+"""Read and write favorites in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 
 
 class FavoriteRow(Struct, frozen=True):
-    """Favorite of a person. ``page_id``: empty for a space or site. ``position``: the order among the person's
-    favorites; equal positions are ordered by id."""
+    """A person's favorite. ``page_id``: empty for a space or site. ``position``: the position among the
+    person's favorites; favorites with equal positions are sorted by id."""
 
     id: str
     space_id: str | None
@@ -27,7 +27,7 @@ _FAVORITE = ", ".join(FavoriteRow.__struct_fields__)
 
 
 def list_favorites(tx: Transaction, user_id: str) -> list[FavoriteRow]:
-    """Return all favorites of a person in their order, including those that they can no longer see."""
+    """Return all of a person's favorites in order, including those that they can no longer see."""
     rows = tx.all(
         f"SELECT {_FAVORITE} FROM favorites WHERE user_id = :user ORDER BY position, id", user=user_id
     )
@@ -52,7 +52,7 @@ def insert_favorite(
 
 
 def set_positions(tx: Transaction, user_id: str, ordered: Sequence[str]) -> None:
-    """Set the order of a person's favorites to the order of these ids."""
+    """Sort a person's favorites in the order of these ids."""
     positions = sorted((id, position) for position, id in enumerate(ordered))
     tx.run_many(
         "UPDATE favorites SET position = :position WHERE id = :id AND user_id = :user",

@@ -1,4 +1,4 @@
-"""Declaration of the table of favorites."""
+"""Declare the table for favorites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire types of favorites."""
+"""Wire format of favorites."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class FavoriteUrls(Struct):
 
 
 class Favorite(Struct, rename="camel", kw_only=True):
-    """Space, page, or site that the caller marked as a favorite. ``space``: the space, also of a page.
-    ``emoji`` and ``icon``: the emoji or icon of the space or page, if it has one."""
+    """Space, page, or site that the caller marked as a favorite. ``space``: the space, or the space that the
+    page is in. ``emoji`` and ``icon``: the emoji or icon of the space or page, if it has one."""
 
     id: str
     kind: FavoriteKind
@@ -39,8 +39,8 @@ class FavoritesQuery(PageQuery, rename="camel"):
 
 
 class AddFavorite(Struct):
-    """Favorite to add: a ``site``, a ``space``, or with ``page`` a page of the space. ``before``: the id of the
-    favorite before which to add it; by default, it is the last one."""
+    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the id of
+    the favorite to add it before; by default, it is added at the end."""
 
     space: Id | UnsetType = UNSET
     page: Id | UnsetType = UNSET
@@ -55,6 +55,6 @@ class AddFavorite(Struct):
 
 
 class MoveFavorite(Struct):
-    """Move of a favorite. ``before``: the id of the favorite before which to move it; null moves it to the end."""
+    """Move of a favorite. ``before``: the id of the favorite to move it before; null moves it to the end."""
 
     before: Id | None

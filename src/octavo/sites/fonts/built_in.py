@@ -1,9 +1,8 @@
 """Built-in fonts for customization, served from Octavo's own host: their files and CSS.
 
-The files in ``files/`` are unchanged files of the Fontsource packages, each font with its license next to it.
-They are split by script, so that a page fetches only the scripts it uses. Until a font has loaded, its text
-is shown in a system font with the same widths and heights, so that nothing moves.
-"""
+The files in ``files/`` are unmodified files from the Fontsource packages, with each font's license alongside.
+They are split by script, so that a page fetches only the scripts that it uses. Until a font has loaded, text
+is shown in a system font with the same widths and heights, so that nothing moves."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ _LATIN = _ALL[:2]
 
 class BuiltInFont(Struct, frozen=True):
     """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and the heaviest
-    weight of a variable font, or all available ones. ``metrics``: the metrics of the fallback font in
-    percent: its size, ascent, descent, and line gap."""
+    weight of a variable font, or else all available weights. ``metrics``: the size, ascent, descent, and line
+    gap of the fallback font, in percent."""
 
     family: str
     name: str
@@ -148,7 +147,7 @@ def printed_files(font: BuiltInFont) -> list[tuple[str, tuple[int, ...], int, bo
 
 
 def first_file(font: BuiltInFont) -> str:
-    """Return the file to preload, because nearly every page uses it."""
+    """Return the file to preload, which nearly every page uses."""
     return _file(font, "latin", None if isinstance(font.weights, str) else font.weights[0])
 
 

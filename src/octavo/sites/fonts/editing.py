@@ -1,5 +1,5 @@
-"""Create, update, and delete fonts from uploads. Each file has one weight, and the regular weight is always
-required."""
+"""Create, update, and delete fonts from uploads. Each file is for one weight, and the regular weight is
+always required."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontR
 def create(
     tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
-    """Create a font from the caller's uploads by weight. Raises NotFound, BadRequest, PreconditionFailed."""
+    """Create a font from the caller's uploads by weight. Raises NotFound for an unknown upload, BadRequest
+    for an invalid file, and PreconditionFailed without the regular weight."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())
     for weight, key in faces.items():
@@ -49,7 +50,7 @@ def change(
     family: str | None,
     faces: Mapping[int, str | None],
 ) -> store.FontRow:
-    """Rename a font, add and replace weights, and remove weights without an upload. Raises the errors of
+    """Rename a font, add and replace weights, and remove weights without an upload. Raises the same errors as
     ``create``."""
     font = get_font(tx, org.organization_id, font_id)
     kept = {face.weight for face in font.faces} | {w for w, key in faces.items() if key is not None}
@@ -69,7 +70,7 @@ def change(
 
 
 def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
-    """Delete a font with its files; return False if it does not exist."""
+    """Delete a font and its files; return False if it doesn't exist."""
     found = store.find_font(tx, org.organization_id, font_id)
     if found is None:
         return False

@@ -1,4 +1,4 @@
-"""Custom fonts of an organization."""
+"""Operations on an organization's custom fonts."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Fon
 
 @operation("createCustomFont", "PUT", _FONTS, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
-    """Create a font from files that the caller uploaded, one for each weight. The weight 400 is required;
-    without it, the response is 412."""
+    """Create a font from files that the caller uploaded, one for each weight. Returns 412 without the weight
+    400, which is required."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     if len(weights) < len(body.font_faces):
         raise PreconditionFailed("fontFaces: must have only one file per weight")
@@ -44,8 +44,8 @@ def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
 
 @operation("updateCustomFont", "POST", _FONT, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
-    """Rename a font, or add or replace weights. A null `storageKey` removes a weight. The weight 400 is
-    required; without it, the response is 412."""
+    """Rename a font, or add or replace weights. A null `storageKey` removes a weight. Returns 412 without the
+    weight 400, which is required."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     with call.db.write() as tx:
         font = editing.change(tx, call.context, org, font_id, body.font_family, weights)
@@ -54,6 +54,6 @@ def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont)
 
 @operation("deleteCustomFont", "DELETE", _FONT, needs=Can.CREATE_CONTENT)
 def delete_font(call: Call, org: OrgAccess, font_id: str) -> bool:
-    """Delete a font with its files."""
+    """Delete a font and its files."""
     with call.db.write() as tx:
         return editing.delete(tx, org, font_id)

@@ -1,4 +1,4 @@
-"""Fonts of an organization as pages use them."""
+"""An organization's fonts, as used by pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_fonts(
         font = store.find_font(tx, organization_id, font_id)
         if font is not None:
             faces = (
-                # A replaced face gets another URL, so that browsers never use an old copy.
+                # A replaced face gets a new URL, so that browsers never use an old copy.
                 ShownFace(
                     face.weight,
                     f"{address}{font.id}/{face.weight}.{face.format}?v={face.hash[:12]}",

@@ -1,4 +1,4 @@
-"""Database access for fonts. Rows are returned as frozen records."""
+"""Read and write fonts in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Declarations of the font tables."""
+"""Declare the tables for fonts."""
 
 from __future__ import annotations
 

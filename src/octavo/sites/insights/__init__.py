@@ -1,4 +1,4 @@
-"""Insights: the pages that visitors of sites view, their searches, and their ratings, counted without
-identifying the visitors."""
+"""Insights: the pages that site visitors view, their searches, and their ratings, counted without identifying
+the visitors."""
 
 from . import tables as tables

@@ -1,4 +1,5 @@
-"""User-Agent headers: the approximate device, browser, and operating system, and the kind of bot, if any."""
+"""Parse User-Agent headers: the approximate device, browser, and operating system, and the kind of bot, if
+any."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ _BOT_KINDS: tuple[tuple[BotKind, re.Pattern[str]], ...] = (
         re.compile(r"bot\b|bot[/;_-]|crawl|spider|slurp|facebookexternalhit|embedly|externalagent", re.I),
     ),
 )
-"""The first match wins. Bots with other names are unknown."""
+"""Kinds of bots by name. The first match wins; bots with other names are unknown."""
 # The first match wins: browsers list the browsers they are derived from after their own name.
 _BROWSERS = (
     ("edge", re.compile(r"Edg(e|A|iOS)?/")),

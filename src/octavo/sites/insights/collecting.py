@@ -1,9 +1,8 @@
-"""Convert visitor events to anonymous rows and write them in batches.
+"""Convert visitor events to anonymous rows, and write them in batches.
 
 Data from browsers is never trusted: locations must belong to the site, claims must be signed, and times must
 be within the last day. Bots are recorded separately from people. IP addresses and cookies are dropped here,
-except for the answer to the consent question, which is passed to hooks but not stored.
-"""
+except for the visitor's cookie consent, which is passed to hooks but not stored."""
 
 from __future__ import annotations
 
@@ -63,20 +62,20 @@ _CHUNK = 5000
 
 
 def on_events(hook: Callable[[Transaction, Sequence[EventRow]], None]) -> None:
-    """Register ``hook(tx, rows)``, which is called in the write transaction with the events of people."""
+    """Register ``hook(tx, rows)``, which is called in the write transaction with people's events."""
     _on_events.append(hook)
 
 
 class _Batches:
-    """Rows of several requests in one transaction: a writer also writes the rows that other requests queued
-    in the meantime."""
+    """Rows from several requests, written in one transaction: a writer also writes the rows that other
+    requests queued in the meantime."""
 
     def __init__(self) -> None:
         self._waiting: list[Sequence[EventRow]] = []
         self._lock, self._writing = threading.Lock(), threading.Lock()
 
     def write(self, database: Database, rows: Sequence[EventRow]) -> None:
-        """Write the rows and return once they are stored. Raises the transaction's error; rows of other
+        """Write the rows, and return once they are stored. Raises the transaction's error; rows from other
         requests stay queued."""
         with self._lock:
             self._waiting.append(rows)
@@ -102,7 +101,7 @@ _batches = _Batches()
 
 
 Visitor = dict[str, Any]
-"""The ``visitor`` value that conditions evaluate, from verified claims."""
+"""``visitor`` value for evaluating conditions, from verified claims."""
 
 
 def collect(
@@ -112,8 +111,9 @@ def collect(
     events: Sequence[Event],
     visitor: Visitor | None = None,
 ) -> int:
-    """Record events of visitors of a published site, and return how many of them count. ``visitor``: their claims, if
-    already verified; by default, they are read from the token of each event. Raises NotFound for any other site."""
+    """Record events from visitors of a published site, and return how many of them count. ``visitor``: their
+    claims, if already verified; by default, they are read from the token of each event. Raises NotFound for
+    any other site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
@@ -122,7 +122,7 @@ def collect(
 
 
 def collect_of_sites(context: Context, events: Iterable[tuple[str, str, Event, Visitor]]) -> None:
-    """Record events of many sites. Each event has its organization, site, and visitor. Events of sites that
+    """Record events from many sites, each with its organization, site, and visitor. Events from sites that
     are no longer published are dropped."""
     by_site: dict[tuple[str, str], list[tuple[Event, Visitor | None]]] = {}
     for organization_id, site_id, event, visitor in events:
@@ -143,7 +143,7 @@ def _rows(
     site_id: str,
     events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
-    """Return the events as rows. Raises NotFound for a site that is not published."""
+    """Return the events as rows. Raises NotFound if the site isn't published."""
     missing = NotFound(f"There is no published site {site_id!r}.")
     try:
         site = get_site(tx, site_id)
@@ -152,7 +152,7 @@ def _rows(
     if not site.published or site.organization_id != organization_id:
         raise missing
     structure = load_structure(tx, site_id)
-    # Most events of a site have the same share key or none, and one schema serves all of them.
+    # Most events on a site have the same share key or none, and the same schema applies to all of them.
     find_link = cache(lambda key: find_link_by_key(tx, site_id, key))
     read_schema = cache(lambda: get_visitor_schema(tx, site_id))
     rows = []
@@ -182,8 +182,8 @@ def _bot_kind(event: Event) -> BotKind | None:
 def _is_counted(context: Context, event: Event, program: BotKind | None) -> bool:
     if program is not None:
         return context.settings.count_bots
-    # People who open Markdown have already been counted on the page itself, and they can see for themselves
-    # that a page or result is missing.
+    # People who open the Markdown have already been counted on the page itself, and they can see for
+    # themselves if a page or result is missing.
     return event.location.display_context != "markdown" and not isinstance(event, PageMissing | SearchMissing)
 
 
@@ -303,7 +303,7 @@ def _campaign(url: str) -> dict[str, str]:
         query = parse_qs(address.query if address is not None else "", max_num_fields=200)
     except ValueError:
         return {}
-    # PostgreSQL does not accept NUL characters (%00) in text.
+    # PostgreSQL doesn't accept NUL characters (%00) in text.
     return {column: query[name][0][:256].replace("\0", "") for name, column in _UTM.items() if name in query}
 
 
@@ -325,7 +325,8 @@ def _flatten_claims(visitor: Visitor) -> str | None:
 
 @job("forgetSiteEvents", bound=None)
 def forget_events(context: Context) -> None:
-    """Delete events older than the retention setting, in chunks, so that other writes can happen in between."""
+    """Delete events older than the retention period, in batches, so that other writes can happen in
+    between."""
     days = timedelta(days=context.settings.insight_days)
     moment = now() - int(days.total_seconds() * 1000)
     run_parts(context.db, lambda tx: store.delete_events_before(tx, moment, _CHUNK))

@@ -1,4 +1,4 @@
-"""Wire types of the feedback of agents."""
+"""Wire format of agents' feedback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Queries on events in the public form: the columns to select, the filters on events, and the grouping."""
+"""Event queries in the public format: the columns to select, the filters, and the grouping."""
 
 from __future__ import annotations
 
@@ -74,10 +74,11 @@ _COMPUTED = {
     "visitorAuthenticated": "(CASE WHEN e.claims IS NULL THEN 0 ELSE 1 END)",
 }
 _WHOLE = {"dayOfWeek": (1, 7), "hourOfDay": (0, 23)}
-"""Columns of whole numbers, with their least and greatest value."""
+"""Integer columns, with their minimum and maximum values."""
 _ALWAYS_NULL = ("visitorGeoCountry", "visitorGeoPoint", "eventPageNotFoundType")
-"""Locations are not stored, because they could only be derived from IP addresses. Pages that conditions hide don't
-exist for visitors, so they can't be distinguished from other missing pages."""
+"""Columns that are always null. Locations aren't stored, because they could be derived only from IP
+addresses. Pages hidden by conditions don't exist for visitors, so they can't be distinguished from other
+missing pages."""
 _COUNTS = {
     "eventsCount": ("count(*)",),
     "sessionsCount": ("count(DISTINCT e.session)",),
@@ -125,7 +126,7 @@ class _Question:
 
     def _text(self, name: str) -> str:
         """Return a stored column as SQL. If a space of the site is hidden from the caller, referrers within
-        the site are hidden too, because they could be pages of that space."""
+        the site are hidden too, because they could be pages in that space."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
         if name in _COMPUTED:
@@ -218,9 +219,10 @@ def _moment(place: str, text: Any) -> int:
 
 
 def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
-    """Count events of a site in the spaces that the caller can see. The result has the columns of ``groupBy``
-    and ``select``; selected columns that are not counts are also used for grouping. Bots are included only if
-    the query names `visitorBot`. ``host``: the host of the site. Raises BadRequest."""
+    """Count events on a site, in the spaces that the caller can see. The result has the columns of
+    ``groupBy`` and ``select``; selected columns that aren't counts are also used for grouping. Bots are
+    included only if the query refers to `visitorBot`. ``host``: the site's host. Raises BadRequest for an
+    invalid query."""
     asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
@@ -236,7 +238,7 @@ def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> 
         asked.add(f"where[{n}]", condition)
     named = {*(column.column for column in answered), *(condition.column for condition in body.where)}
     if "visitorBot" not in named:
-        # Bots count only if the query asks for them; otherwise they are not visitors.
+        # Bots are counted only if the query asks for them; otherwise, they aren't visitors.
         asked.where.append("e.bot IS NULL")
     made = [asked.expressions(column) for column in answered]
     flat = [expression for one in made for expression in one]

@@ -1,4 +1,4 @@
-"""Queries on the events of a site and their results, shared by the API and the chart page."""
+"""Queries on site events, and their results, shared by the API and the chart page."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Some fields apply only to some columns: ``interval`` to `datetime` (by default a
+    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (by default, a
     day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
@@ -82,7 +82,7 @@ class QueryColumn(Struct):
 
 
 class Filter(Struct):
-    """Condition of events; on a count, a condition of the rows of the result."""
+    """Condition on events; on a count, a condition on the rows of the result."""
 
     column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]
@@ -119,7 +119,7 @@ class Aggregate(Struct, rename="camel"):
 
 
 class Values(Struct):
-    """Column of the result; row n consists of the n-th value of each column."""
+    """Column of the result; row n consists of the nth value of each column."""
 
     column: str
     values: list[Any]

@@ -1,9 +1,8 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
-Events are held in memory, up to a limit, and are written in batches. Of the searches made while a reader is
-typing, only those at which the reader paused are counted; the reader is remembered only as long as these
-events are in the queue.
-"""
+Events are held in memory, up to a limit, and are written in batches. Of the searches made while a reader
+types, only those where the reader paused are counted; the reader is remembered only as long as these events
+are in the queue."""
 
 from __future__ import annotations
 
@@ -25,7 +24,7 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Time in milliseconds after the last keystroke at which a search counts as finished."""
+"""Milliseconds after the last keystroke after which a search counts as finished."""
 
 
 class _QueuedEvent(Struct, frozen=True, gc=False):
@@ -56,10 +55,10 @@ class EventQueue:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a function that
-        creates it when it is written, which keeps that work out of the request. ``visitor``: the claims of the visitor,
-        as conditions evaluate them. ``typist``: the key that identifies searches by the same reader; it is never
-        stored."""
+        """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
+        function that creates it when it is written, which keeps that work out of the request. ``visitor``:
+        the visitor's claims, as evaluated by conditions. ``typist``: a key that identifies searches by the
+        same reader; it is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -69,8 +68,8 @@ class EventQueue:
 
     def write(self, *, everything: bool = False) -> None:
         """Write the queued events, except searches that are still being typed. ``everything``: whether to
-        include these as well. Raises no errors: while the database is unreachable, events stay queued; events
-        that fail for other reasons are dropped."""
+        include these as well. Doesn't raise errors: while the database is unreachable, events stay queued;
+        events that fail for other reasons are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -102,7 +101,7 @@ class EventQueue:
 
 
 class DeferredEvents:
-    """Events that are queued once the response is final, because a response that is started over reports its
+    """Events that are queued once the response is final, because a response that is restarted reports its
     events again."""
 
     def __init__(self, queue: EventQueue) -> None:
@@ -117,7 +116,8 @@ class DeferredEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event like ``EventQueue.add``; it is queued immediately once ``release`` was called."""
+        """Queue an event like ``EventQueue.add``; it is queued immediately once ``release`` has been
+        called."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:
@@ -140,14 +140,14 @@ def _event(one: _QueuedEvent) -> Event:
 
 
 def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEvent], list[_QueuedEvent]]:
-    """Split events into finished ones and those of readers who searched after ``since``."""
+    """Split events into finished ones and those from readers who searched after ``since``."""
     typists = {(one.site_id, one.typist) for one in waiting if one.typist and one.at > since}
     settled = [one for one in waiting if (one.site_id, one.typist) not in typists]
     return settled, [one for one in waiting if (one.site_id, one.typist) in typists]
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Return events without searches that the same reader made while typing or deleting the letters of another
+    """Return events, except searches that a reader made while typing or deleting the letters of another
     query."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []

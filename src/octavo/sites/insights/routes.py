@@ -1,4 +1,4 @@
-"""Insights: record and query the activity of visitors of sites."""
+"""Insights: record and query site visitors' activity."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _INSIGHTS = "/orgs/{organizationId}/sites/{siteId}/insights"
     in_maintenance=True,
 )
 def track_events(call: Call, organization_id: str, site_id: str, body: TrackEvents) -> None:
-    """Record events of visitors of a published site: at most 100 events, stored without IP addresses and
-    cookies. Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed
-    in the header Octavo-Unread-Keys."""
+    """Record up to 100 visitor events on a published site. They are stored without IP addresses and cookies.
+    Bots are recorded separately from people, by kind. Events of unknown types are skipped and listed in the
+    `Octavo-Unread-Keys` header."""
     events, unknown = read_events(body.events)
     if unknown:
         call.response_headers["octavo-unread-keys"] = ", ".join(unknown)
@@ -63,8 +63,8 @@ def track_events(call: Call, organization_id: str, site_id: str, body: TrackEven
     errors=(404,),
 )
 def submit_feedback(call: Call, site: SiteAccess, body: SubmitFeedback) -> SubmittedFeedback:
-    """Submit the feedback of an agent about a tool, a command, an endpoint, a page, or the product. It appears in the
-    insights of the published site."""
+    """Submit an agent's feedback about a tool, a command, an endpoint, a page, or the product. It appears in
+    the insights of the published site."""
     subject = body.subject
     with call.db.read() as tx:
         url = subject.url if isinstance(subject, DocumentationSubject) else _address(call, tx, site)
@@ -82,7 +82,7 @@ def submit_feedback(call: Call, site: SiteAccess, body: SubmitFeedback) -> Submi
     deprecated=True,
 )
 def submit_page_feedback(call: Call, site: SiteAccess, body: SubmitPageFeedback) -> None:
-    """Submit the feedback of an agent about a page. Use `submitAgentFeedbackToSite` instead."""
+    """Submit an agent's feedback about a page. Use `submitAgentFeedbackToSite` instead."""
     with call.db.read() as tx:
         spaces = load_structure(tx, site.site_id).site_spaces.values()
         shown = next((one for one in spaces if one.space_id == body.space_id), None)
@@ -111,7 +111,7 @@ def _record_feedback(
     call: Call, site: SiteAccess, location: VisitorLocation, user_agent: str, goal: str, text: str
 ) -> SubmittedFeedback:
     session = VisitorSession(new_id(), new_id(), {}, user_agent, None, None)
-    # Regardless of its name, it is an agent.
+    # It is an agent, regardless of its name.
     location = structs.replace(location, display_context="mcp")
     event = AgentFeedback(session=session, location=location, goal=goal, comment=text)
     if collect(call.context, site.organization_id, site.site_id, [event]):
@@ -125,10 +125,10 @@ def _record_feedback(
 
 @operation("aggregateSiteEvents", "POST", f"{_INSIGHTS}/events/aggregate", needs=Can.VIEW, agents="docs:gaps")
 def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
-    """Aggregate the events of a site in the spaces that you can see: `select` names the values to count,
-    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query names
-    `visitorBot`, which is null for people and otherwise `crawler`, `assistant`, `coding-agent`, or
-    `unknown`."""
+    """Aggregate a site's events in the spaces that you can see: `select` specifies the values to count,
+    `where` filters events, and `groupBy` groups the result. Only people are counted unless the query refers
+    to `visitorBot`, which is null for people and `crawler`, `assistant`, `coding-agent`, or `unknown` for
+    bots."""
     with call.db.read() as tx:
         return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
 

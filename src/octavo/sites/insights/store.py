@@ -1,4 +1,4 @@
-"""Database access for the events of sites: inserting them, and counting them by columns."""
+"""Insert site events into the database, and count them by columns."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from octavo.kit.db.database import Row, Transaction
 
 
 class EventRow(Struct, kw_only=True):
-    """Event of a visitor. ``bot``: the kind of bot; None for a person. Two values are only for hooks, and never
-    stored: ``consent``, the visitor's answer to the cookie question (`yes` or `no`), and ``response_id``, the rated
+    """Visitor event. ``bot``: the kind of bot; None for a person. Two values are only for hooks and are never
+    stored: ``consent``, the visitor's cookie consent (`yes` or `no`), and ``response_id``, the rated
     answer."""
 
     id: str
@@ -61,7 +61,7 @@ class EventRow(Struct, kw_only=True):
 
 
 def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
-    # Most columns are used by few event types, so each row is inserted with only the columns it has.
+    # Most columns are used by few event types, so each row is inserted with only the columns that it has.
     by_columns: dict[tuple[str, ...], list[dict[str, Any]]] = {}
     for row in rows:
         columns = structs.asdict(row)
@@ -74,7 +74,7 @@ def insert_events(tx: Transaction, rows: Iterable[EventRow]) -> None:
 
 
 def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
-    """Delete at most ``limit`` older events and return their number."""
+    """Delete at most ``limit`` older events, and return their number."""
     return tx.run(
         "DELETE FROM site_events WHERE id IN (SELECT id FROM site_events WHERE at < :moment LIMIT :limit)",
         moment=moment,
@@ -90,7 +90,7 @@ def claim_expression(tx: Transaction, parameter: str) -> str:
 
 
 def path_expression(tx: Transaction) -> str:
-    """Return SQL for the path of the URL of an event, from the first slash after its host."""
+    """Return SQL for the path of an event's URL, from the first slash after the host."""
     slash = f"{'instr' if tx.engine == 'sqlite' else 'strpos'}(substr(e.url, 9), '/')"
     return f"(CASE WHEN {slash} = 0 THEN '/' ELSE substr(e.url, {slash} + 8) END)"
 
@@ -106,7 +106,7 @@ def aggregate(
     limit: int,
     parameters: Mapping[str, object],
 ) -> list[Row]:
-    """Return the rows of a query. Everything but the parameters is SQL written by Octavo."""
+    """Return the rows of a query. Everything except the parameters is SQL written by Octavo."""
     grouped = f" GROUP BY {', '.join(group_by)}" if group_by else ""
     if having:
         grouped += f" HAVING {' AND '.join(having)}"
@@ -123,8 +123,8 @@ def aggregate(
 def list_frequent_queries(
     tx: Transaction, site_id: str, since: int, least: int, visitors: int, limit: int
 ) -> list[tuple[str, int]]:
-    """Return search queries in lowercase with their numbers of searches, the most frequent first. ``least`` and
-    ``visitors``: the minimum numbers of searches, and of visitors."""
+    """Return search queries in lowercase with their numbers of searches, most frequent first. ``least`` and
+    ``visitors``: the minimum numbers of searches and visitors."""
     rows = tx.all(
         """SELECT lower(trim(e.query)) AS said, count(*) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.type IN ('search_type_query', 'search_missing')
@@ -151,7 +151,7 @@ def list_segments(
     parameters: Mapping[str, object],
 ) -> list[Row]:
     """Return (claims, events, visitors, sessions) of visitors with the same claims, most active first, for
-    the events that match ``where``. ``prefix``: the SQL that precedes ``where``."""
+    the events that match ``where``. ``prefix``: the SQL before ``where``."""
     return tx.all(
         f"""{prefix} SELECT e.claims, count(*), count(DISTINCT e.visitor), count(DISTINCT e.session) FROM site_events e
            WHERE e.site_id = :site AND e.at >= :since AND e.claims IS NOT NULL AND e.bot IS NULL AND {where}

@@ -1,4 +1,4 @@
-"""Declarations of the insights tables."""
+"""Declare the tables for insights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events of visitors and their locations."""
+"""Visitor events and their locations."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ Id = Annotated[str, Meta(max_length=100)]
 Text = Annotated[str, Meta(max_length=512)]
 Word = Annotated[str, Meta(max_length=256)]
 CONSENT = "__gitbook_cookie_granted"
-"""Cookie that stores whether a visitor consented to scripts that set cookies: ``yes`` or ``no``."""
+"""Cookie that stores whether a visitor consents to scripts that set cookies: ``yes`` or ``no``."""
 
 
 class VisitorSession(Struct, rename="camel"):
-    """Session of a visitor. ``ip`` and ``cookies`` are not stored. ``visitorAuthClaims`` are ignored, because
+    """Session of a visitor. ``ip`` and ``cookies`` aren't stored. ``visitorAuthClaims`` are ignored, because
     only the signed token counts."""
 
     visitor_id: Id
@@ -78,8 +78,8 @@ class PageView(_Event, tag="page_view"):
 
 
 class PageMarkdownRequest(_Event, tag="page_markdown_request"):
-    """Request for the Markdown of a page. ``markdownSource``: the origin of the request in the page actions
-    menu."""
+    """Request for the Markdown of a page. ``markdownSource``: the item in the page actions menu that the
+    request comes from."""
 
     markdown_source: Literal["page-action"] | UnsetType = UNSET
 
@@ -97,7 +97,7 @@ class RssRequest(_Event, tag="rss_request"):
 
 
 class AgentFeedback(_Event, tag="agent_feedback"):
-    """Feedback of an agent. ``goal``: what it tried to do; ``comment``, an Octavo extension: what it says."""
+    """Agent feedback. ``goal``: the agent's goal. ``comment``: the agent's comment, an Octavo extension."""
 
     goal: Annotated[str, Meta(max_length=1024)] = ""
     comment: Annotated[str, Meta(max_length=10_000)] = ""
@@ -163,7 +163,7 @@ class AskRateResponse(_Event, tag="ask_rate_response"):
 
 
 class LinkTarget(Struct):
-    """Reference of any kind. Fields other than ``kind`` and ``url`` are ids."""
+    """Link target of any kind. Fields other than ``kind`` and ``url`` are ids."""
 
     kind: Literal[
         "file", "url", "page", "anchor", "user", "collection", "space", "reusable-content", "openapi"

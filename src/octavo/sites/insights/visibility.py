@@ -1,4 +1,4 @@
-"""Events of a site that a caller can see: those in visible spaces."""
+"""Restrict a site's events to those that a caller can see: events in visible spaces."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from octavo.sites.site.structure.store import load_structure
 
 
 class EventSight(NamedTuple):
-    """SQL fragments for queries on events ``e``. ``where``: the condition, which follows ``prefix`` and uses
-    ``parameters``. ``whole``: whether the caller can see all spaces of the site."""
+    """SQL fragments for queries on events ``e``. ``where``: the condition, which must come after ``prefix``
+    and uses ``parameters``. ``whole``: whether the caller can see all spaces of the site."""
 
     prefix: str
     where: str
@@ -22,9 +22,9 @@ class EventSight(NamedTuple):
 
 
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
-    """Return the events that the caller can see. If a space of the site is hidden from them, events without a
-    space are hidden too, because their URLs and words could be about that space. Administrators of the
-    organization also see events of deleted spaces."""
+    """Return the condition for events that the caller can see. If a space of the site is hidden from the
+    caller, events without a space are hidden too, because their URLs and words could be about that space.
+    Organization administrators also see events in deleted spaces."""
     if site.member_role == "admin":
         return EventSight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}

@@ -1,4 +1,4 @@
-"""Wire types of tracked events."""
+"""Wire format of tracked events."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _typed = msgspec.json.Decoder(_Typed)
 
 
 class TrackEvents(Struct):
-    """Batch of events. Each event is decoded separately, because a client newer than the server may send types that the
-    server does not support yet."""
+    """Batch of events. Each event is decoded separately, because a client that is newer than the server may
+    send types that the server doesn't support yet."""
 
     events: Annotated[list[Raw], Meta(max_length=100, extra_json_schema=_ANY_EVENT)]
 
 
 def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
-    """Decode a batch of events, and also return the positions of events of unknown types. Raises BadRequest
-    for an invalid event."""
+    """Decode a batch of events. Return the events, and the positions of events of unknown types. Raises
+    BadRequest for an invalid event."""
     events: list[Event] = []
     unknown: list[str] = []
     for number, raw in enumerate(given):

@@ -1,4 +1,4 @@
-"""API specifications: stored unchanged, versioned, and rendered in pages."""
+"""API specifications: stored unchanged, versioned, and rendered on pages."""
 
 from . import pages as pages
 from . import processing as processing

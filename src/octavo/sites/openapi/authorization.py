@@ -1,5 +1,5 @@
 """Access to an organization's specifications. Members with a role can see them. Guests can see the parts that
-are rendered in content they can read, but not the specifications themselves. Visitors of a site can see a
+are rendered in content that they can read, but not the specifications themselves. Site visitors can see a
 specification that a page refers to."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OPENAPI: dict[Can, str] = {Can.VIEW: "read", Can.EDIT: "create"}
 
 
 class SpecsAccess(Struct, frozen=True):
-    """Access of the caller to the specifications of an organization."""
+    """Caller's access to an organization's specifications."""
 
     organization: Organization
 
@@ -35,12 +35,12 @@ class SpecsAccess(Struct, frozen=True):
 
 
 def find_specs_access(org: Organization) -> SpecsAccess | None:
-    """Return access to the specifications of an organization, if the caller can see them."""
+    """Return access to an organization's specifications, if the caller can see them."""
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 
 class VisitedSpecs(Visiting, frozen=True):
-    """Access of a site visitor to the one specification that a page refers to."""
+    """Site visitor's access to the specification that a page refers to."""
 
     organization_id: str
 

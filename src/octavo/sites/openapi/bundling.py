@@ -1,8 +1,7 @@
-"""Bundle the files of a specification into one, in which every reference is internal.
+"""Bundle the files of a specification into one in which all references are internal.
 
-References are followed only to the uploaded files next to the specification, and never to a path on the
-server or to another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``.
-"""
+References are followed only to files uploaded with the specification, and never to a path on the server or to
+another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``."""
 
 from __future__ import annotations
 
@@ -65,8 +64,8 @@ def bundle(files: SpecFiles) -> JsonObject:
 
 
 def drop_empty_keys(value: object) -> bool:
-    """Remove keys without a value from a specification in place, such as ``schema:`` in YAML, and return
-    whether there were any. Keys chosen by authors are kept, and so is null as a value of the API."""
+    """Remove keys without a value, such as ``schema:`` in YAML, from a specification in place, and return
+    whether there were any. Keys chosen by authors are kept, and so are null values of the API."""
     stack: list[tuple[Any, bool]] = [(value, False)]
     seen: set[int] = set()
     found = False
@@ -121,7 +120,8 @@ def walk_references(value: object, change: Callable[[str, Way], str | None]) -> 
 
 
 def use_full_paths(files: Mapping[str, object], path: str) -> tuple[object, list[str]]:
-    """Return a file with its references to other files changed to full paths, and the files it refers to."""
+    """Return a file with its references to other files changed to full paths, and the files that it refers
+    to."""
     named: dict[str, None] = {}
 
     def change(reference: str, way: Way) -> str | None:
@@ -142,8 +142,8 @@ def resolve_path(file: str, place: str) -> str:
 
 
 def _is_name(way: Way) -> bool:
-    """Return whether this is the name of a schema in a discriminator's ``mapping`` instead of a reference.
-    Specifications bundled by other tools often contain names of files there that no longer exist."""
+    """Return whether this is a schema name in a discriminator's ``mapping`` instead of a reference.
+    Specifications bundled by other tools often contain file names in it that no longer exist."""
     return way[-1] != "$ref"
 
 
@@ -208,11 +208,11 @@ class _Bundler:
         return f"{pointer((FILES, other))}{fragment.rstrip('/') if fragment != '/' else ''}"
 
     def _check(self, whole: Mapping[str, object]) -> None:
-        """Check that the target of every reference exists and is not itself a reference."""
+        """Check that the target of every reference exists and isn't itself a reference."""
 
         def look(reference: str, way: Way) -> None:
             if not reference.startswith("#") or _is_name(way):
-                return  # already reported, or not followed
+                return  # already reported or not followed
             followed = reference
             for _ in range(_HOPS):
                 try:
@@ -244,7 +244,8 @@ def pointer_keys(reference: str) -> Iterator[str]:
 
 
 def resolve(whole: object, reference: str) -> object:
-    """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError."""
+    """Return the target of a reference such as ``#/components/schemas/Pet``. Raises LookupError if it doesn't
+    exist."""
     if not reference.startswith("#") or (len(reference) > 1 and reference[1] != "/"):
         raise LookupError(reference)
     here = whole

@@ -1,8 +1,7 @@
-"""Requests of agents, whose values use the names in an OpenAPI specification. Pure.
+"""API requests by agents, with values that use the names in an OpenAPI specification. Does no I/O.
 
-A page has a form that a browser fills in; an agent passes JSON values. Both become the same filled form, so
-that one function decides which requests are allowed.
-"""
+A page has a form that a person fills in; an agent passes JSON values. Both result in the same filled form, so
+that one function decides which requests are allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ from .styles import Style, serialize
 from .trying import FilledForm, Form, FormField, Place, make_form
 
 _NAMED = 10
-"""Maximum number of servers or media types listed when another one is requested."""
+"""Maximum number of servers or media types to list if an unknown one is requested."""
 
 ByName = dict[str, Any]
 
@@ -60,7 +59,7 @@ class CallValues(Struct, kw_only=True):
 
 def fill_form(description: ApiDescription, operation: DescribedOperation, values: CallValues) -> FilledForm:
     """Return the form filled in with these values. ``prepare_request`` then checks that the operation accepts
-    it. Raises BadRequest."""
+    it. Raises BadRequest for invalid values."""
     form = make_form(description, operation)
     kind, body = _body(form, values)
     return FilledForm(
@@ -118,7 +117,7 @@ def _serialize(field: FormField, name: str, value: object) -> Iterable[tuple[str
 
 
 def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
-    """Return the media type and bytes of the body, both empty if there is no body."""
+    """Return the media type and bytes of the body; both are empty if there is no body."""
     kinds = [body.media_type for body in form.bodies]
     given = values.body
     if given is UNSET:

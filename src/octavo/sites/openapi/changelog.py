@@ -1,4 +1,4 @@
-"""Changelog page of an API, for its users. Pure."""
+"""Changelog page of an API, for the API's users. Does no I/O."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .description import Data
 from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Maximum number of changes of one version that are shown; the rest are only counted."""
+"""Maximum number of changes to show per version; the rest are only counted."""
 _LISTED = 10
-"""Maximum number of new operations of one version that are listed without unfolding."""
+"""Maximum number of new operations per version to list without expanding."""
 _SHOWN = 40
-"""Maximum number of operations in one section of a version that are shown, each in an expandable row; the
-rest is folded."""
+"""Maximum number of operations to show per section of a version, each in an expandable row; the rest are
+collapsed."""
 
 
 class Release(Struct, frozen=True):
-    """Version and its changes. ``moment``: its time in milliseconds. ``title``: the version in the
-    specification. ``since``: the previous version. ``titles``: the titles of operations by their names in
-    changes. ``pages``: the references to the pages of operations that still exist."""
+    """Version and its changes. ``moment``: the time of the version in milliseconds. ``title``: the version
+    number in the specification. ``since``: the previous version. ``titles``: the titles of operations, by
+    their names in changes. ``pages``: references to the pages of operations that still exist."""
 
     title: str
     moment: int
@@ -37,9 +37,9 @@ class Release(Struct, frozen=True):
 
 
 def draw_changelog(releases: Iterable[Release], locale: str) -> list[Block]:
-    """Return the changelog, newest version first, each version starting with breaking changes. Versions
-    that don't affect callers are omitted. ``locale``: the language of its labels; texts of changes are in
-    English."""
+    """Return the changelog, with the newest version first. Each version starts with breaking changes.
+    Versions that don't affect callers are omitted. ``locale``: the language of the labels; descriptions of
+    changes are in English."""
     words = catalogue()[locale]
     blocks: list[Block] = []
     for release in releases:
@@ -104,7 +104,7 @@ class _Drawing:
             if operation in self._release.pages and all(
                 change.kind == "added" and not change.place for change in changes
             ):
-                # There is no earlier version to compare with: the page of the operation has all details.
+                # There is no earlier version to compare with, and the operation's page has all details.
                 whole.append(operation)
             else:
                 changed.append(self._operation(operation, changes))
@@ -118,8 +118,8 @@ class _Drawing:
             yield _expandable(title, [self._links(whole[_LISTED:])])
 
     def _operation(self, operation: str, changes: list[ApiChange]) -> Block:
-        """Return an operation's changes as a summary line. The line unfolds to show the old and new state of
-        each place."""
+        """Return an operation's changes as a summary line, which expands to show the old and new state of
+        each part."""
         title = self._release.titles.get(operation, "")
         first = changes[0]
         said = f"{first.place}: {first.message}" if first.place else first.message
@@ -142,7 +142,7 @@ class _Drawing:
         return _expandable(_paragraph(*line), inside)
 
     def _table(self, changes: Sequence[ApiChange]) -> Block:
-        """Return a table with a row for each place and its state in both versions."""
+        """Return a table with a row for each changed part, with its state in both versions."""
         columns = ["place", "before", "after"]
         titles = ["", self._release.since, self._release.title]
         if titles[1] == titles[2]:

@@ -1,10 +1,9 @@
-"""Code samples of a request, in the languages most commonly used to call APIs. Pure.
+"""Code samples for a request, in the languages most commonly used to call APIs. Does no I/O.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
 Markdown, and for print, and in the browser (``delivery/reader/static/samples.js``) with the values that a
-reader enters; both produce the same text. Values from a specification only occur inside string literals,
-escaped for the language.
-"""
+reader enters; both produce the same text. Values from a specification occur only inside string literals,
+escaped for the language."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ class Env(Struct, frozen=True):
 
 
 class Basic(Struct, frozen=True):
-    """User name and password in base64, both from environment variables."""
+    """Username and password in base64, both from environment variables."""
 
     user: str
     password: str
@@ -55,7 +54,7 @@ class SampleField(Struct, frozen=True, omit_defaults=True):
 
 class SentBody(Struct, frozen=True, omit_defaults=True):
     """Body of a request. ``text``: JSON or other text. ``fields``: the fields of a form. ``path``: the path
-    of a file that is the whole body."""
+    of a file that is the entire body."""
 
     kind: Literal["json", "text", "form", "multipart", "file"]
     media_type: str
@@ -65,7 +64,7 @@ class SentBody(Struct, frozen=True, omit_defaults=True):
 
 
 class SampleCall(Struct, frozen=True, omit_defaults=True):
-    """Request in samples. ``path``: the path, with ``{names}``. ``params``: the values of these names.
+    """Request for samples. ``path``: the path, with ``{names}``. ``params``: the values of these names.
     ``encoded``: the values that are already encoded because they contain separators. ``streams``: whether the
     response is a stream."""
 
@@ -93,12 +92,12 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Maximum number of characters of a body in a sample, and of one value in it."""
+"""Maximum number of characters of a sample's body, and of each value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
 def example_call(description: ApiDescription, operation: DescribedOperation) -> SampleCall:
-    """Return an example request of an operation, with examples for required values."""
+    """Return an example request for an operation, with examples for required values."""
     params, encoded, query = dict[str, str](), dict[str, str](), list[tuple[str, tuple[Part, ...]]]()
     headers, cookies = list[tuple[str, tuple[Part, ...]]](), list[tuple[Part, ...]]()
     for parameter in description.parameters(operation):
@@ -171,7 +170,7 @@ def _example_body(description: ApiDescription, operation: DescribedOperation) ->
 def count_omitted_characters(
     description: ApiDescription, operation: DescribedOperation, body: SentBody | None
 ) -> int:
-    """Return the number of characters that are omitted from the example body because it is too long."""
+    """Return the number of characters to omit from the example body because it is too long."""
     if body is None or len(body.text) <= _LONGEST:
         return 0
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
@@ -181,7 +180,7 @@ def count_omitted_characters(
 
 
 def body_examples(description: ApiDescription, operation: DescribedOperation) -> list[tuple[str, str]]:
-    """Return the example bodies available in a sample, as text by name."""
+    """Return the example bodies available in a sample, as text, by name."""
     content = object_of(description.follow(operation.data.get("requestBody")).get("content"))
     kind = next((kind for kind in content if "json" in kind), "")
     named = named_examples(description, object_of(content.get(kind)))
@@ -207,7 +206,7 @@ def streams(description: ApiDescription, operation: DescribedOperation) -> bool:
 
 
 def media_text(description: ApiDescription, kind: str, media: Data, value: object) -> str:
-    """Return a value as a body of the specification's media type; empty if it has no representation in that
+    """Return a value as a request body in the specified media type; empty if it can't be represented in that
     type."""
     if isinstance(value, (dict, list)):
         if "xml" in kind:
@@ -218,7 +217,7 @@ def media_text(description: ApiDescription, kind: str, media: Data, value: objec
 
 
 def body_text(kind: str, value: object) -> str:
-    """Return a value as a body of a JSON or text media type."""
+    """Return a value as a request body in a JSON or text media type."""
     if isinstance(value, str):
         return _pretty_print(value) if "json" in kind and value[:1] in ("{", "[") else value
     if kind == "application/x-www-form-urlencoded" and isinstance(value, dict):
@@ -228,12 +227,12 @@ def body_text(kind: str, value: object) -> str:
     try:
         return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
     except (msgspec.MsgspecError, TypeError, ValueError, RecursionError, OverflowError):
-        # For values such as a number too large for most languages; this is several times slower.
+        # For values such as numbers that are too large for most languages; this is several times slower.
         return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def _pretty_print(text: str) -> str:
-    """Return single-line JSON with one value per line; other text unchanged."""
+    """Return single-line JSON with one value per line. Return other text unchanged."""
     try:
         return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
     except (msgspec.DecodeError, RecursionError):
@@ -253,7 +252,7 @@ def _format_text(value: object) -> str:
 
 
 def secret_names(description: ApiDescription, scheme: str, together: int = 1) -> list[str]:
-    """Return the environment variables for the secrets of a scheme, prefixed with the first word of the API's
+    """Return the environment variables for a scheme's secrets, prefixed with the first word of the API's
     title. ``together``: the number of schemes that are used together."""
     word = re.match(r"[A-Za-z][A-Za-z0-9]*", description.title)
     first = (
@@ -530,7 +529,7 @@ class _Writer:
         if kind == "json":
             value = _json_value(text)
         native = value is not _NO_JSON and kind == "json" and self._t.value is not None
-        # Only the shell can include JSON verbatim, in a here document.
+        # Only shells can include JSON verbatim, in a here document.
         is_here = self._t.raw == "here" and kind == "json" and not re.search("(?m)^JSON$", text)
         plain = [each for each in headers if each["key"] != "content-type"]
         parts = [

@@ -1,4 +1,5 @@
-"""Compare two OpenAPI specifications: list the changes, and whether they break callers. Pure.
+"""Compare two OpenAPI specifications: list the changes, and determine whether they break callers. Does no
+I/O.
 
 The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request that
 was valid can now be rejected, or if a response can lack or contain data in a way that a caller of the old
@@ -17,14 +18,14 @@ from .examples import Direction
 
 _DEPTH = 12
 MOST = 5_000
-"""Maximum number of changes reported."""
+"""Maximum number of changes to report."""
 
 Kind = Literal["added", "removed", "changed"]
 
 
 class ApiChange(Struct, frozen=True):
-    """Change of an operation. ``operation``: the operation, such as ``GET /pets``. ``place``: the changed
-    part; empty for the whole operation. ``before`` and ``after``: a short form of the state in each version.
+    """Change to an operation. ``operation``: the operation, such as ``GET /pets``. ``place``: the changed
+    part; empty for the entire operation. ``before`` and ``after``: a short form of the state in each version.
     ``deprecates``: whether the operation became deprecated."""
 
     kind: Kind
@@ -69,8 +70,8 @@ class _Comparing:
             yield ApiChange("changed", False, name, "", "The operation is now deprecated.", deprecates=True)
         was, is_now = self._old.security(old), self._new.security(new)
         if _schemes(was) != _schemes(is_now):
-            # Breaking unless every previously valid method is still valid, or no authentication is required
-            # any longer.
+            # Breaking unless every previously valid method is still valid or authentication is no longer
+            # required.
             breaking = not (_schemes(was) <= _schemes(is_now) and was) and bool(is_now) and {} not in is_now
             yield ApiChange(
                 "changed", breaking, name, "authentication", "The required authentication changed."
@@ -149,7 +150,7 @@ class _Comparing:
         self, name: str, place: str, old: object, new: object, direction: Direction, depth: int = 0
     ) -> Iterator[ApiChange]:
         """Yield the changes between two schemas. The schemas can be recursive. A named schema is compared
-        once in each body, response, and parameter."""
+        only once in each body, response, and parameter."""
         if not depth:
             self._compared.clear()
         named = (ApiDescription.name_of(old), ApiDescription.name_of(new), direction)
@@ -300,7 +301,8 @@ def _types(schema: Data) -> set[str]:
 
 
 def _includes(wide: set[str], narrow: set[str]) -> bool:
-    """Return whether the wide types include every value of the narrow ones. An empty set includes any value."""
+    """Return whether the wide types include all values of the narrow ones. An empty set includes all
+    values."""
     if not wide:
         return True
     return bool(narrow) and all(each in wide or (each == "integer" and "number" in wide) for each in narrow)

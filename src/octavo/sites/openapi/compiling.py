@@ -1,9 +1,9 @@
 """Parse, validate, and bundle a specification in a separate process: ``python -m
 octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide specifications, and C parsers read them. So this runs in a sandbox (``kit.processes.subprocesses``)
-that contains only this code. It reads ``source`` and writes ``result.json``.
-"""
+Anyone can provide specifications, which are read by parsers written in C. So this runs in a sandbox
+(``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes
+``result.json``."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _COMPLAIN_ABOUT = (
 
 class Compiled(Struct):
     """Result of compiling. ``document``: the specification as bundled OpenAPI 3 in JSON. ``files``: the
-    source texts by path, the specification itself first. Both are missing if there are ``errors``. ``count``:
-    the number of all errors, if there are more than listed."""
+    source texts by path, starting with the specification itself. Both are missing if there are ``errors``.
+    ``count``: the total number of errors, if there are more than listed."""
 
     errors: list[Complaint] = []
     document: str = ""
@@ -40,7 +40,8 @@ class Compiled(Struct):
 
 
 def compile_description(data: bytes) -> Compiled:
-    """Compile a specification. Problems with the specification are part of the result and raise no errors."""
+    """Compile a specification. Problems with the specification are returned in the result instead of raising
+    errors."""
     try:
         files = read_files(data)
         entry = files.files[files.entry]
@@ -58,7 +59,7 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Validate a specification. Raises SpecError. Two common mistakes with a clear meaning are accepted: a
+    """Validate a specification. Raises SpecError. Two common mistakes whose meaning is clear are accepted: a
     key without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)

@@ -1,5 +1,5 @@
 """Conventions shared by an API's operations, as documented in the specification: error responses, rate
-limits, and pagination. Pure."""
+limits, and pagination. Does no I/O."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
 Users = dict[str, DescribedOperation]
-"""Operations to which something applies, by their keys."""
+"""Operations that something applies to, by key."""
 
 
 class SharedElement(Struct):
-    """Parameter or header shared by several operations, as most of them describe it."""
+    """Parameter or header shared by several operations, with the most common description."""
 
     data: Data
     users: Users
 
 
 class ErrorBody(Struct):
-    """Body of errors: a schema, its media type, and the statuses that use it."""
+    """Error body: a schema, its media type, and the statuses that use it."""
 
     kind: str
     schema: Any
@@ -42,9 +42,9 @@ class ErrorBody(Struct):
 
 
 class Conventions(Struct):
-    """Conventions of an API. ``errors``: the errors by status and description. ``bodies``: the bodies of
-    errors. ``limits``: the response headers about rate limits. ``paging``: the query parameters for
-    pagination. Elements that several operations share are listed most common first."""
+    """Conventions of an API. ``errors``: the errors by status and description. ``bodies``: the error bodies.
+    ``limits``: the response headers about rate limits. ``paging``: the query parameters for pagination.
+    Elements that several operations share are sorted, most common first."""
 
     errors: dict[str, dict[str, Users]]
     bodies: list[ErrorBody]

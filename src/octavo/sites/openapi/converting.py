@@ -1,5 +1,5 @@
-"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. Pure; the specification
-must be valid and bundled."""
+"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. The specification must be
+valid and bundled. Does no I/O."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class _Converter:
         old = self._old
         made: Data = {"openapi": "3.0.4"}
         made |= {key: old[key] for key in ("info", "tags", "externalDocs", "security") if key in old}
-        # Webhooks in Swagger specifications would have a different form.
+        # Webhooks in Swagger specifications would have a different format.
         made |= {key: value for key, value in old.items() if key.startswith("x-") and key != EARLY_WEBHOOKS}
         made["servers"] = self._servers(old.get("schemes"))
         made["paths"] = {

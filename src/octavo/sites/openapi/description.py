@@ -1,5 +1,5 @@
-"""Specification as a reference shows it: operations by tag, with references resolved and internal parts omitted.
-Pure."""
+"""Specification as shown by a reference: operations by tag, with references resolved and internal parts
+omitted. Does no I/O."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_of(value: object) -> list[Any]:
 
 
 def text_of(value: object) -> str:
-    """Return a string, or a number as a string; "" for anything else."""
+    """Return a string, or a number as a string; an empty string for anything else."""
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
@@ -54,9 +54,9 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        """Return a short title. If the summary is a paragraph, this is its first sentence. Without a summary,
-        it is the words of the id, unless they only repeat the method and path and the description starts with
-        a short sentence."""
+        """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a
+        summary, it consists of the words of the id, unless these only repeat the method and path and the
+        description starts with a short sentence."""
         words = _strip_markup(self.summary)
         if self.webhook:
             # Long summaries of similar events nearly always start with the same words.
@@ -78,7 +78,7 @@ class DescribedOperation(Struct, frozen=True):
     @property
     def _split_id(self) -> str:
         said = say_name(text_of(self.data.get("operationId"))[:200])
-        # A name equal to the method carries no information.
+        # A name equal to the method doesn't add any information.
         return "" if said.lower() == self.method else _shorten_title(said)
 
     @property
@@ -94,7 +94,7 @@ class DescribedOperation(Struct, frozen=True):
 
     @property
     def url_name(self) -> str:
-        """Return the text for the last path segment of the page's URL: the title, if it comes from the
+        """Return the text to use for the last path segment of the page's URL: the title, if it comes from the
         summary."""
         return self.title if self.summary else self.path if self.webhook else self.name
 
@@ -137,8 +137,8 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text if it is short and has no markup; a paragraph without a period also
-    counts as a sentence."""
+    """Return the first sentence of a text if the sentence is short and has no markup. A paragraph without a
+    period also counts as a sentence."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""
@@ -194,7 +194,7 @@ class ApiDescription:
 
     def anchor(self, operation: DescribedOperation) -> str:
         """Return the anchor of an operation or webhook on a page with others: its id, unless another one has
-        the same id; otherwise its method and path. The anchor can be empty."""
+        the same id; otherwise, its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
@@ -227,8 +227,8 @@ class ApiDescription:
         return {}
 
     def merge(self, value: object) -> Data:
-        """Return a schema merged with its ``allOf``, the form that readers expect. Each reference is merged
-        once, even if repeated or circular."""
+        """Return a schema merged with its ``allOf``, as readers expect. Each reference is merged once, even
+        if repeated or circular."""
         schema = self.follow(value)
         if not list_of(schema.get("allOf")):
             return schema
@@ -258,7 +258,7 @@ class ApiDescription:
 
     def subtypes(self, value: object) -> list[Data]:
         """Return references to the subtypes of a discriminator if the schema doesn't list them: the subtypes
-        in its mapping, or otherwise the schemas that extend it by ``allOf``."""
+        in its mapping, or else the schemas that extend it with ``allOf``."""
         mapping = object_of(object_of(self.follow(value).get("discriminator")).get("mapping"))
         targets = dict.fromkeys(target for target in mapping.values() if isinstance(target, str))
         if targets:
@@ -279,8 +279,8 @@ class ApiDescription:
 
     @staticmethod
     def name_of(value: object) -> str:
-        """Return the schema name in a reference; "" for a schema that isn't a reference. References always have a
-        name, which is used to detect cycles."""
+        """Return the schema name in a reference; an empty string for a schema that isn't a reference.
+        References always have a name, which is used to detect cycles."""
         reference = value.get("$ref") if isinstance(value, dict) else None
         if not isinstance(reference, str):
             return ""
@@ -332,7 +332,7 @@ class ApiDescription:
 
     def tags(self) -> list[ApiTag]:
         """Return the tags with operations, and their parent tags, in the order of the specification. If it
-        has groups, they determine the order, followed by the remaining tags."""
+        has groups, tags are in the order of the groups, followed by the remaining tags."""
         declared: dict[str, Data] = {}
         for each in list_of(self.data.get("tags")):
             name = text_of(object_of(each).get("name"))
@@ -352,7 +352,7 @@ class ApiDescription:
 
     @cached_property
     def _groups(self) -> dict[str, str]:
-        """Return the groups by the names of their tags; a tag belongs to the first group that names it."""
+        """Return the groups by tag name; a tag belongs to the first group that lists it."""
         found: dict[str, str] = {}
         for group in list_of(self.data.get("x-tagGroups")):
             title = " ".join(text_of(object_of(group).get("name")).split())
@@ -397,7 +397,7 @@ def _name_in(reference: str) -> str:
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:
-    """Return the tag that an operation belongs to: the first one it names."""
+    """Return the tag that an operation belongs to: the first one that it lists."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

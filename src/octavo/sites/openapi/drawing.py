@@ -1,9 +1,8 @@
-"""Render operations, webhooks, and schemas as document blocks, because all document views support these.
-Pure.
+"""Render operations, webhooks, and schemas as document blocks, because all document views support these. Does
+no I/O.
 
-Pages for people are folded: nested properties are collapsed, and samples are next to the text. For Markdown,
-search, and print, everything is in sequence, and the text is shorter.
-"""
+On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown, search,
+and print, everything is in sequence, and the text is shorter."""
 
 from __future__ import annotations
 
@@ -38,22 +37,24 @@ from .words import ENGLISH, ReferenceWords
 
 _SCOPES = 60
 _FLOWS = 6
-"""Maximum number of OAuth flows of one scheme on the authentication page. ``_SCOPES``: the same for scopes."""
+"""Maximum number of OAuth flows per scheme on the authentication page. ``_SCOPES``: the maximum number of
+scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations listed on this page, in total and for one scope or scheme; the rest are only counted."""
+"""Maximum number of operations to list on this page, in total and per scope or scheme; the rest are only
+counted."""
 _MEANINGS = 12
-"""Maximum number of listed descriptions of one status on the errors page. ``_BODIES``: the same for bodies of all
-statuses. ``_SAID``: the same for parameters and headers of one kind."""
+"""Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
+bodies for all statuses. ``_SAID``: the maximum number of parameters or headers of one kind."""
 _BODIES = 6
 _SAID = 12
 _QUOTED = 100
-"""Maximum number of quoted blocks of a specification's text about one subject."""
+"""Maximum number of blocks to quote from a specification's text about one subject."""
 _ON_ERRORS = re.compile(r"(?i)\b(?:errors?|status codes?|problem details)\b")
 _ON_LIMITS = re.compile(r"(?i)rate[- ]?limit|throttl|\bquotas?\b")
 _ON_PAGING = re.compile(r"(?i)paginat|\bpaging\b")
 _LANGUAGES = 6
-"""Maximum number of languages of a request on this page, if all are shown or if they are in tabs."""
+"""Maximum number of languages per request on this page: if all are shown, and if they are in tabs."""
 
 
 class ApiReferenceRenderer(OperationRenderer):
@@ -61,7 +62,7 @@ class ApiReferenceRenderer(OperationRenderer):
 
     def schemas(self, names: Iterable[str], title: str = "") -> list[Block]:
         """Return schemas by name, each under a heading; unknown schemas are omitted. ``title``: the heading
-        already shown above."""
+        that is already shown above."""
         blocks: list[Block] = []
         for name in names:
             schema = self._description.schemas.get(name)
@@ -114,8 +115,8 @@ class ApiReferenceRenderer(OperationRenderer):
         self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
     ) -> list[Block]:
         """Return each scheme with the credentials to send, a request, the OAuth flows and scopes, and the
-        operations that require it, followed by the operations without authentication. ``place_of``: the
-        function that returns a reference to the page of an operation."""
+        operations that require it, followed by the operations without authentication. ``place_of``: a
+        function that returns a reference to an operation's page."""
         description = self._description
         needing, together, without = self._group_by_scheme()
         listed = _OperationLists(place_of, words).show
@@ -173,9 +174,8 @@ class ApiReferenceRenderer(OperationRenderer):
         place_of: Callable[[DescribedOperation], Data],
         words: ReferenceWords = ENGLISH,
     ) -> list[Block]:
-        """Return the errors of all operations with their content, and the text of the specification about
-        rate limits and pagination. ``place_of``: the function that returns a reference to the page of an
-        operation."""
+        """Return the errors of all operations with their content, and the specification's text about rate
+        limits and pagination. ``place_of``: a function that returns a reference to an operation's page."""
         text = text_of(self._description.info.get("description"))
         users = _OperationLists(place_of, words)
         blocks: list[Block] = []
@@ -230,8 +230,8 @@ class ApiReferenceRenderer(OperationRenderer):
         return blocks
 
     def _with_scheme(self, name: str) -> list[Block]:
-        """Return an example request of an operation that requires a security scheme, preferably one that only
-        reads."""
+        """Return an example request for an operation that requires a security scheme, preferably a read-only
+        operation."""
         wanted = [
             (each.method != "get", len(way), number, each, way)
             for number, each in enumerate(self._description.operations.values())
@@ -261,9 +261,9 @@ class ApiReferenceRenderer(OperationRenderer):
         dict[str, dict[str, None]],
         list[DescribedOperation],
     ]:
-        """Return three groups: the operations that require each scope of each scheme shown, with an empty
-        scope if they need none; the schemes that are only used together with each scheme; and the operations
-        without authentication."""
+        """Return three groups: the operations that require each scope of each shown scheme, under an empty
+        scope if they don't need one; the schemes that are used only in combination with each scheme; and the
+        operations without authentication."""
         found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}
         without: list[DescribedOperation] = []
@@ -285,7 +285,7 @@ class ApiReferenceRenderer(OperationRenderer):
 
 
 class _OperationLists:
-    """Lists of operations on one page, with a limit on the number of listed operations."""
+    """Lists of operations on one page, with a limit on the total number of operations."""
 
     def __init__(self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords) -> None:
         self._place_of = place_of
@@ -295,7 +295,8 @@ class _OperationLists:
     def show(
         self, title: Nodes, operations: Sequence[DescribedOperation], inside: Sequence[Block] = ()
     ) -> list[Block]:
-        """Return ``title`` with the number of operations, as a fold that contains ``inside`` and the operations."""
+        """Return ``title`` with the number of operations, as an expandable section that contains ``inside``
+        and the operations."""
         shown = operations[: min(_NEEDING_ONE, self._left)]
         self._left -= len(shown)
         said = _fill_number(self._words.needed, len(operations))
@@ -339,7 +340,7 @@ def _draw_columns(left: list[Block], right: list[Block]) -> list[Block]:
 
 
 def _draw_pairs(rows: Iterable[tuple[str, str]]) -> Block:
-    """Return a table of names and values. Markdown requires its empty header row."""
+    """Return a table of names and values. Its empty header row is required by Markdown."""
     definition = {name: {"id": name, "title": "", "type": "text"} for name in ("what", "value")}
     records: Data = {}
     fragments: list[Fragment] = []

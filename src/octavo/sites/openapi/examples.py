@@ -1,4 +1,4 @@
-"""Example values of an API, generated from schemas. Pure."""
+"""Example values for an API, generated from schemas. Does no I/O."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Maximum number of characters of a string that is lengthened to satisfy a specification."""
+"""Maximum number of characters when lengthening a string to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
 """Keywords of a schema that contain a value."""
 _NAMED = 20
-"""Maximum number of examples of one media type."""
+"""Maximum number of examples per media type."""
 _VALUES = 300
-"""Maximum number of values in one example; the rest are omitted."""
+"""Maximum number of values per example; the rest are omitted."""
 _KEPT = 64
-"""Maximum number of cached examples of named schemas, such as error bodies, which are the same on all
+"""Maximum number of cached examples for named schemas, such as error bodies, which are the same on all
 pages."""
 _kept: WeakKeyDictionary[ApiDescription, dict[tuple[str, Direction], tuple[Any]]] = WeakKeyDictionary()
 _NAMES = {
@@ -46,7 +46,7 @@ _NAMES = {
     "date": "2026-01-31",
     "sha": "ce587453ced02b15",
 }
-"""String values by the last word of a name, used if the specification has no example."""
+"""String values by the last word of a name, for use if the specification has no example."""
 _FORMATS = {
     "date": "2026-01-31",
     "date-time": "2026-01-31T12:00:00Z",
@@ -112,8 +112,8 @@ def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, o
 
 
 def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> object:
-    """Return a value of a parameter: its example; otherwise a value from its schema; otherwise, with
-    ``named``, its own name."""
+    """Return a value for a parameter: its example, or else a value from its schema, or else, with ``named``,
+    its own name."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
     if found is None:
@@ -123,8 +123,9 @@ def parameter_example(description: ApiDescription, parameter: Data, *, named: bo
 
 
 class _Maker:
-    """Generator of values from schemas. Responses contain all properties. Requests contain the required
-    properties and those with a value in the specification, or all properties if there are none of these."""
+    """Generator of values from schemas. Responses contain all properties. Requests contain required
+    properties and properties with a value in the specification, or all properties if there are none of
+    these."""
 
     def __init__(self, description: ApiDescription, direction: Direction) -> None:
         self._description = description
@@ -134,8 +135,8 @@ class _Maker:
         self._within: list[str] = []
 
     def make(self, value: object, depth: int, name: str = "") -> object:
-        """Return a value; None if the schema does not determine one, or for a schema nested in itself.
-        ``name``: the name of the value."""
+        """Return a value; None if the schema doesn't determine one or is nested in itself. ``name``: the name
+        of the value."""
         schema_name = self._description.name_of(value)
         if schema_name in self._within:
             return None
@@ -231,8 +232,8 @@ class _Maker:
 
 
 def _make_string(schema: Data, name: str) -> str | None:
-    """Return a string with this name: the value that its format or name suggests, or otherwise the name
-    itself; None without a name."""
+    """Return a string with this name: the value that its format or name suggests, or else the name itself;
+    None without a name."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

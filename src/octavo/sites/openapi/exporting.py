@@ -1,5 +1,5 @@
-"""Exports of a whole specification: as YAML or JSON, as a Postman collection, and as a file of HTTP requests.
-Pure."""
+"""Export a complete specification as YAML or JSON, as a Postman collection, or as a file of HTTP requests.
+Does no I/O."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _in_query(part: Part) -> Part:
 
 
 def _variables(parts: Sequence[Part]) -> str:
-    """Return secrets as variables of Postman and HTTP files. Both have the same syntax. A name and a password
-    are written next to each other, because clients encode them."""
+    """Return secrets as variables for Postman and HTTP files, which use the same syntax. A username and a
+    password are written next to each other, because clients encode them."""
 
     def written(part: Part) -> str:
         if isinstance(part, Basic):
@@ -205,7 +205,7 @@ def _http_body(call: SampleCall) -> list[str]:
     if body is None:
         return []
     if body.kind in ("json", "text"):
-        # Three number signs at the start of a line would begin the next request.
+        # Three number signs at the start of a line would start the next request.
         return ["", body.text.replace("\n###", "\n ###")]
     if body.kind == "file":
         return ["", f"< ./{body.path}"]

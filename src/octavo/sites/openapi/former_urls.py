@@ -1,4 +1,4 @@
-"""Former URLs of operations that have moved or were removed, computed from older versions of a specification.
+"""Former URLs of operations that were moved or removed, computed from older versions of a specification.
 
 Versions never change, so the URLs of each version are computed once, when a missing page of a reference is
 first requested, and cached in memory.
@@ -52,8 +52,8 @@ class _Release(Struct, frozen=True):
 
 class Gone(Struct, frozen=True):
     """Operation that was removed. ``since``: the name of the first version without it. ``at``: the time in
-    milliseconds when that version was published. ``instead``: the page of the operation that now has its id.
-    ``changes``: the changelog page."""
+    milliseconds when that version was published. ``instead``: the page of the operation that now has the
+    removed operation's id. ``changes``: the changelog page."""
 
     title: str
     method: str
@@ -74,7 +74,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
     the same operation, or details of a removed operation. ``path``: the path within the space, without a
     suffix."""
     above, _, name = path.strip("/").rpartition("/")
-    # Operations are under a page of their tag, and most broken URLs don't even look like URLs of pages.
+    # Operations are under their tag's page, and most broken URLs don't even look like page URLs.
     if not above or not _SLUG.fullmatch(name):
         return None
     asker = requester_at(tx, state.space_id, None)
@@ -91,7 +91,7 @@ def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Pag
         except BadRequest:
             continue
         newest = find_version_of(tx, asker, source.dependencies["spec"].ref)
-        # Visitors who can't see the reference learn nothing about its past.
+        # Visitors who can't see the reference don't learn anything about its history.
         if newest is not None and any(tree.page(each.id) is not None for each in computed.pages):
             found = _find(tx, asked, tree, newest, page.created_at, root, above, name)
             if found is not None:
@@ -110,8 +110,7 @@ def _find(
     name: str,
 ) -> Page | Gone | None:
     """Find the page or the removed operation. ``root``: the path of the reference's pages. ``begun``: the
-    time since which the reference exists; earlier versions remain private, because they were never shown
-    here."""
+    time when the reference was created; earlier versions stay private, because they were never shown here."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):
@@ -172,7 +171,7 @@ def _release(tx: Transaction, source: ComputedSource, version: store.VersionRow)
     key = f"{version.document} {grouping == 'by-operation'}"
     found = _former.of(tx).get(key)
     if found is None:
-        # Older versions are large and needed only for this, so they aren't cached themselves.
+        # Older versions are large and needed only for this purpose, so they aren't cached themselves.
         description = ApiDescription(msgspec.json.decode(get_body(tx, version.document)))
         found = _addresses(description, ComputedSource(TYPE, {"grouping": grouping}))
         size = sum(400 + len(name) for name, pages in found.pages.items() for _ in pages)

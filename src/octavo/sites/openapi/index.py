@@ -1,4 +1,4 @@
-"""Search index of a specification: operations, their fields, and models with their fields. Pure."""
+"""Search index of a specification: operations, their fields, and models with their fields. Does no I/O."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from .validating import METHODS
 Kind = Literal["operation", "field", "model"]
 
 _FIELDS = 60_000
-"""Maximum number of fields in the index of one specification, and of one operation."""
+"""Maximum number of fields to index per specification, and per operation."""
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Maximum number of schemas of one operation that are indexed: each can refer to all others."""
+"""Maximum number of schemas to index per operation, because each can refer to all others."""
 _RANKED = 400
-"""Maximum number of hits of one kind, to leave room for hits of other kinds."""
+"""Maximum number of hits per kind, to leave room for hits of other kinds."""
 _WORD = re.compile(r"[a-z0-9]+")
 _PLACES = ("path", "query", "header", "cookie", "body")
 
 
 class IndexHit(Struct, frozen=True):
     """Search hit. ``name``: the dotted name of a field, or the name of a model. ``about``: its description.
-    ``id``: the anchor on the page: of the field on the page of its ``operation`` or ``model``, or of the
-    model itself on a page with several models."""
+    ``id``: the anchor of the field on the page of its ``operation`` or ``model``, or of the model itself on a
+    page with several models."""
 
     kind: Kind
     name: str
@@ -51,7 +51,7 @@ class _Entry(Struct, frozen=True):
 
 
 class OperationIndex:
-    """Index small enough to be scanned."""
+    """Index that is small enough to scan."""
 
     def __init__(self, description: ApiDescription) -> None:
         self._operations = [
@@ -188,8 +188,8 @@ def _fields_of_model(description: ApiDescription, name: str, schema: object) -> 
 def _list_fields(
     description: ApiDescription, value: object, *, apart: bool = False
 ) -> Iterator[tuple[str, object]]:
-    """Yield the fields in a schema by their paths, outer levels first. ``apart``: whether to omit the content
-    of named schemas."""
+    """Yield the fields in a schema by path, outer levels first. ``apart``: whether to omit the content of
+    named schemas."""
     waiting: deque[tuple[object, str, tuple[str, ...]]] = deque([(value, "", ())])
     left = _OF_ONE
     for _ in range(_SCHEMAS):

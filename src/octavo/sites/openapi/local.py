@@ -1,8 +1,7 @@
-"""Specifications in files of a space. A job reads them when a revision adds one, and stores the result by the
-hash of the file.
+"""Specifications in a space's files. A job reads them when a revision adds one, and stores the result by file
+hash.
 
-A page can therefore show an operation from a file of its space, in any revision or change request.
-"""
+A page can therefore show an operation from a file in its space, in any revision or change request."""
 
 from __future__ import annotations
 
@@ -48,7 +47,7 @@ class LocalSource(Struct, frozen=True):
 
 
 def find_source(tx: Transaction, space_id: str, content: str) -> LocalSource | None:
-    """Return the result for a file; None if it was never in the space, or if its name can't be that of a
+    """Return the result for a file; None if the file was never in the space or its name can't be that of a
     specification."""
     row = tx.one(
         "SELECT state, complaint FROM openapi_sources WHERE space_id = :space AND content = :content",
@@ -110,7 +109,7 @@ def clear(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Check that all files of main that may be specifications have been queued."""
+    """Check that all files in the main version that may be specifications have been queued."""
     wanted = {
         item.content for item in list_items(tx, main_state(tx, space_id), "file") if _may_be_description(item)
     }
@@ -120,7 +119,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def copy_sources(tx: Transaction, copy: Copy) -> None:
-    """Copy the results of a space to its duplicate; for a large space, a job recomputes them with all other
+    """Copy a space's results to its duplicate; for a large space, a job recomputes them along with all other
     derived data."""
     if copy.written:
         return
@@ -139,7 +138,7 @@ def copy_sources(tx: Transaction, copy: Copy) -> None:
 
 @jobs.job("readDescriptions", bound=None, seconds=900)
 def read_descriptions(context: Context, space_id: str) -> None:
-    """Read the queued files of a space, one after another."""
+    """Read the queued files of a space, one at a time."""
     while (content := _next(context, space_id)) is not None:
         deadlines.check()
         compiled = _read(context, content)

@@ -1,4 +1,4 @@
-"""Sorted rows of all schemas of a specification, split into short pages. Pure."""
+"""Sorted rows for all schemas in a specification, split into short pages. Does no I/O."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
-"""Columns of a table of models, by which the reader recognizes such a table."""
+"""Columns of a table of models, which the reader recognizes the table by."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Maximum number of characters of a description in one row. ``_ON_A_PAGE``: the maximum number of rows of one page."""
+"""Maximum number of characters of a row's description. ``_ON_A_PAGE``: the maximum number of rows per
+page."""
 _USERS = 200
-"""Maximum number of listed uses of one model, of one kind."""
+"""Maximum number of uses to list per model, for each kind of use."""
 _EXAMPLE = 20_000
 """Maximum number of characters of a model's example."""
 _NAMED = 20_000
-"""Maximum number of fields of all models that can be searched."""
+"""Maximum number of searchable fields of all models."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _MARKUP = re.compile(r"<[^<>]*>|[`*]|(?<!\w)_|_(?!\w)")
 _END = re.compile(r"(?<=[.!?])\s")
@@ -37,12 +38,12 @@ _END = re.compile(r"(?<=[.!?])\s")
 
 class ApiModel(Struct, frozen=True):
     """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first
-    sentence of its description. ``fields``: the names of its fields, including those from ``allOf``. ``uses``: the
-    operations that send or return it directly."""
+    sentence of its description. ``fields``: the names of its fields, including those from ``allOf``.
+    ``uses``: the operations that accept or return it directly."""
 
     name: str
     letter: str
-    """Letter under which to sort it: the first letter of its name after a namespace that all names share."""
+    """Letter to sort it under: the first letter of its name, after any namespace that all names share."""
     kind: str
     about: str
     fields: tuple[str, ...]
@@ -55,7 +56,7 @@ class ApiModel(Struct, frozen=True):
 
 
 class ModelPage(Struct, frozen=True):
-    """Models of one page, with letters that don't overlap with other pages."""
+    """Models on one page, with letters that don't overlap with other pages."""
 
     letters: dict[str, list[ApiModel]]
 
@@ -148,8 +149,8 @@ def draw_models(
     place_of: Callable[[str], Data],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return a page of models: links to all ``letters``, if there are several, and a table for each letter of
-    this page. ``place_of``: the function that returns a reference to the page of a model by its name."""
+    """Return a page of models: links to all ``letters``, if there is more than one, and a table for each
+    letter on this page. ``place_of``: a function that returns a reference to a model's page by name."""
     blocks: list[Block] = []
     if len(letters) > 1:
         links: list[Text | Inline] = []
@@ -182,8 +183,8 @@ def count_cell(number: int) -> list[Text | Inline]:
 def draw_rows(
     columns: Mapping[str, str], counts: Container[str], rows: Iterable[Sequence[list[Text | Inline]]]
 ) -> Block:
-    """Return a table. ``columns``: the titles of columns by their names, by which the reader recognizes the
-    table. ``counts``: the columns of numbers. ``rows``: the content of each column."""
+    """Return a table. ``columns``: the column titles by column name; the reader recognizes the table by these
+    names. ``counts``: the columns that contain numbers. ``rows``: the content of each column."""
     definition: Data = {
         column: {"id": column, "title": title, "type": "text"}
         | ({"textAlignment": "right"} if column in counts else {})
@@ -209,8 +210,8 @@ def draw_used_by(
     model_at: Callable[[str], Data],
     words: ReferenceWords = ENGLISH,
 ) -> list[Block]:
-    """Return the uses of a model, with links. ``place_of``: the function that returns a reference to an
-    operation or webhook. ``model_at``: the function that returns a reference to the page of a model."""
+    """Return the uses of a model, with links. ``place_of``: a function that returns a reference to an
+    operation or webhook. ``model_at``: a function that returns a reference to a model's page."""
     uses = uses_of(description).get(name)
     if uses is None:
         return []
@@ -262,8 +263,8 @@ def index_models(
     models: Sequence[ApiModel], href: Callable[[str], str]
 ) -> list[tuple[str, str, str, str, int, str, list[str]]]:
     """Return the data for a script's filter. Each model has its name, its URL relative to ``href``, its type,
-    its description, its number of uses, the ways it is used (``s`` sent, ``a`` returned, ``e`` events), and
-    its fields."""
+    its description, its number of uses, the ways that it is used (``s`` for sent, ``a`` for returned, ``e``
+    for events), and its fields."""
     left = _NAMED
     rows = []
     for model in models:

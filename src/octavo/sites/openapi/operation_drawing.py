@@ -46,16 +46,16 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Number of operations on a page beyond which each is shown in less detail: with fewer levels, and without
+"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without the
 content and samples of errors, which are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
-"""Maximum number of media types of one body or response whose examples are shown."""
+"""Maximum number of media types per body or response to show examples for."""
 WAYS = 4
-"""Maximum number of ways to authenticate shown above an operation."""
+"""Maximum number of authentication methods to show above an operation."""
 _SCHEMES = 50
 _SENTENCE = re.compile(r"[A-Za-z](?: ?[A-Za-z0-9,.;'()?!/])*")
-"""Sentence of plain words."""
+"""Pattern for a sentence of plain words."""
 
 
 class OperationRenderer(SchemaRenderer):
@@ -64,9 +64,9 @@ class OperationRenderer(SchemaRenderer):
     def operation(
         self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
-        """Return an operation or webhook with everything that a caller needs. ``title``: the heading already
-        shown above. ``further``: whether another operation is above it, so that this one is an expandable
-        line."""
+        """Return an operation or webhook with everything that a caller needs. ``title``: the heading that is
+        already shown above. ``further``: whether there is another operation above it, so that this one is an
+        expandable line."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -132,7 +132,7 @@ class OperationRenderer(SchemaRenderer):
 
     def _authentication(self, operation: DescribedOperation) -> list[Block]:
         ways = self._description.security(operation)
-        # Requirements for calls don't apply to the sender of an event.
+        # Requirements for calls don't apply to senders of events.
         if not any(ways) or (operation.webhook and "security" not in operation.data):
             return []
         if self._folded:
@@ -153,8 +153,8 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each way to authenticate, with all schemes used together. Schemes are described
-        on the authentication page, unless there is only one."""
+        """Return a line for each authentication method, with all the schemes that it combines. Schemes are
+        described on the authentication page, unless there is only one."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]
@@ -176,7 +176,7 @@ class OperationRenderer(SchemaRenderer):
         return lines
 
     def _link_scheme(self, name: str, nodes: Nodes) -> Nodes:
-        """Return the text of a scheme, linked to its description on the authentication page if there is one."""
+        """Return the text for a scheme, linked to its description on the authentication page, if any."""
         anchor = self._scheme_anchors.get(name)
         return [Inline("openapi-scheme", {"spec": self._spec, "anchor": anchor}, nodes)] if anchor else nodes
 
@@ -228,7 +228,7 @@ class OperationRenderer(SchemaRenderer):
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
         """Return the schemas of media types; types with the same schema share it. ``named``: whether to omit
         the content of a schema that has its own heading. ``waits``: whether even the first level can be
-        postponed."""
+        loaded later."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -265,7 +265,8 @@ class OperationRenderer(SchemaRenderer):
             response = self._description.follow(value)
             about = text_of(response.get("description"))
             whole = " ".join(about.split())
-            # A plain sentence may contain line breaks. On a folded page, longer text goes below.
+            # A plain sentence can contain line breaks. On a page with collapsed sections, longer text goes
+            # below.
             is_short = len(whole) <= (80 if self._folded else 200) and _SENTENCE.fullmatch(whole) is not None
             if is_short:
                 first = whole.removesuffix(".") if self._folded else whole
@@ -302,7 +303,7 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("responses"), *blocks] if blocks else []
 
     def _summarize_content(self, content: Data, drawn: list[Block]) -> Nodes:
-        """Return the content of a response in a few words: its name, or the number of its fields."""
+        """Summarize the content of a response: its name, or the number of its fields."""
         schemas = [object_of(media).get("schema") for media in content.values()]
         if not schemas or any(each != schemas[0] for each in schemas):
             return []
@@ -402,7 +403,7 @@ class OperationRenderer(SchemaRenderer):
         call = example_call(self._description, operation)
         request = self._request(call, own, examples)
         cut = 0 if own else count_omitted_characters(self._description, operation, call.body)
-        # One of them is shown, whether or not there is a choice.
+        # One of them is shown even if there is no choice.
         more = self._omission_line(len(given_examples) - max(len(examples), 1))
         content = object_of(self._description.follow(operation.data.get("requestBody")).get("content"))
         sent = call.body.media_type if call.body is not None else ""
@@ -432,7 +433,7 @@ class OperationRenderer(SchemaRenderer):
         return [Block("openapi-sample", data, [draw_long_code(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Return examples of all media types except one, each under its type if there are several."""
+        """Return examples of all media types except one, each under its type if there is more than one."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title
@@ -440,7 +441,7 @@ class OperationRenderer(SchemaRenderer):
         return [*blocks, *self._omission_line(len(content) - _MEDIA_TYPES)]
 
     def _example(self, kind: str, media: object, title: str) -> list[Block]:
-        """Return the example of a media type; on pages for people, return all named examples."""
+        """Return the example for a media type; on pages for people, return all named examples."""
         named = named_examples(self._description, object_of(media)) if self._folded and not self._many else []
         listings: list[Block] = []
         left, cut = 2 * self._longest, 0
@@ -462,7 +463,7 @@ class OperationRenderer(SchemaRenderer):
         return [shown, *self._omission_line(cut, "cut"), *self._omission_line(len(named) - 1)]
 
     def _listed(self, kind: str, media: object, value: object, title: str) -> tuple[Block, int]:
-        """Return an example, and the number of its characters that are omitted."""
+        """Return an example, and the number of characters omitted from it."""
         text = media_text(self._description, kind, object_of(media), value)
         syntax = "json" if "json" in kind else "xml" if "xml" in kind else "text"
         beyond = max(len(text) - self._longest, 0)
@@ -481,7 +482,7 @@ class OperationRenderer(SchemaRenderer):
 
 
 def name_status(code: str) -> str:
-    """Return the name of a status, for a response without a description."""
+    """Return the name of a status code, for a response without a description."""
     return HTTPStatus(int(code)).phrase if code.isdecimal() and int(code) in _STATUSES else ""
 
 

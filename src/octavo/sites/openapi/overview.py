@@ -1,4 +1,4 @@
-"""List of the tags of a specification, for the overview page of the API. Pure."""
+"""List of a specification's tags, for the API's overview page. Does no I/O."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .models import count_cell, draw_rows, summarize_markdown
 from .words import ENGLISH, ReferenceWords
 
 _OPEN = 80
-"""Maximum number of tags shown without unfolding, which limits the height of the page."""
+"""Maximum number of tags to show without expanding, which limits the height of the page."""
 _MOST = 1_000
-"""Maximum number of tags listed; the rest are only counted."""
+"""Maximum number of tags to list; the rest are only counted."""
 _ABOUT = 140
 """Maximum number of characters of a tag's description."""
 
@@ -23,8 +23,8 @@ _ABOUT = 140
 def draw_tags(
     description: ApiDescription, place_of: Callable[[ApiTag], Data], words: ReferenceWords = ENGLISH
 ) -> list[Block]:
-    """Return each tag with its description and number of operations. ``place_of``: the function that returns
-    a reference to the page of a tag."""
+    """Return each tag with its description and number of operations. ``place_of``: a function that returns a
+    reference to a tag's page."""
     tags = description.tags()
     if not tags:
         return []

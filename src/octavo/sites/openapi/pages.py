@@ -59,25 +59,26 @@ from .words import ENGLISH, ReferenceWords, catalogue, locale_of
 
 TYPE = "builtin:openapi"
 OPERATIONS = ("swagger", "openapi-operation")
-"""Blocks that show an operation, which visitors can try out."""
+"""Blocks that show an operation that visitors can try out."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
 """Estimated size of a specification in memory, as a multiple of the size of its text."""
 _TOGETHER = 50
-"""Maximum number of operations on the page of a tag; with more operations, each has its own page. For
-schemas, the maximum is ``MANY``."""
+"""Maximum number of operations on a tag's page; if there are more, each has its own page. For schemas, the
+maximum is ``MANY``."""
 _ROWS_OPEN = 180
-"""Number of operations that the page of a tag lists without unfolding."""
+"""Number of operations that a tag's page lists without expanding."""
 _PAGES = 4_000
-"""Maximum number of pages of one specification; with more, its schemas share one page."""
+"""Maximum number of pages per specification; if there are more, its schemas share one page."""
 RELEASES = 20
 COMPARED_BYTES = 32 * 1024 * 1024
 """Maximum number and total size in bytes of the versions that the changelog page covers."""
 _OVERVIEW = "info"
-"""Key of the overview page of the API."""
+"""Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout of pages that use the space of the outline, such as lists of rows with their letters above them."""
+"""Layout for pages that use the space reserved for the outline, such as lists of rows with letters above
+them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -89,7 +90,7 @@ def load(tx: Transaction, version: store.VersionRow) -> ApiDescription:
 
 
 def load_local(tx: Transaction, source: local.LocalSource) -> ApiDescription:
-    """Return the specification in a valid file of a space."""
+    """Return the specification in a space's valid file."""
     return _load(tx, f"file {source.content}", lambda: local.get_text(tx, source))
 
 
@@ -105,8 +106,8 @@ def _load(tx: Transaction, key: str, get: Callable[[], str]) -> ApiDescription:
 def compare_versions(
     tx: Transaction, version: store.VersionRow, since: store.VersionRow | None
 ) -> list[ApiChange]:
-    """Return the changes from one version to another; empty without an earlier version. The result is cached,
-    because versions never change."""
+    """Return the changes from one version to another; empty if there is no earlier version. The result is
+    cached, because versions never change."""
     if since is None:
         return []
     key = f"{since.document} {version.document}"
@@ -122,7 +123,7 @@ def compare_versions(
 
 def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> Any:
     """Return the specification with its newest version. Visitors can see published specifications; other
-    actors, the specifications they have access to."""
+    actors can see the specifications that they have access to."""
     name = ref.get("spec")
     spec = store.find_spec(tx, asker.organization_id, name) if isinstance(name, str) else None
     if spec is None:
@@ -146,7 +147,7 @@ def _version(tx: Transaction, asked: ComputeInput) -> store.VersionRow:
 
 
 class _Pages:
-    """Pages of one specification, parents before children."""
+    """Pages generated from one specification, parents before children."""
 
     def __init__(self, asked: ComputeInput, description: ApiDescription, words: ReferenceWords) -> None:
         self._asked = asked
@@ -155,7 +156,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """Keys with which pages were added, by the ids of the pages."""
+        """Keys that pages were added with, by page id."""
 
     def add(
         self,
@@ -173,7 +174,7 @@ class _Pages:
         computed = None
         if props is not None:
             source = msgspec.to_builtins(self._asked.source)
-            # Each page of the specification records whether the whole specification can be downloaded.
+            # Each page records whether the complete specification can be downloaded.
             files = {"files": True} if self._asked.source.props.get("downloadLink") else {}
             computed = {**source, "props": {**props, **files}}
         page = Page(
@@ -189,12 +190,12 @@ class _Pages:
         return page.id
 
     def add_labeled(self, word: str, **fields: Any) -> str:
-        """Add a page titled by one of ``ReferenceWords``. Its path is the same in every language."""
+        """Add a page whose title is one of ``ReferenceWords``. Its path is the same in every language."""
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages:
-        their ids use the same seed as the id of this page."""
+        """Return properties for the document of a page whose operations or schemas have their own pages; the
+        ids of these pages use the same seed as the id of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
@@ -206,20 +207,20 @@ class _Pages:
         self.pages.insert(0, self.pages.pop())
 
     def add_above(self, names: Sequence[str], grouping: str) -> None:
-        """Add the general pages of the API. ``grouping``: the groups of the operations that they link to. The
-        pages are placed before the tags but added after them, so that they don't change the paths of the
-        tags."""
+        """Add the general pages of the API. ``grouping``: the groups of the operations that the pages link
+        to. The pages are placed before the tags but added after them, so that they don't change the tags'
+        paths."""
         first = 1 if self.pages and self.keys[self.pages[0].id] == _OVERVIEW else 0
         for at, name in enumerate(names, first):
-            # The authentication page has samples next to the text, which need the space of the outline.
+            # The authentication page has samples next to the text, which need the space reserved for the
+            # outline.
             layout = _ROWS if name == "authentication" else _WIDE
             props = {"doc": name, "operations": grouping, "seed": self._asked.seed}
             self.add_labeled(name, props=props, layout=layout)
             self.pages.insert(at, self.pages.pop())
 
     def add_models(self, grouping: str) -> None:
-        """Add the pages of models. ``grouping``: the groups of the operations that a model's page links
-        to."""
+        """Add the model pages. ``grouping``: the groups of the operations that a model's page links to."""
         names = list(self._description.schemas)
         if len(names) <= MANY or len(self.pages) + len(names) >= _PAGES:
             self.add_labeled("models", props={"doc": "models"})
@@ -229,7 +230,7 @@ class _Pages:
         for name in names:
             props = {"schema": name, "operations": grouping} | listing
             self.add(f"model {name}", name, above, props=props, layout=_ROWS)
-        # Added after all models, so that they don't change their paths.
+        # These are added after all models, so that they don't change the models' paths.
         for number, piece in enumerate(split_models(list_models(self._description))[1:], 1):
             title = f"{self.words.models}: {piece.title}"
             named = f"from {next(iter(piece.letters))}"
@@ -270,7 +271,7 @@ class _Pages:
             if is_grouped and parent_id is None:
                 props["group"] = tag.group or self.words.other
             if tag.name not in apart:
-                # Content of the page, for lists that are generated without the specification.
+                # Content of the page, for use by lists that are generated without the specification.
                 props["operations"] = [
                     [each.key, each.title, self._description.anchor(each)]
                     for each in self._description.with_tag(tag.name)
@@ -350,7 +351,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
     props = asked.source.props
     ref = asked.source.dependencies["spec"].ref
     doc, page = props.get("doc"), props.get("page")
-    # Content with its own pages is below this one, which links to them.
+    # Content that has its own pages is under this page, which links to them.
     leads_on = props.get("grouping") == "by-operation"
     there = msgspec.structs.replace(asked, seed=str(props.get("seed") or ""))
     if doc == "models":
@@ -432,7 +433,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
 def _rows(
     tx: Transaction, asked: ComputeInput, listed: Iterator[tuple[str, str, str]], count: int
 ) -> list[Block]:
-    """Return links to the pages of operations; if there are very many, the last ones are folded."""
+    """Return links to the pages of operations; if there are very many, the last ones are collapsed."""
     first, more = draw_page_links(islice(listed, _ROWS_OPEN)), draw_page_links(listed)
     if not more:
         return first
@@ -458,7 +459,7 @@ def _piece_key(number: int) -> str:
 def _models(
     description: ApiDescription, number: object, words: ReferenceWords, there: ComputeInput
 ) -> list[Block]:
-    """Return one of the pages that list all schemas, each of which has its own page."""
+    """Return one of the pages that list all schemas, if each schema has its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
         raise BadRequest("source.props.piece: the API specification has no such page of models")
@@ -489,7 +490,7 @@ def _releases(
     tx: Transaction, newest: store.VersionRow, there: ComputeInput, grouping: str
 ) -> Iterator[Release]:
     """Yield this version and earlier ones with their changes, as many as can be read in reasonable time.
-    ``grouping``: how operations are grouped into pages. Links lead to the pages of the newest version."""
+    ``grouping``: how operations are grouped into pages. Links point to the pages of the newest version."""
     shown = load(tx, newest)
     read, version = 0, newest
     for before in store.list_versions_before(tx, newest, RELEASES):
@@ -517,8 +518,8 @@ def _releases(
 
 
 def method_of(page: Page) -> str | None:
-    """Return the method of the operation that a computed page shows; ``event`` for a webhook; None for every
-    other page."""
+    """Return the method of the operation that a computed page shows; ``event`` for a webhook; None for all
+    other pages."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -529,7 +530,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """Return the heading under which a computed tag page is listed; "" for every other page."""
+    """Return the heading that a computed tag page is listed under; an empty string for all other pages."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -537,7 +538,7 @@ def group_of(page: Page) -> str:
 
 
 class Listed(Struct, frozen=True):
-    """Operation on a computed page: as the whole page, or at an ``anchor`` of it."""
+    """Operation on a computed page: as the entire page, or at an ``anchor`` on it."""
 
     method: str
     path: str
@@ -563,7 +564,7 @@ def list_operations(page: Page) -> list[Listed]:
 
 
 def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDescription, str] | None:
-    """Return the specification from which a page is computed, and its name; None for every other page."""
+    """Return the specification that a page is computed from, and its name; None for all other pages."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -572,14 +573,15 @@ def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDe
 
 
 def can_export(page: Page) -> bool:
-    """Return whether visitors of a computed page can download the whole specification."""
+    """Return whether visitors of a computed page can download the complete specification."""
     source = page.computed
     is_ours = source is not None and source.get("type") == TYPE
     return is_ours and object_of(object_of(source).get("props")).get("files") is True
 
 
 def model_of(page: Page) -> str | None:
-    """Return the schema that a computed page shows; "" for a page that shows or lists all schemas."""
+    """Return the schema that a computed page shows; an empty string for a page that shows or lists all
+    schemas."""
     source = page.computed
     props = object_of(source.get("props")) if source is not None and source.get("type") == TYPE else {}
     return text_of(props.get("schema")) if props.get("doc") == "models" else None
@@ -593,7 +595,7 @@ def lists_models(page: Page) -> bool:
 
 
 def authentication_of(page: Page) -> str | None:
-    """Return the specification that a computed authentication page belongs to; None for every other page."""
+    """Return the specification that a computed authentication page belongs to; None for all other pages."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -619,7 +621,7 @@ def _document_of(*blocks: Block) -> Document:
 
 
 def _draw(tx: Transaction, drawing: Drawing, blocks: list[Block]) -> list[list[Block] | None]:
-    # Several blocks of a page can show schemas. Blocks of the same API link to all of them.
+    # Several blocks on a page can show schemas. Blocks for the same API link to all of them.
     keys = [msgspec.json.encode(block.data.get("ref"), order="sorted").decode() for block in blocks]
     shown: dict[str, set[str]] = {key: set() for key in keys}
     for key, block in zip(keys, blocks, strict=True):
@@ -677,8 +679,8 @@ def _name_spec(ref: object) -> str:
 def find_operation(
     tx: Transaction, asker: Requester, blocks: Iterable[Block], spec: str | None, key: str
 ) -> tuple[ApiDescription, DescribedOperation] | None:
-    """Return the operation that one of these blocks shows, if it can be tried out. ``spec``: the block's name
-    for the specification; None for any specification. ``key``: the key of the operation."""
+    """Return the operation that one of these blocks shows, if the operation can be tried out. ``spec``: the
+    block's name for the specification; None for any specification. ``key``: the key of the operation."""
     for block in blocks:
         data = block.data
         if (

@@ -10,7 +10,7 @@ Way = tuple[str | int, ...]
 """Path to a value: keys and indexes."""
 
 MOST = 50
-"""Maximum number of problems reported for a specification."""
+"""Maximum number of problems to report for a specification."""
 
 
 ASYNCAPI = (
@@ -19,8 +19,9 @@ ASYNCAPI = (
 
 
 class Complaint(Struct, frozen=True, omit_defaults=True):
-    """Problem of an API specification. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``. ``line``:
-    the line number, from 1; 0 if unknown. ``file``: the path of the file; empty for the first one."""
+    """Problem with an API specification. ``pointer``: a JSON pointer, such as ``#/paths/~1pets/get``.
+    ``line``: the line number, from 1; 0 if unknown. ``file``: the path of the file; empty for the main
+    file."""
 
     message: str
     code: str
@@ -30,8 +31,8 @@ class Complaint(Struct, frozen=True, omit_defaults=True):
 
 
 class SpecError(Exception):
-    """Raised if a specification is unusable. ``complaints``: the first problems found. ``count``: the number of all
-    problems found."""
+    """Raised if a specification is unusable. ``complaints``: the first problems found. ``count``: the total
+    number of problems found."""
 
     def __init__(self, complaints: Iterable[Complaint], count: int | None = None) -> None:
         found = list(complaints)

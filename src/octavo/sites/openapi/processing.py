@@ -1,7 +1,6 @@
 """Job that processes a specification: fetch it, compile it in a separate process, and store a new version.
 
-Failures are shown with the specification, and the last valid version is kept.
-"""
+Failures are shown on the specification, and the last valid version is kept."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from .store import ErrorCode, SpecRow
 EVERY = 6 * HOUR
 """Interval in milliseconds between checks of a source URL."""
 VERSIONS = 100
-"""Maximum number of versions kept of a specification."""
+"""Maximum number of versions to keep per specification."""
 BOUNDS = ProcessLimits(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
 """Resource limits for reading a specification."""
 _LOOK_EVERY = 60.0
@@ -67,7 +66,7 @@ class _CannotFetch(Exception):
     seconds=2 * BOUNDS.longest,
 )
 def process_spec(context: Context, spec_id: str, generation: int) -> None:
-    """Process a specification unless there is a newer request to do so."""
+    """Process a specification, unless there is a newer request to do so."""
     with context.db.write() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         if spec is None or spec.generation != generation or spec.state == "complete":
@@ -169,8 +168,8 @@ def _finish(
     *,
     count: int = 0,
 ) -> None:
-    """Store the result of processing. ``count``: the number of all problems, if ``complaints`` has only the
-    first ones."""
+    """Store the result of processing. ``count``: the total number of problems, if ``complaints`` contains
+    only the first ones."""
     with context.db.write() as tx:
         if _is_newest(tx, spec):
             _complete(tx, spec, code, complaints, read, count)
@@ -178,7 +177,7 @@ def _finish(
 
 
 def _is_newest(tx: Transaction, spec: SpecRow) -> bool:
-    """Return whether this is still the latest request: a newer source may have been set, or the specification
+    """Return whether this is still the latest request. A newer source may have been set, or the specification
     may have been deleted."""
     found = store.find_spec_by_id(tx, spec.id)
     return found is not None and found.generation == spec.generation
@@ -192,7 +191,7 @@ def _complete(
     read: _Read | None,
     count: int = 0,
 ) -> None:
-    # A submitted text is now part of its version, or useless.
+    # A submitted text is now either part of its version or useless.
     store.release_pending(tx, spec.id)
     kept = {"etag": read.etag, "last_modified": read.last_modified} if read is not None else {}
     store.update_spec(

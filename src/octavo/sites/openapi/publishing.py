@@ -25,11 +25,11 @@ SLUG = pattern(
     r"^[a-zA-Z0-9]+(?:-[a-zA-Z0-9]+)*\Z", "consist of letters and digits, with single hyphens between them"
 )
 PATIENCE = 60 * 60_000
-"""Time in milliseconds after which unfinished processing restarts."""
+"""Milliseconds after which unfinished processing restarts."""
 FIRST_SLUG = "api"
 """Slug of the specification that a new organization has."""
 MAX_SPECS = 1_000
-"""Maximum number of specifications of one organization."""
+"""Maximum number of specifications per organization."""
 
 
 class GivenSource(NamedTuple):
@@ -57,7 +57,7 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """Create a specification. Raises BadRequest."""
+    """Create a specification. Raises BadRequest for an invalid slug or source, or if there are too many."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
             f"slug: there is already an API specification {slug!r}; use PUT to set its "
@@ -70,7 +70,7 @@ def put(
     tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource
 ) -> tuple[SpecRow, bool]:
     """Set the source of a specification, and return whether the specification is new. A job processes the
-    source. Raises BadRequest."""
+    source. Raises the same errors as ``create``."""
     if not re.fullmatch(SLUG, slug) or len(slug) > 100:
         raise BadRequest("specSlug: must be 1 to 100 letters and digits, with single hyphens between them")
     if (source.url is None) == (source.text is None):
@@ -112,7 +112,7 @@ def put_first(tx: Transaction, actor: Actor, organization_id: str, url: str) -> 
 
 
 def check_now(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
-    """Check the source for changes. Raises NotFound."""
+    """Check the source for changes. Raises NotFound if there is no such specification."""
     process_again(tx, get_spec(tx, organization_id, slug).id)
     return get_spec(tx, organization_id, slug)
 
@@ -139,7 +139,7 @@ def set_visibility(
 
 
 def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
-    """Delete a specification with its versions; return False if it does not exist."""
+    """Delete a specification and its versions; return False if it doesn't exist."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
         return False

@@ -25,14 +25,16 @@ from octavo.errors import format_size
 from .problems import ASYNCAPI, Complaint, SpecError, Way, pointer
 
 MAX_BYTES = 16 * 1024 * 1024
-"""Maximum size in bytes of a specification, of all files of an archive together, and of the archive."""
+"""Maximum size in bytes of a specification, of all files in an archive together, and of the archive
+itself."""
 MAX_FILES = 1_000
 MAX_VALUES = 1_500_000
 MAX_DEPTH = 150
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Loader that leaves plain scalars to ``_scalar``, because the library resolves them by YAML 1.1."""
+    """Loader that leaves plain scalars to ``_scalar``, because the library resolves them according to YAML
+    1.1."""
 
     yaml_implicit_resolvers = {None: [("!plain", re.compile(""))]}  # noqa: RUF012
 
@@ -50,7 +52,7 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """File: its text, its value, and ``line(way)``, which returns the line of a location in the text."""
+    """File with its text and its value. ``line(way)`` returns the line of a location in the text."""
 
     text: str
     value: Any
@@ -58,14 +60,15 @@ class SourceFile(Struct):
 
 
 class SpecFiles(Struct):
-    """All files by path. ``entry``: the path of the specification; the other files are those it refers to."""
+    """All files by path. ``entry``: the path of the specification; the other files are those that it refers
+    to."""
 
     entry: str
     files: dict[str, SourceFile]
 
 
 def read_files(data: bytes) -> SpecFiles:
-    """Read the files of a specification. Raises SpecError."""
+    """Read the files of a specification. Raises SpecError if they can't be read."""
     if len(data) > MAX_BYTES:
         raise _refused(f"The specification can be at most {format_size(MAX_BYTES)}.", "TOO_LARGE")
     if data.startswith(b"PK\x03\x04"):
@@ -75,7 +78,7 @@ def read_files(data: bytes) -> SpecFiles:
 
 
 def read_file(data: bytes, name: str = "") -> SourceFile:
-    """Read one file. Raises SpecError."""
+    """Read one file. Raises SpecError if it can't be read."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -125,7 +128,7 @@ def _read_json(text: str, name: str) -> SourceFile:
 
 
 def _count(value: object, name: str) -> None:
-    """Raise SpecError for a value that is too deep or contains too many values."""
+    """Raise SpecError if a value is nested too deeply or contains too many values."""
     count = 0
     level = [value]
     depth = 0
@@ -247,7 +250,7 @@ def _scalar(node: Any) -> object:
 
 
 def plain_value(text: str) -> object:
-    """Return the value of an unquoted scalar, by the core schema of YAML 1.2."""
+    """Return the value of an unquoted scalar, according to the core schema of YAML 1.2."""
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.match(text):
@@ -260,7 +263,7 @@ def plain_value(text: str) -> object:
 
 
 def _line(node: Any, way: Way) -> int:
-    """Return the line of a location, or of the last existing ancestor of it."""
+    """Return the line of a location, or of its closest existing ancestor."""
     if node is None:
         return 0
     line = node.start_mark.line + 1
@@ -334,7 +337,7 @@ def safe_path(name: str) -> str | None:
 
 
 def _entry(files: Mapping[str, SourceFile]) -> str:
-    """Return the main specification: the one nearest to the top level, preferring common names."""
+    """Return the main specification: the one closest to the top level, preferring common names."""
 
     def order(path: str) -> tuple[int, int, str]:
         stem = posixpath.basename(path).rpartition(".")[0].lower()

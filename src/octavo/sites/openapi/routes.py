@@ -1,4 +1,4 @@
-"""API specifications."""
+"""Operations on API specifications."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Maximum size in bytes of a body with a text, which can be twice as long in JSON."""
+"""Maximum size in bytes of a request body with a text, which can be twice as long in JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
 def list_specs(call: Call, specs: SpecsAccess, query: PageQuery) -> Listing[wire.Spec]:
-    """List the API specifications of an organization, ordered by slug."""
+    """List the API specifications of an organization, sorted by slug."""
     with call.db.read() as tx:
         found = store.list_specs(tx, specs.organization_id, query.limit, query.page)
     return present_slice(found, lambda row: wire.present_spec(call, specs, row))
@@ -44,7 +44,7 @@ def create_spec(call: Call, specs: SpecsAccess, body: wire.CreateSpec) -> wire.S
 
 @operation("getOpenAPISpecBySlug", "GET", _SPEC, needs=Can.VIEW, errors=(404,))
 def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """Get an API specification, with the result of its last processing."""
+    """Get an API specification, with the result of the last time it was processed."""
     with call.db.read() as tx:
         return wire.present_spec(call, specs, publishing.get_spec(tx, specs.organization_id, spec_slug))
 
@@ -59,7 +59,8 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     body_limit=_TEXT_LIMIT,
 )
 def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec) -> wire.Spec | Reply:
-    """Set the source of an API specification and process it. Creates the specification (201) if it doesn't exist."""
+    """Set the source of an API specification, and process it. Creates the specification (201) if it doesn't
+    exist."""
     with call.db.write() as tx:
         row, is_new = publishing.put(
             tx, specs.actor, specs.organization_id, spec_slug, wire.source_of(body.source)
@@ -70,7 +71,8 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Update the visibility of an API specification: members, or everyone with its public link."""
+    """Update the visibility of an API specification: visible to members, or to everyone with its public
+    link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -78,15 +80,14 @@ def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.Updat
 
 @operation("deleteOpenAPISpecBySlug", "DELETE", _SPEC, needs=Can.EDIT)
 def delete_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> bool:
-    """Delete an API specification with all its versions."""
+    """Delete an API specification and all its versions."""
     with call.db.write() as tx:
         return publishing.delete(tx, specs.actor, specs.organization_id, spec_slug)
 
 
 @operation("checkOpenAPISpecBySlug", "POST", f"{_SPEC}/check", needs=Can.EDIT, errors=(404,))
 def check_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
-    """Check the source of an API specification now instead of at the next regular check, which happens every
-    six hours."""
+    """Check the source of an API specification now, without waiting for the regular check every six hours."""
     with call.db.write() as tx:
         row = publishing.check_now(tx, specs.organization_id, spec_slug)
     return wire.present_spec(call, specs, row)
@@ -137,8 +138,8 @@ def get_latest_content(call: Call, specs: SpecsAccess | VisitedSpecs, spec_slug:
     errors=(404,),
 )
 def get_latest_raw(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.RawContent:
-    """Get the text of the newest valid version of an API specification, as it was submitted or fetched. Of an archive,
-    get the text of the file that contains the specification."""
+    """Get the text of the newest valid version of an API specification, as it was submitted or fetched. For
+    an archive, returns the text of the file that contains the specification."""
     with call.db.read() as tx:
         row = publishing.get_version(tx, specs.organization_id, spec_slug, None)
         path, body = store.list_files(tx, row.id)[0]
@@ -174,7 +175,7 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 def compare_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
 ) -> wire.SpecChanges:
-    """Compare a version of an API specification with another one. Breaking changes come first."""
+    """Compare a version of an API specification with another one. Breaking changes are listed first."""
     with call.db.read() as tx:
         version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
         since = next(iter(store.list_versions_before(tx, version, 1)), None)

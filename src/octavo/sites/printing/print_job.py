@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from octavo.content.revisions.computing import on_dependency_change
 from octavo.content.revisions.files import store_file
-from octavo.content.revisions.restrictions import published
+from octavo.content.revisions.restrictions import unrestricted
 from octavo.content.revisions.states import revision_state
 from octavo.core.document.containing import report_failure
 from octavo.errors import NotFound
@@ -76,7 +76,7 @@ def make_print(context: Context, print_id: str) -> None:
         folder = Path(name)
         try:
             with context.db.read() as tx:
-                state = published(tx, revision_state(tx, row.wanted.space_id, row.wanted.revision_id))
+                state = unrestricted(tx, revision_state(tx, row.wanted.space_id, row.wanted.revision_id))
                 order = collect_order(context, tx, state, row.wanted, folder)
                 look = find_look(context, tx, row.wanted.space_id)
             order = replace(order, look=write_look(context, look, folder))

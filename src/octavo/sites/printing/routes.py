@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from octavo.content.revisions.authorization import WrittenState
 from octavo.content.revisions.page_versions import get_page
-from octavo.content.revisions.restrictions import published
+from octavo.content.revisions.restrictions import unrestricted
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
@@ -29,7 +29,7 @@ def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
     hour. The PDF is created when the link is first opened."""
     state = read.state
     with call.db.read() as tx:
-        title, shown = get_space(tx, state.space_id).title, published(tx, state.whole)
+        title, shown = get_space(tx, state.space_id).title, unrestricted(tx, state.whole)
         if query.page is not None:
             title = get_page(tx, shown, query.page).title
     only = query.only and query.page is not None

@@ -1,4 +1,4 @@
-"""Wire types of templates."""
+"""Wire types for templates."""
 
 from __future__ import annotations
 

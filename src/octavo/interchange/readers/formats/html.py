@@ -1,9 +1,8 @@
-"""Conversion of HTML to pages. The content of a page becomes nodes; nothing in them can run.
+"""Convert HTML to pages. The content of a page becomes nodes; nothing in them can execute.
 
-The nodes are made here and written by the shared writer, so everything in a text (Markdown, custom tags, HTML)
-stays text. Elements without a corresponding node are replaced with their content; elements that only control the
-browser are dropped.
-"""
+The nodes are created here and written by the shared writer, so everything in a text (Markdown, custom tags,
+HTML) stays text. Elements without a corresponding node are replaced with their content; elements that only
+control the browser are dropped."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4
 
 
 class Converted(Struct, frozen=True):
-    """Converted page. ``text``: the whole Markdown file. ``links``: the hrefs in the source, including navigation,
-    in order."""
+    """Converted page. ``text``: the complete Markdown file. ``links``: the hrefs in the source, including
+    navigation, in order."""
 
     title: str
     text: str
@@ -51,7 +50,7 @@ def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
         no_network=True,
         remove_comments=True,
         remove_pis=True,
-        # Otherwise lxml silently drops everything deeply nested. The caller limits the size.
+        # Otherwise, lxml silently drops everything that is deeply nested. The caller limits the size.
         huge_tree=True,
     )
     try:
@@ -71,7 +70,7 @@ def language_of(tree: Any) -> str:
 _MARKED = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _CHARSET = re.compile(rb"""<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _SNIFFED = 1024 * 4
-# Pages that state these encodings use a superset, and browsers read them that way.
+# Pages that declare these encodings use a superset, and browsers read them that way.
 _MEANT = {
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
@@ -88,8 +87,8 @@ _MEANT = {
 
 
 def decode_html(data: bytes, told: str | None = None) -> str:
-    """Decode the text of a page like a browser: by its byte order mark, the encoding in its response (``told``), or
-    its ``<meta>``, otherwise as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
+    """Decode the text of a page like a browser: using its byte order mark, the encoding in its response
+    (``told``), or its ``<meta>`` element; otherwise, as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")
@@ -105,7 +104,7 @@ def decode_html(data: bytes, told: str | None = None) -> str:
         try:
             return data.decode(_MEANT.get(codec, codec), "replace")
         except UnicodeError:
-            # Other codecs fail on, or skip, bytes that they can't decode.
+            # Other codecs fail on bytes that they can't decode, or skip them.
             continue
     try:
         return data.decode("utf-8")
@@ -114,7 +113,7 @@ def decode_html(data: bytes, told: str | None = None) -> str:
 
 
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
-    """Convert a tree from ``parse_html`` to a page: its main content, without the parts around it.
+    """Convert the main content of a tree from ``parse_html`` to a page, without the surrounding parts.
 
     Raises DocumentError for a tree that can't be represented as a page.
     """
@@ -124,7 +123,7 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
     main = find_main_content(tree)
     drop_lead(main, description)
     notes = take_notes(main)
-    # Don't build what would be rejected at the end.
+    # Don't build something that would be rejected at the end.
     for elements, most in ((main.iter(*_PARTS), MAX_NODES // 2), (main.iter(), MAX_NODES * 4)):
         if next(islice(elements, most, None), None) is not None:
             raise DocumentError(f"the page has more than {MAX_NODES:,} elements")
@@ -146,7 +145,7 @@ def _written(nodes: list[Node]) -> tuple[str, str]:
 
 
 def title_of(tree: object) -> str:
-    """Return the title of a page: its first heading, or otherwise its ``<title>`` without the name of the site."""
+    """Return the title of a page: its first heading, or else its ``<title>`` without the site name."""
     for heading in find_main_content(tree).iter("h1"):
         if words := squeezed(
             plain_text({"nodes": NodeBuilder(str, str, MAX_DEPTH)._inlines_in(heading, ())})
@@ -156,8 +155,9 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor to use for each id in a page: that of the heading with the id, or of the nearest heading
-    above. Empty for ids above the first heading, which point to the top of the page."""
+    """Return the anchor to use for each id on a page: the anchor of the heading with the id, or of the
+    nearest heading above it. The anchor is empty for ids above the first heading, which point to the top of
+    the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False
     for element in find_main_content(tree).iter(etree.Element):

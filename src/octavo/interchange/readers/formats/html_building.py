@@ -31,7 +31,7 @@ from .html_nodes import (
 
 _MAX_COLUMNS = 60
 Rewrite = Callable[[str], str | None]
-"""Callback that returns the new form of a reference on the page, or None to drop it."""
+"""Callback that returns a rewritten reference on the page, or None to drop it."""
 _BLOCKS = frozenset(
     """address article aside blockquote body center dd details dialog dir div dl dt fieldset figcaption figure footer
     form h1 h2 h3 h4 h5 h6 header hgroup hr html iframe legend li main menu nav ol p pre section summary table tbody td
@@ -70,7 +70,8 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builder of the nodes of an element. Recursion stops at ``deepest``; below that, there is only text."""
+    """Builder of the nodes of an element. Recursion stops at depth ``deepest``; deeper content becomes plain
+    text."""
 
     def __init__(
         self, link: Rewrite, image: Rewrite, deepest: int, notes: Mapping[str, object] | None = None
@@ -116,7 +117,7 @@ class NodeBuilder:
         return found
 
     def _caption(self, element: Any, before: list[Node]) -> bool:
-        """Turn an element into the caption of the image, or the title of the listing, next to it."""
+        """Turn an element into the caption of the adjacent image, or the title of the adjacent listing."""
         words = trimmed_nodes(self._inlines_in(element, ()))
         if words and before and before[-1]["type"] == "images" and not before[-1]["nodes"][-1]["fragments"]:
             words = [node for node in words if node.get("type") != "inline-image"]
@@ -215,8 +216,8 @@ class NodeBuilder:
         return found
 
     def _note(self, name: str) -> list[Node]:
-        """Return a footnote with its text, which is empty if it is nested too deeply, such as in a reference to
-        itself."""
+        """Return a footnote with its text, which is empty if it is nested too deeply, such as when a footnote
+        refers to itself."""
         inside = self.flow(self.notes[name]) if self.depth < self.deepest // 2 else []
         label = str(list(self.notes).index(name) + 1)
         body = make_fragment(label, "annotation-body", inside or [make_block("paragraph", [make_text("")])])
@@ -263,7 +264,7 @@ class NodeBuilder:
             return []
         pinned = explicit_id(element)
         data = {"id": pinned} if pinned and pinned != slug(text) else {}
-        # The page title comes from elsewhere. Level 0 marks a heading that may be the title.
+        # The page title isn't determined here. Level 0 marks a heading that may be the title.
         nodes = [node for node in nodes if node.get("type") != "inline-image"] if level == 1 else nodes
         return [make_block(f"heading-{min(level - 1, 3)}", nodes, **data)]
 
@@ -312,7 +313,7 @@ class NodeBuilder:
         checked: list[bool | None] = []
 
         def add_text(words: str | None) -> None:
-            """Add text that is directly in the list, outside of its items, because browsers show it."""
+            """Add text that is directly in the list, outside its items, because browsers show it."""
             if words and words.strip():
                 items.append(make_block("list-item", [make_block("paragraph", [make_text(squeezed(words))])]))
                 checked.append(None)
@@ -370,7 +371,7 @@ class NodeBuilder:
         for each in images:
             shown = self._image_block(each)
             if made and shown and "only-dark" in (each.get("class") or "").split():
-                # The dark variant that Octavo published next to the light one.
+                # The dark variant, which Octavo publishes next to the light one.
                 made[-1]["data"]["refDark"] = shown[0]["data"]["ref"]
             else:
                 made += shown
@@ -482,7 +483,8 @@ _BUILDERS: dict[str, Callable[[NodeBuilder, Any], list[Node]]] = {
 
 
 def _holds_blocks(element: Any) -> bool:
-    """Return whether an inline element contains blocks, as in old HTML. Links and marks are kept."""
+    """Return whether an inline element contains blocks, as in old HTML. False for links and marks, which are
+    kept."""
     return element.tag in ("span", "font", "ins", "a", "label") and any(
         child.tag in ("p", "div", "pre", "table", "ul", "ol", "h1", "h2", "h3", "blockquote", "figure")
         for child in element.iter(etree.Element)
@@ -491,8 +493,8 @@ def _holds_blocks(element: Any) -> bool:
 
 
 def _safe_href(href: str | None) -> str | None:
-    """Return a link as written if following it runs nothing. Browsers ignore control characters and spaces in
-    schemes."""
+    """Return a link unchanged if following it doesn't run anything. Browsers ignore control characters and
+    spaces in schemes."""
     if not href:
         return None
     compact = re.sub(r"[\x00-\x20\x7f-\xa0]", "", href).lower()
@@ -509,7 +511,7 @@ _STYLED_WIDTH = re.compile(r"(?:^|;)\s*width\s*:\s*([^;]*)", re.IGNORECASE)
 
 
 def _width_of(image: Any) -> int | JsonObject | None:
-    """Return the width at which an image is shown: pixels, or percent of the text width."""
+    """Return the display width of an image, in pixels or as a percentage of the text width."""
     styled = _STYLED_WIDTH.search(image.get("style") or "")
     for written in (styled[1] if styled else None, image.get("width")):
         found = _WIDTH.match(written or "")
@@ -550,7 +552,7 @@ def _table_of(row: Any) -> Any:
 
 
 def _grid(cells: list[list[Any]]) -> list[list[Any]]:
-    """Return rows of equal length. A cell that spans several places appears in the first."""
+    """Return rows of equal length. A cell that spans several positions appears in the first one."""
     rows: list[dict[int, Any]] = []
     reserved: dict[tuple[int, int], None] = {}
     for y, row in enumerate(cells):

@@ -1,4 +1,4 @@
-"""Find the content of an HTML page among navigation and other parts."""
+"""Separate the content of an HTML page from navigation and other parts."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def find_main_content(tree: Any) -> Any:
 
 
 def drop_lead(main: Any, description: str) -> None:
-    """Drop a description shown below the title, because the front matter of the page already has it."""
+    """Drop a description that is shown below the title, because the page's front matter already has it."""
     for paragraph in main.iter("p"):
         before = paragraph.getprevious()
         if description and before is not None and before.tag == "h1":
@@ -85,8 +85,8 @@ _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECA
 
 
 def take_notes(main: Any) -> JsonObject:
-    """Remove the footnotes from a page, by id, and mark the references to them. A footnote is the target of a
-    number, and links back to that number."""
+    """Remove the footnotes from a page, mark the references to them, and return the footnotes by id. A
+    footnote is an element that a number links to and that links back to that number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
     notes: JsonObject = {}
     for link in list(main.iter("a")):
@@ -124,7 +124,7 @@ def take_notes(main: Any) -> JsonObject:
 
 
 def drop(element: Any) -> None:
-    """Remove an element from its tree and keep the text after it."""
+    """Remove an element from its tree, but keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return
@@ -138,7 +138,7 @@ def drop(element: Any) -> None:
 
 
 def _drop_with_parent(element: Any) -> None:
-    """Remove an element but keep the text after it. Remove its parent too if that has nothing else."""
+    """Remove an element, but keep the text after it. If its parent is then empty, remove it too."""
     parent = element.getparent()
     drop(element)
     if parent is None:
@@ -165,7 +165,7 @@ def is_shown(element: Any) -> bool:
 
 
 def is_chrome(element: Any) -> bool:
-    """Return whether an element isn't content: navigation, footers, buttons, permalinks."""
+    """Return whether an element isn't content, such as navigation, footers, buttons, and permalinks."""
     tag = element.tag
     if tag in DROPPED or not is_shown(element):
         return True

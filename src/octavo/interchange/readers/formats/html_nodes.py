@@ -13,8 +13,8 @@ SPACES = re.compile(r"[ \t\n\r\f]+")
 
 
 def lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """Remove the title from the nodes and return both. The title is the first top-level heading, if little comes
-    before it."""
+    """Remove the title from the nodes, and return both. The title is the first top-level heading, if little
+    comes before it."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return squeezed(plain_text(node)), settled_nodes(nodes[:at] + nodes[at + 1 :])
@@ -59,8 +59,8 @@ def make_text(text: str, marks: Iterable[str] = ()) -> Node:
 
 
 def make_text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
-    """Return text between tags, in which a line end is a space. A text that consists only of a line end breaks the
-    line."""
+    """Return text between tags, in which a line end is a space. A text that consists of only a line end is a
+    line break."""
     return make_text(" " if text == "\n" else text, marks)
 
 
@@ -76,7 +76,7 @@ def make_fragment(name: str, type: str, nodes: list[Node]) -> Node:
 
 
 def as_inline_code(node: Node) -> Node:
-    """Return a one-line listing as inline code, for use in a cell."""
+    """Return a one-line listing as inline code, for use in a table cell."""
     if node["type"] != "code" or len(node["nodes"]) != 1 or "title" in node["data"]:
         return node
     return make_block("paragraph", [make_text(plain_text(node), ("code",))])
@@ -101,7 +101,7 @@ def wrap_in_paragraphs(run: list[Node]) -> list[Node]:
 
 
 def trimmed_nodes(run: Iterable[Node]) -> list[Node]:
-    """Collapse white space like a browser: one space between words, none at the ends. Line breaks stay as written."""
+    """Collapse whitespace like a browser: one space between words, none at the ends. Line breaks are kept."""
     found = list(collapsed_nodes(run))
     while found and found[0]["object"] == "text" and not found[0]["leaves"][0]["text"].lstrip(" \n"):
         del found[0]
@@ -137,7 +137,8 @@ def collapsed_nodes(run: Iterable[Node]) -> Iterator[Node]:
         if not text:
             continue
         spaced = text[-1] in " \n"
-        # Pages with colored text have an element for each word. Neighbors with the same marks are merged.
+        # Pages with colored text have an element for each word. Adjacent nodes with the same marks are
+        # merged.
         if (
             held is not None
             and not is_break

@@ -1,4 +1,4 @@
-"""Conversion of HTML pages to Markdown, with links rewritten to their new targets."""
+"""Convert HTML pages to Markdown, with links rewritten to their new targets."""
 
 from __future__ import annotations
 

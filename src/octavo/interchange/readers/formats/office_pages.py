@@ -1,4 +1,5 @@
-"""HTML pages of Google Docs and SharePoint, rewritten so that the markup expresses the meaning of the styles."""
+"""Rewrite HTML pages from Google Docs and SharePoint so that the markup expresses the meaning of the
+styles."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from typing import Any
 from urllib.parse import unquote_plus
 
 MAX_STYLES = 5000
-"""Maximum number of rules of a style sheet that are read."""
+"""Maximum number of rules to read from a style sheet."""
 MAX_LEVEL = 20
 MAX_BESIDE = 2000
-"""Maximum number of elements next to a link that are searched for its text."""
+"""Maximum number of elements next to a link to search for its text."""
 _RULE = re.compile(r"\.(c\d{1,6})\{([^{}]*)\}")
 _LIST = re.compile(r"(lst-kix_\w{1,60})-(\d{1,2})")
 _TITLED = re.compile(r"<title>(?P<title>[^<>]{0,1000})</title>|<mso:Title\b[^<>]*>(?P<said>[^<>]{0,1000})<")
@@ -23,7 +24,7 @@ _ITEM = re.compile(r"(?P<of>.*?)\.?(?:url|linkUrl|link)\Z")
 
 
 def canvas_of(text: str) -> str:
-    """Return the page in a SharePoint file as HTML, or any other text unchanged."""
+    """Return the page in a SharePoint file as HTML; return any other text unchanged."""
     for name in ("CanvasContent1", "WikiField"):
         start = text.find(">", text.find(f"<mso:{name}")) + 1 if f"<mso:{name}" in text else 0
         end = text.find(f"</mso:{name}>", start) if start else -1
@@ -68,7 +69,7 @@ def _sharepoint(tree: Any) -> None:
 
 
 def _name_link(link: Any) -> None:
-    """Give a link of a web part the text next to it."""
+    """Set the text of a web part's link to the text next to it."""
     name = link.get("data-sp-prop-name") or ""
     found = _ITEM.match(name)
     if found is None or "".join(link.itertext()).strip():
@@ -115,7 +116,7 @@ def _google(tree: Any) -> None:
 
 
 def _closest_ancestor(element: Any, tags: tuple[str, ...]) -> Any | None:
-    """Return the nearest of these elements that contains it, within a few levels."""
+    """Return the nearest ancestor with one of these tags, within a few levels."""
     for _ in range(6):
         element = element.getparent()
         if element is None or element.tag in tags:
@@ -161,9 +162,9 @@ def _replace_tracking_link(link: Any) -> None:
 
 
 def _nest(tree: Any) -> None:
-    """Nest flat lists. The source has one list per level, with the level in its class name."""
+    """Nest flat lists. In the source, each level is a separate list with the level in its class name."""
     stack: list[Any] = []
-    """The last list of each level, for the list that continues."""
+    """The last list of each level, for lists that continue."""
     for one in list(tree.iter("ul", "ol")):
         found = _LIST.search(one.get("class") or "")
         if found is None:
@@ -189,7 +190,7 @@ def _nest(tree: Any) -> None:
 
 
 def _drop(element: Any) -> None:
-    """Remove an element and keep the text after it."""
+    """Remove an element, but keep the text after it."""
     parent = element.getparent()
     if parent is None:
         return

@@ -1,4 +1,4 @@
-"""Conversion of OpenDocument texts (``.odt``, ``.fodt``) to HTML for the shared HTML reader."""
+"""Convert OpenDocument texts (``.odt``, ``.fodt``) to HTML for the shared HTML reader."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _SPACES = {
 
 @lru_cache(200)
 def _q(name: str) -> str:
-    """Return a name such as ``text:p`` in lxml's notation."""
+    """Return a name, such as ``text:p``, in lxml's notation."""
     space, _, local = name.partition(":")
     return _SPACES[space] + local
 
@@ -70,7 +70,7 @@ _SILENT = (
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
-"""Generated parts of a document. Readers get a table of contents anyway."""
+"""Generated parts of a document. Octavo shows a table of contents anyway."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
 _ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")
@@ -81,7 +81,7 @@ _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
 _ELEMENT = 4
-"""Cost of visiting an element, in characters: less than that of any written element."""
+"""Cost of visiting an element, in characters. It is lower than the cost of writing any element."""
 
 _TAGS = (
     ("code", "code"),
@@ -100,7 +100,7 @@ _NAMED = {
     "teletype": "code",
     "user entry": "keyboard",
 }
-"""Character styles that carry a meaning, whether or not the document defines their look."""
+"""Character styles that have a meaning, whether or not the document defines their appearance."""
 _ROLES = {
     "title": "title",
     "subtitle": "subtitle",
@@ -130,11 +130,10 @@ def read_opendocument(
 ) -> str:
     """Return a text document as HTML of at most ``most`` characters.
 
-    ``read``: the function that returns the bytes of a part of the document by name, or None if there is none.
-    ``flat``: the whole document if it is a single file. ``keep``: the function that stores the bytes of an
-    image and returns its path. ``problem``: the function called with a code and a message for everything that
-    isn't imported. Raises SourceError for a document that can't be read.
-    """
+    ``read``: a function that returns the bytes of a part of the document by name, or None if there is none.
+    ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an
+    image and returns its path. ``problem``: a function that is called with a code and a message for
+    everything that isn't imported. Raises SourceError if the document can't be read."""
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
         raise SourceError("the document is password-protected. Remove the password and import it again")
     content = flat if flat is not None else read("content.xml")
@@ -164,7 +163,7 @@ def _parse_part(data: bytes | None) -> Any:
 def _parse(data: bytes) -> Any:
     if b"<!DOCTYPE" in data:
         raise SourceError("the document's XML has a document type declaration, which isn't allowed")
-    # Encode it again in a single encoding, so that no document type declaration can be hidden in another one.
+    # Re-encode it in a single encoding, so that no document type declaration can be hidden in another one.
     parser = etree.XMLParser(
         encoding="utf-8",
         resolve_entities=False,
@@ -187,7 +186,7 @@ def _number(element: Any, name: str, most: int, default: int = 1) -> int:
 
 
 def _words(element: Any) -> str:
-    """Return the text of a paragraph, without its notes, frames, and nested paragraphs."""
+    """Return the text of a paragraph, without notes, frames, and nested paragraphs."""
     found = [element.text or ""]
     for child in element:
         if child.tag in (_q("text:s"), _q("text:tab"), _q("text:line-break")):
@@ -199,7 +198,7 @@ def _words(element: Any) -> str:
 
 
 class _Styles:
-    """Styles of a document: the look of text, the role of paragraphs, and the markers of lists."""
+    """Styles of a document: the appearance of text, the role of paragraphs, and the markers of lists."""
 
     def __init__(self, content: Any, shared: Any) -> None:
         self._styles: dict[tuple[str, str], Any] = {}
@@ -230,8 +229,8 @@ class _Styles:
                 return
 
     def look(self, name: str, family: str = "text") -> Look:
-        """Return the look of a style, including that of its parents. For a paragraph, only its automatic styles
-        count, because shared styles determine its role."""
+        """Return the appearance of a style, including what it inherits from its parents. For a paragraph,
+        only its automatic styles count, because shared styles determine its role."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):
@@ -299,7 +298,8 @@ def _look_of(style: Any) -> Look:
 
 
 class _Document:
-    """Builder of the HTML, in ``parts``. It counts the problems by code, subject, and heading in ``problem_counts``."""
+    """Builder of the HTML, in ``parts``. It counts problems by code, subject, and heading in
+    ``problem_counts``."""
 
     def __init__(
         self,
@@ -319,7 +319,7 @@ class _Document:
         self.below = 0
         """Number of levels to move headings down: 1 if the document has a title."""
         self.run = ""
-        """Tag that stays open because it continues in the next paragraph."""
+        """Tag that is left open because it continues in the next paragraph."""
         self.later: list[Callable[[], None]] = []
         """Blocks anchored in the current paragraph."""
         self.with_frames = True
@@ -340,7 +340,7 @@ class _Document:
         self.place = ""
         if self.notes:
             self.put("<ol>")
-            # A note may contain a note.
+            # A note can contain another note.
             for number, note in enumerate(self.notes, 1):
                 self.put(f'<li id="note-{number}">')
                 self.blocks(note)
@@ -403,7 +403,7 @@ class _Document:
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])
-        # Links to headings may start with the chapter number.
+        # Links to headings can start with the chapter number.
         return self.anchors.get(name, self.anchors.get(re.sub(r"\A(?:[0-9]+\.)+ ?", "", name)))
 
     def _role(self, element: Any) -> str:
@@ -415,7 +415,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Charge for output and visited elements, so that nested repetition ends."""
+        """Charge for output and visited elements, so that nested repetition eventually stops."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")
@@ -429,7 +429,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Write text as in the document. White space in its XML becomes one space."""
+        """Write text as in the document. Whitespace in its XML becomes one space."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -548,7 +548,7 @@ class _Document:
         if not items:
             return
         if not items[0].get(_q("text:start-value")) and goes_on and self.parts[-1:] == [f"</{tag}>"]:
-            # A single list that the document splits into several.
+            # This is a single list that the document splits into several.
             self.parts.pop()
         else:
             number = _number(items[0], "text:start-value", 999_999_999, number)
@@ -677,7 +677,7 @@ class _Document:
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
-            # Fields keep the value they showed last.
+            # Fields keep the last value that they showed.
             self.runs(element, look)
 
     def _link(self, element: object, href: str, look: Look) -> None:
@@ -733,7 +733,7 @@ class _Document:
             self.report("left_out", "an unsupported frame")
 
     def _formula(self, embedded: Any) -> str:
-        """Return the source of a formula, or otherwise its symbols; empty for any other object."""
+        """Return the source of a formula, or else its symbols; empty for any other object."""
         key = embedded.get(_HREF) or embedded
         if key not in self.formulas:
             root = embedded.find(_q("math:math"))
@@ -750,7 +750,7 @@ class _Document:
         return self.formulas[key]
 
     def _keep(self, image: Any) -> str | None:
-        """Return the path that an image of the document is stored at: empty if it is too large or in an unknown
+        """Return the path where an image in the document is stored; empty if it is too large or in an unknown
         format, None if it isn't part of the document."""
         held = image.find(_q("office:binary-data"))
         key = image if held is not None else image.get(_HREF)
@@ -788,6 +788,6 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _resolve_relative(href: str) -> str:
-    """Return a relative URL as a path outside of the document. It starts in the document, as if that were a
+    """Return a relative URL as a path outside the document. It is relative to the document, as if that were a
     folder."""
     return href.removeprefix("../")

@@ -1,4 +1,4 @@
-"""Conversion of ProseMirror documents, as browser editors store them, to HTML."""
+"""Convert ProseMirror documents, as stored by browser editors, to HTML."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ Refer = Callable[[str], str]
 
 
 def write_html(document: object, refer: Refer, tell: Tell) -> str:
-    """Return the content of a document. ``refer``: the function that rewrites its URLs. ``tell``: the
-    function called with a code and a message for everything that isn't supported."""
+    """Return the content of a document. ``refer``: a function that rewrites its URLs. ``tell``: a function
+    that is called with a code and a message for everything that isn't supported."""
     return _Writer(refer, tell).content(document, 0)
 
 

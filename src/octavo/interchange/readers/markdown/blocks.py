@@ -1,4 +1,4 @@
-"""Conversion of the blocks of a page."""
+"""Convert the blocks of a page."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from .tags import MAX_TAG, EndlessTag, Opening, find_closing, inside_of, read_op
 
 MAX_INCLUDES = 12
 MAX_TAKEN = 20
-"""Maximum number of files that a page imports constants from, and of constants in one of them."""
+"""Maximum number of files that a page imports constants from, and of constants per file."""
 MAX_TRIED_ENDS = 30
-"""Maximum number of places where statements of a page can end."""
+"""Maximum number of places to try as the end of a page's statements."""
 _PARTS = (".mdx", ".md", ".js", ".jsx")
 MAX_NESTING = 40
 MAX_UNCLOSED = 20
@@ -92,7 +92,7 @@ _CONTENTS = re.compile(r"[ \t]*\{:[ \t]*toc\b[^{}]*\}[ \t]*$")
 _PART = re.compile(r"(?P<path>[^\n#{]+)(?:#(?P<region>[^\s{}]+))?(?:\{(?P<lines>[\d,]*)\})?[ \t]*$")
 _LISTING = re.compile(r"(?P<indent>[ \t]*)<<<[ \t]+(?P<path>[^\s{\[]+)(?P<rest>.*)$")
 _OWN_REFERENCE = re.compile(r"\b(?P<name>url|src)=\"(?P<href>(?![A-Za-z][\w+.-]*:|//|#)[^\"\n]+)\"")
-"""Attributes of Octavo tags that refer to a page or a file of the source."""
+"""Attributes of Octavo tags that refer to a page or a file in the source."""
 _TAG_AT_START = re.compile(r"(?P<indent>[ \t]*)\{%")
 _ANYWHERE = frozenset(["Tabs", "TabItem"])
 
@@ -131,10 +131,10 @@ class Writer(ContainerWriter):
         return out
 
     def _statements(self, lines: list[Line], at: int) -> int | None:
-        """Read the import or export statements at a line. Return their end, or None for text."""
+        """Read the import or export statements at a line. Return their end, or None if it is text."""
         text, number = lines[at]
         exports = text.startswith("export")
-        # An export can have blank lines in it, and an import ends before the first one.
+        # An export can contain blank lines; an import ends before the first one.
         ends = (
             end
             for end in range(at + 1, len(lines) + 1)
@@ -168,7 +168,8 @@ class Writer(ContainerWriter):
             self._import_constants(names, source, number)
 
     def _import_constants(self, names: dict[str, str], source: str, number: int) -> None:
-        """Read constants that another page exports. ``names``: their names there, by those in this page."""
+        """Read constants that another page exports. ``names``: their names in the other page, by their names
+        in this page."""
         if not source.endswith(_PARTS) or self.taken >= MAX_TAKEN:
             return
         self.taken += 1
@@ -207,7 +208,7 @@ class Writer(ContainerWriter):
         return out
 
     def blocks(self, lines: list[Line]) -> list[Line]:
-        """Return these lines as blocks. Below a maximum depth they stay unchanged."""
+        """Return these lines as blocks. Beyond a maximum depth, they stay unchanged."""
         if self.depth >= MAX_NESTING:
             return lines
         self.depth += 1
@@ -286,7 +287,7 @@ class Writer(ContainerWriter):
         if self.dialect.roles and (
             start.startswith("% ") or re.fullmatch(r"\+{3,}[ \t]*(?:\{.*\})?", start.rstrip())
         ):
-            return at + 1, []  # A comment, or a separator of cells, isn't shown.
+            return at + 1, []  # Comments and cell separators aren't shown.
         if sign == ":" and (found := CONTAINER.match(text)) and found["name"]:
             return self.container(lines, at, found)
         if sign == ">":
@@ -346,7 +347,7 @@ class Writer(ContainerWriter):
 
     @staticmethod
     def _named_below(lines: list[Line], at: int) -> str | None:
-        """Return the label that attributes in the line below give to a line."""
+        """Return the label that attributes on the next line assign to a line."""
         below = lines[at + 1][0].strip() if at + 1 < len(lines) else ""
         named = _ID.search(below) if below.startswith("{:") and ATTRIBUTES.fullmatch(below) else None
         return named[1] if named else None
@@ -386,8 +387,8 @@ class Writer(ContainerWriter):
         given: Mapping[str, object] | None = None,
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """Return the blocks of another file, as if they were part of this file. ``given``: its props as a
-        component. ``part``: the selected rows."""
+        """Return the blocks of another file, as if they were part of this file. ``given``: its props, if it
+        is a component. ``part``: the selected rows."""
         section = ""
         if self.dialect.vue and (found := _PART.match(path)):
             path, section = found["path"], found["region"] or ""
@@ -483,7 +484,7 @@ class Writer(ContainerWriter):
         return line + 1, made
 
     def opening(self, lines: list[Line], at: int, column: int) -> Opening | None:
-        """Return the tag that opens at a place, or None if it has no end."""
+        """Return the tag that opens at a position, or None if it has no end."""
         if not self.looked.take(0):
             return None
         try:
@@ -551,7 +552,7 @@ class Writer(ContainerWriter):
         if self.dialect.tags and start.startswith("{%"):
             return self._own_tag(lines, at)
         if self.dialect.liquid and at + 1 < len(lines) and (kind := hint_of_attributes(start)):
-            # It applies to the block below, which may start with a title.
+            # It applies to the block below it, which may start with a title.
             end = self._end_of_text(lines, at + 1)
             if lines[at + 1][0].lstrip().startswith(">"):
                 end = at + 1

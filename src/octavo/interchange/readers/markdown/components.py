@@ -21,7 +21,7 @@ Block = Callable[[Writer, str, Attributes, list[Line], int], list[Line]]
 
 
 def first_text(attributes: Attributes, *names: str) -> str:
-    """Return the first of these attributes that is a text."""
+    """Return the first of these attributes that is a string."""
     for name in names:
         value = attributes.get(name)
         if isinstance(value, (str, int, float)) and not isinstance(value, bool):
@@ -70,7 +70,7 @@ def _words_of(writer: Writer, attributes: Attributes, inside: list[Line], number
 
 
 def component_inline(writer: Writer, text: str, found: re.Match[str], line: int) -> tuple[str, int]:
-    """Return the replacement for an inline component, and where the text continues."""
+    """Return the replacement for an inline component, and the position where the text continues."""
     name = found[0].strip("</")
     if found[0].startswith("</"):
         end = text.find(">", found.end())
@@ -105,14 +105,14 @@ def component_inline(writer: Writer, text: str, found: re.Match[str], line: int)
 
 
 def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
-    """Return the text in the attributes of an inline component without content."""
+    """Return the text from the attributes of an inline component without content."""
     rows = _words_of(writer, attributes, [], line)
     return " ".join(text.strip() for text, _ in rows if text.strip())
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode about the version in which something was added or removed;
-    None for any other. Nearly every site has one, with similar names."""
+    """Return the text of a custom component or shortcode that shows the version in which something was added
+    or removed; None for any other component. Nearly every site has one, with similar names."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -239,7 +239,7 @@ def _type_table(
             kind, default = first_text(facts, "type"), first_text(facts, "default")
             mark = "" if facts.get("required") in (None, False) else " *(required)*"
             mark += "" if facts.get("deprecated") in (None, False) else " *(deprecated)*"
-            # The default is often code rather than its text.
+            # The default is often an expression, not its text.
             if not default and isinstance(facts.get("default"), bool):
                 default = str(facts["default"]).lower()
             rows.append(
@@ -262,7 +262,7 @@ def _type_table(
 def _include(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return another file, or a named part of it."""
+    """Return the content of another file, or of a named part of it."""
     path, _, section = " ".join(text.strip() for text, _ in inside).partition("#")
 
     def part(rows: list[str]) -> list[str]:
@@ -410,8 +410,8 @@ def paragraphs_of(body: list[Line]) -> list[Line]:
 
 
 def card_table(rows: list[tuple[str, str, str, str]]) -> str:
-    """Return cards in Octavo's format. Each card has a title and text in HTML, an optional link, and an optional
-    image above it."""
+    """Return cards in Octavo's format. Each card has a title and text in HTML, an optional link, and an
+    optional image above them."""
     covered = any(cover for _, _, _, cover in rows)
     head = '<th></th><th></th><th data-hidden data-card-target data-type="content-ref"></th>'
     if covered:
@@ -560,7 +560,7 @@ def _marked_element(
 
 
 def _items(lines: list[Line]) -> list[list[Line]]:
-    """Return the items of a list; empty if the lines contain anything other than the list."""
+    """Return the items of a list; empty if the lines contain anything else."""
     items: list[list[Line]] = []
     for text, number in lines:
         if found := re.match(r"[-*+][ \t]+(.*)$", text):
@@ -617,7 +617,7 @@ def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line
 def _package_managers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return one command in the form of each package manager."""
+    """Return a command in the variant for each package manager."""
     package, args = first_text(attributes, "pkg"), first_text(attributes, "args")
     kind = first_text(attributes, "type") or "add"
     items = []

@@ -1,4 +1,4 @@
-"""Conversion of blocks that contain others: callouts, tabs, quotes, and code."""
+"""Convert blocks that contain other blocks: callouts, tabs, quotes, and code."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ ATTRIBUTES = re.compile(
 )
 OPENING = re.compile(r"[ \t]*<(?P<name>[A-Z][\w.]*|[a-z][\w]*(?:-[\w-]+)?)(?=[\s/>]|$)")
 HOLDERS = frozenset(["div", "figure", "section", "article", "center"])
-"""Elements whose attribute ``markdown`` marks their contents as Markdown."""
+"""Elements whose ``markdown`` attribute marks their contents as Markdown."""
 HOLDING = re.compile(r"[^<>]*\bmarkdown(?:[\s=>]|$)")
 ELEMENTS = frozenset(["details", "iframe", "include", "video", "audio", "aside", "llms-only", "llms-ignore"])
-"""Elements in lower case that become Octavo blocks."""
+"""Elements that become Octavo blocks, in lowercase."""
 _BOXES = frozenset("note tip info warning caution danger important hint".split())
 _BY_ENDING = {
     "py": "python",
@@ -83,7 +83,7 @@ _BY_ENDING = {
 
 
 def hint_of_classes(found: re.Match[str]) -> str:
-    """Return the hint kind of an HTML element based on its classes, empty for any other element."""
+    """Return the hint kind of an HTML element based on its classes; empty for any other element."""
     given = re.match(r"[^<>]*?\bclass=[\"']([^\"'<>]*)[\"']", found.string[found.end() :])
     classes = given[1].split() if given else []
     kinds = [one.removeprefix("alert-") for one in classes if one in _BOXES or one.startswith("alert-")]
@@ -91,7 +91,7 @@ def hint_of_classes(found: re.Match[str]) -> str:
 
 
 def hint_of_attributes(line: str) -> str:
-    """Return the hint kind that attributes on a separate line give to their block, empty for any other
+    """Return the hint kind that attributes on a separate line give to their block; empty for any other
     attributes."""
     if not line.startswith("{:") or not ATTRIBUTES.fullmatch(line):
         return ""
@@ -102,7 +102,7 @@ def hint_of_attributes(line: str) -> str:
 
 
 def _definitions(lines: list[Line]) -> list[Line]:
-    """Return terms and lists of definitions in the form of Markdown Extra, with colons."""
+    """Return terms and their definitions in Markdown Extra syntax, with colons."""
     made: list[Line] = []
     for text, number in lines:
         if text.startswith("- "):
@@ -115,7 +115,7 @@ def _definitions(lines: list[Line]) -> list[Line]:
 
 
 class ContainerWriter(InlineWriter, ABC):
-    """Writer of blocks that contain others."""
+    """Writer of blocks that contain other blocks."""
 
     @abstractmethod
     def blocks(self, lines: list[Line]) -> list[Line]:
@@ -254,7 +254,7 @@ class ContainerWriter(InlineWriter, ABC):
         if self.jsx and not in_tab and not lead.strip() and re.search(r"\btab=[\"']", info):
             return self._tabs_of_fences(lines, at)
         if self.jsx and language in ("npm", "package-install"):
-            # A command for one package manager, to be shown for others too, or only the names of packages.
+            # A command for one package manager, to be shown for others as well, or only package names.
             inside = [
                 (
                     text
@@ -270,7 +270,7 @@ class ContainerWriter(InlineWriter, ABC):
             info, language = (re.sub(r"^(\w+)-vue\b", r"\1", each) for each in (info, language))
         close = lines[end - 1] if end - 1 > at and closing.match(lines[end - 1][0]) else None
         if lead.strip():
-            # In a list or a quote it stays in place.
+            # In a list or a quote, it stays in place.
             return end, [(f"{lead}{mark}{language}", number), *inside, *([close] if close else [])]
         if not title and not numbers and language == info == found["info"].strip():
             return end, [lines[at], *inside, *([close] if close else [])]
@@ -285,7 +285,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, indented(made, lead)
 
     def code(self, lines: list[Line]) -> list[Line]:
-        """Fill in placeholders that tools replace in code too."""
+        """Fill in placeholders that tools also replace in code."""
         if not self.dialect.shortcodes:
             return lines
         return [(self.vocabulary.shortcodes_in_code(self, text, number), number) for text, number in lines]
@@ -320,7 +320,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, [*indented(made, indent), ("", made[-1][1])]
 
     def slashed(self, lines: list[Line], at: int) -> tuple[int, list[Line]] | None:
-        """Convert a block between slashes of Python-Markdown, or adjacent tabs. Return None if it isn't one."""
+        """Convert a Python-Markdown block between slashes, or adjacent tabs. Return None if it isn't one."""
         found = SLASHED.match(lines[at][0])
         end = self._end_of_slashed(lines, at, found) if found else None
         if found is None or end is None:
@@ -391,7 +391,7 @@ class ContainerWriter(InlineWriter, ABC):
     def container(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         number = lines[at][1]
         if self.dialect.indented:
-            # A placeholder for documentation generated from code. The lines below are its options.
+            # A placeholder for documentation generated from code. The lines below it are its options.
             named = f"{found['name']}{found['rest']}".strip()
             self.report(
                 number,
@@ -486,7 +486,7 @@ class ContainerWriter(InlineWriter, ABC):
         return self.tab_list(items, number)
 
     def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return adjacent listings that each name a tab."""
+        """Return adjacent listings that each specify a tab."""
         items, end, number = [], at, lines[at][1]
         while at < len(lines) and (found := FENCE.match(lines[at][0])):
             named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
@@ -577,7 +577,7 @@ class ContainerWriter(InlineWriter, ABC):
             and not LIST_ITEM.match(lines[end][0])
             and not _STYLED.match(lines[end][0])
         ):
-            end += 1  # Continuation lines of the same paragraph need no marker.
+            end += 1  # Continuation lines of the same paragraph don't need a marker.
         inside = [(re.sub(r"^[ \t]*> ?", "", text), line) for text, line in lines[at:end]]
         found = _ALERT.match(inside[0][0].strip())
         if self.dialect.tabsets and (behind := _STYLED_BEHIND.match(inside[-1][0])):
@@ -612,7 +612,7 @@ class ContainerWriter(InlineWriter, ABC):
     def definition(self, lines: list[Line], at: int, found: re.Match[str]) -> tuple[int, list[Line]]:
         indent = indent_of(found["indent"])
         end = self.body_below(lines, at + 1, indent)
-        # Continuation lines of the same paragraph need no indentation.
+        # Continuation lines of the same paragraph don't need indentation.
         if end == at + 1:
             while (
                 end < len(lines)
@@ -632,7 +632,7 @@ class ContainerWriter(InlineWriter, ABC):
         language: str = "",
         part: Callable[[list[str]], list[str]] = lambda rows: rows,
     ) -> list[Line]:
-        """Return a listing of another file. ``part`` selects rows."""
+        """Return another file as a listing. ``part`` selects rows."""
         path, _, region = path.partition("#")
         given = self.place.include(path, number)
         if given is None:

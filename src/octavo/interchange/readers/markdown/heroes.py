@@ -1,7 +1,7 @@
-"""Hero sections of home pages, which some tools write into the front matter: name, text, buttons, and features.
+"""Hero sections of home pages, which some tools define in the front matter: name, text, buttons, and
+features.
 
-Supported are ``hero`` and ``features`` of VitePress and Starlight.
-"""
+Supports ``hero`` and ``features`` from VitePress and Starlight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .lines import words
 
 
 def hero_text(head: Head, place: Place, title: str) -> str:
-    """Return the hero of a page as Markdown to insert below its title, which isn't repeated; empty if there is
+    """Return a page's hero as Markdown to insert below the title, which isn't repeated; empty if there is
     none."""
     hero = head.get("hero")
     if not isinstance(hero, dict):
@@ -39,7 +39,7 @@ def hero_text(head: Head, place: Place, title: str) -> str:
 
 def _feature(one: Mapping[str, object], place: Place) -> tuple[str, str, str, str]:
     icon, link = _text_of(one.get("icon")), _text_of(one.get("link"))
-    # Anything but an emoji refers to an image of the site.
+    # Anything other than an emoji refers to an image on the site.
     sign = f"{icon} " if icon and len(icon) <= 4 and not icon.isascii() else ""
     return (
         escape(f"{sign}{_text_of(one.get('title'))}"),
@@ -62,6 +62,6 @@ def _image(image: object, place: Place) -> str:
 
 
 def _text_of(value: object) -> str:
-    """Return the text of a value, which may contain HTML, on one line."""
+    """Return the text of a value, which can contain HTML, on one line."""
     text = re.sub(r"<[^<>]*>", " ", str(value)) if isinstance(value, (str, int, float)) else ""
     return words(" ".join(text.split()))

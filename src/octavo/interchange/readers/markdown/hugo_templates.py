@@ -1,5 +1,5 @@
-"""Shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters. Nothing is
-run; a template that computes anything else isn't filled in. Pure."""
+"""Shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters.
+Nothing is executed; a template that computes anything else isn't filled in. Does no I/O."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions whose effect does not matter on an Octavo page, so that they return their argument."""
+"""Functions whose effect doesn't matter on an Octavo page, so they return their argument."""
 _LONGEST = 50_000
-"""Maximum number of characters of a template, and of its output apart from its parameters."""
+"""Maximum number of characters of a template, and of its output excluding its parameters."""
 _LONGEST_WHOLE = 400_000
 _DEEPEST = 20
 
 
 class _Computed(Exception):
-    """Raised if only running the template would show its result."""
+    """Raised if the result can be determined only by running the template."""
 
 
 class _Given(Struct, frozen=True):
@@ -47,9 +47,9 @@ def fill(
     inner: str = "",
     render: Callable[[str], str] = lambda markdown: markdown,
 ) -> str | None:
-    """Return the HTML of a shortcode with its named and positional parameters and with the content between
-    its tags; None if the template computes something. ``render``: the function that returns the HTML of
-    Markdown in the template."""
+    """Return the HTML of a shortcode, given its named and positional parameters and the content between its
+    tags; None if the template computes something. ``render``: a function that returns the HTML for Markdown
+    in the template."""
     pieces = _pieces(template) if len(template) <= _LONGEST else None
     if pieces is None:
         return None
@@ -62,7 +62,7 @@ def fill(
 
 
 def _pieces(template: str) -> list[str] | None:
-    """Split a template into text and, at odd positions, the actions between. Return None if an action has no end."""
+    """Split a template into text and, at odd positions, actions. Return None if an action has no end."""
     pieces: list[str] = []
     at = 0
     while (begin := template.find("{{", at)) >= 0:

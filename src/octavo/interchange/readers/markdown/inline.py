@@ -1,4 +1,4 @@
-"""Conversion of the text within lines."""
+"""Convert text within lines."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .lines import MAX_LINES, Line, anchor, attributes_of, key_name, pointed, wo
 from .literals import UNKNOWN, read_literal
 
 MAX_WORDS = 50_000
-"""Maximum number of characters of a paragraph or a line that is searched for links and components."""
+"""Maximum number of characters in a paragraph or line to search for links and components."""
 MAX_SEARCHED_LINES = 2_000_000
-"""Maximum total number of lines of a page that are searched for missing ends."""
+"""Maximum total number of lines on a page to search for missing ends."""
 _LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _PIECES = re.compile(
@@ -55,7 +55,8 @@ _SPANS = {
     "{{<": (">}}", "%}}"),
     "{{%": (">}}", "%}}"),
 }
-"""Syntax that extends from an opening sign to the nearest closing one, across any number of words and lines."""
+"""Syntax that extends from an opening marker to the nearest closing marker, across any number of words and
+lines."""
 
 
 AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
@@ -81,7 +82,7 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
 
 
 class SearchBudget(Struct):
-    """Number of lines of a page in which the search for an end failed, with its maximum."""
+    """Number of lines on a page that were searched for an end without success, with a maximum."""
 
     lines: int = 0
 
@@ -92,8 +93,8 @@ class SearchBudget(Struct):
 
 
 class InlineWriter:
-    """Writer of text within lines, with the state of a page. ``including``: the files being read, the page
-    first."""
+    """Writer of text within lines, with the state of a page. ``including``: the files being read, starting
+    with the page."""
 
     def __init__(
         self, place: Place, dialect: Dialect, vocabulary: Vocabulary[Any], including: tuple[str, ...] = ()
@@ -114,14 +115,14 @@ class InlineWriter:
         self.looked = SearchBudget()
 
     def report(self, line: int, code: str, message: str, key: str | None = None) -> None:
-        """Report a problem, only once for each ``key`` if there is one."""
+        """Report a problem; if there is a ``key``, only once per key."""
         if key is None or (code + key) not in self.reported:
             self.reported.add(code + (key or ""))
             self.place.problem(line, code, message)
 
     def evaluated(self, attributes: dict[str, str]) -> JsonObject:
-        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if only
-        running it would reveal its value."""
+        """Return the attributes of an element, with expressions evaluated. An expression is `UNKNOWN` if its
+        value can be determined only by running it."""
         made: JsonObject = {}
         for name, written in attributes.items():
             made[name.lstrip(":@") if self.dialect.vue else name] = (
@@ -189,7 +190,7 @@ class InlineWriter:
         return re.sub(r"\{:\.?[\w.-]+\}(?=`+$)", "", found[0]) if self.jsx else found[0]
 
     def _auto(self, found: re.Match[str], line: int) -> str:
-        """Return an autolink. In MyST it may refer to a place in the project."""
+        """Return an autolink. In MyST, it can refer to a location in the project."""
         if not self.dialect.roles or not found[0].startswith("<project:"):
             return found[0]
         href = found[0][len("<project:") : -1]
@@ -204,8 +205,8 @@ class InlineWriter:
         return self.vocabulary.role(self, found["role_name"], found["role_text"], line)
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
-        """Return the replacement of comments, formulas, and shortcodes, and where the text continues. ``endless``
-        collects the opening signs without an end in the rest of the text."""
+        """Return the replacement for comments, formulas, and shortcodes, and the position where the text
+        continues. ``endless`` collects opening markers that have no end in the rest of the text."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
             return sign, start  # An escaped literal character.
@@ -276,7 +277,7 @@ class InlineWriter:
         return f"![{alt}]({pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """Return the target of a link, and whether a template referred to a page of the source. Such a target
+        """Return the target of a link, and whether a template referred to a page in the source. Such a target
         is already resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:

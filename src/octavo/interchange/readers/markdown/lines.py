@@ -1,4 +1,4 @@
-"""Lines of Markdown and small texts in it, shared by all dialects."""
+"""Markdown lines and fragments, shared by all dialects."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from octavo.core.document.page import front_of
 Line = tuple[str, int]
 """Line of text and its number in the source, starting at 1."""
 MAX_LINES = 50_000
-"""Maximum number of lines of a page with all its includes."""
+"""Maximum number of lines on a page, including all its includes."""
 MAX_INCLUDE = 2000
 """Maximum number of characters of a line that includes another file."""
 FENCE = re.compile(
@@ -42,7 +42,8 @@ _LEAD = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 
 
 def split_front(text: str) -> tuple[str, int]:
-    """Return the body of a file after its front matter, in any format, and the number of its first line."""
+    """Return the body of a file after its front matter, which can be in any format, and the number of the
+    body's first line."""
     found = _front(text)
     if found is None:
         return text, 1
@@ -55,7 +56,7 @@ def _front(text: str) -> re.Match[str] | None:
 
 
 def front_text(text: str) -> tuple[str, str]:
-    """Return the text of a front matter and its delimiter, or two empty strings if there is none."""
+    """Return the text of the front matter and its delimiter, or two empty strings if there is none."""
     found = _front(text)
     return (found["head"], found[1]) if found else ("", "")
 
@@ -100,7 +101,7 @@ def indent_of(text: str) -> int:
 
 
 def outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
-    """Remove columns of indentation from a fenced listing that starts at a line, if its lines have them."""
+    """Remove up to ``by`` columns of indentation from a fenced listing that starts at a line."""
     begins = at
     while at < len(lines):
         text, number = lines[at]
@@ -111,7 +112,7 @@ def outdent(lines: list[Line], at: int, fence: str, by: int) -> None:
 
 
 def _columns(text: str, by: int) -> int:
-    """Return the number of characters of the indentation that make up this many columns."""
+    """Return the number of indentation characters that make up this many columns."""
     column = at = 0
     while at < len(text) and column < by and text[at] in " \t":
         column += 4 - column % 4 if text[at] == "\t" else 1
@@ -131,7 +132,7 @@ def trimmed(lines: list[Line]) -> list[Line]:
 def fenced(
     lines: list[Line], language: str, number: int, title: str = "", numbers: bool = False
 ) -> list[Line]:
-    """Return a listing of these lines."""
+    """Return these lines as a listing."""
     longest = max((len(found[0]) for text, _ in lines for found in re.finditer("`+", text)), default=0)
     fence = "`" * max(3, longest + 1)
     made = [(fence + language, number), *lines, (fence, lines[-1][1] if lines else number)]
@@ -147,8 +148,8 @@ def anchor(id: str) -> str:
 
 
 def keep_text_column(row: str, text: str) -> str:
-    """Return a line of a list with the original indentation of its text. Without the removed leading marker, the
-    text would be indented further and become a listing."""
+    """Return a list line with the original indentation of its text. Otherwise, with its leading marker
+    removed, the text would be indented further and become a listing."""
     lead = _LEAD.match(text)
     if lead is None or not row.startswith(lead[0]) or row == text:
         return row
@@ -156,7 +157,7 @@ def keep_text_column(row: str, text: str) -> str:
 
 
 def label_id(name: str) -> str:
-    """Return the id of a place with this label."""
+    """Return the id for a location with this label."""
     return re.sub(r"[^\w.+%~:-]+", "-", name.strip())[:200]
 
 
@@ -178,7 +179,7 @@ def without_marks(lines: list[Line]) -> list[Line]:
             continue
         if "[!code" in text and len(text) <= MAX_INCLUDE and (found := _MARKED.match(text)):
             if not found["before"].strip():
-                continue  # The comment applied to the lines below.
+                continue  # The comment applied to the lines below it.
             text = found["before"]
         made.append((text.replace("[!!code", "[!code"), number))
     return made
@@ -225,7 +226,7 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this id, or otherwise all
+    """Return the rows between the comments that mark a region, or below the heading with this id, or else all
     rows."""
     marks = [
         at
@@ -246,8 +247,8 @@ def _cut_region(rows: list[str], name: str) -> list[str]:
 
 
 def read_info(info: str, bare: bool = False) -> tuple[str, str, bool]:
-    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare`` reads words
-    after the language as a title too."""
+    """Parse the text after a fence: the language, a title, and whether lines are numbered. ``bare``: whether
+    to also read words after the language as a title."""
     if not info:
         return "", "", False
     if info.startswith("{"):

@@ -1,5 +1,5 @@
-"""Values in a JavaScript or TypeScript file, read without running it: literals, the constants that they refer to,
-those of imported files, and functions that return them. Anything else is `UNKNOWN`."""
+"""Values in a JavaScript or TypeScript file, read without running it: literals, constants in it and in
+imported files, and functions that return these. Anything else is `UNKNOWN`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MAX_CHARACTERS = 1024 * 1024
 MAX_DEPTH = 100
 MAX_VALUES = 200_000
 MAX_MODULES = 100
-"""Maximum number of file requests by one file and its imports."""
+"""Maximum number of files requested by a file and its imports."""
 MAX_MODULE_DEPTH = 8
 
 UNKNOWN: Any = type("Unknown", (), {"__repr__": lambda self: "UNKNOWN", "__bool__": lambda self: False})()
@@ -50,7 +50,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\
 
 
 class Module(Struct, frozen=True):
-    """Code file. ``take``: the function that returns the module at a path."""
+    """Code file. ``take``: a function that returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None
@@ -67,7 +67,7 @@ def read_constant(given: str | Module, name: str) -> Any:
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of a single expression, such as that of an attribute."""
+    """Return the value of a single expression, such as an attribute value."""
     reader = _Reader(Module(f"({text}\n)"))
     statements = [one for one in reader.root.named_children if one.type != "comment"]
     whole = _first(statements[0]) if len(statements) == 1 else None
@@ -77,8 +77,9 @@ def read_literal(text: str) -> Any:
 
 
 class Statements(Struct, frozen=True):
-    """Names in the import and export statements of a page. ``imports``: the path and the original name of each, which
-    is empty for the default export and ``*`` for the whole module. ``constants``: values of exported names."""
+    """Names in the import and export statements of a page. ``imports``: the path and the original name of
+    each; the name is empty for the default export and ``*`` for the entire module. ``constants``: values of
+    exported names."""
 
     imports: dict[str, tuple[str, str]]
     constants: JsonObject
@@ -130,7 +131,7 @@ class _Reader:
             self.constants.setdefault(_text(found["name"]), found.get("value") or found["body"])
 
     def _note_import(self, statement: Node, path: str) -> None:
-        """Store the names imported from a file, in the form of ``Statements.imports``."""
+        """Store the names imported from a file, in the format of ``Statements.imports``."""
         names = [node for node in _inside(statement) if node.type in _NAMING]
         if statement.type == "export_statement" and not names:
             self.exported_again.append(path)
@@ -211,7 +212,7 @@ class _Reader:
         return float(written) if re.fullmatch(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", written) else UNKNOWN
 
     def string(self, node: Node) -> Any:
-        """Return a string, with its escapes and, in templates, the values in it."""
+        """Return a string, with escapes and, in templates, values filled in."""
         found = []
         for part in node.named_children:
             if part.type == "escape_sequence":
@@ -233,7 +234,7 @@ class _Reader:
         return value + str(more) if known else UNKNOWN
 
     def inner(self, node: Node) -> Any:
-        """Return the value in brackets, or before syntax for type checkers."""
+        """Return the value inside parentheses, or before type annotations."""
         inside = _first(node)
         return UNKNOWN if inside is None else self.value(inside)
 
@@ -251,7 +252,7 @@ class _Reader:
         arguments = node.child_by_field_name("arguments")
         if called is None or arguments is None:
             return UNKNOWN
-        # The first argument that is a map or a list, or otherwise the first argument.
+        # The first argument that is a map or a list, or else the first argument.
         values = self.array(arguments)
         given = next(
             (one for one in values if isinstance(one, (dict, list))), values[0] if values else UNKNOWN
@@ -260,12 +261,13 @@ class _Reader:
             return self.imported(given, "")
         value = self.value(called)
         if value is UNKNOWN or isinstance(value, str):
-            # Configuration helpers return their argument unchanged, and a string is the name of a package, whose
-            # function this calls. The return values of methods can be determined only by running them.
+            # Configuration helpers return their argument unchanged, and a string is the name of a package
+            # whose function is called here. The return values of methods can be determined only by running
+            # them.
             of = called.child_by_field_name("object")
             return given if of is None or self.value(of) is UNKNOWN else UNKNOWN
         if isinstance(value, dict) and isinstance(given, dict):
-            # The result of a plug-in with its own settings, which is called with the rest of them.
+            # The result of a plug-in with its own settings, which is called with the remaining settings.
             return {**value, **given}
         return value
 
@@ -326,7 +328,7 @@ _NAMING = {
     "pair_pattern",
     "identifier",
 }
-"""Types of nodes that contain the names in an import or export."""
+"""Types of nodes that contain names in an import or export."""
 
 
 def _inside(node: Node) -> Iterator[Node]:
@@ -346,7 +348,7 @@ def _text(node: Node | None) -> str:
 
 
 def _unescaped(code: str) -> str:
-    """Return the character of an escape sequence without its backslash."""
+    """Return the character for an escape sequence given without its backslash."""
     if code[0] not in "ux" or len(code) < 3:
         return _ESCAPES.get(code, code)
     number = int(code.strip("ux{}"), 16)

@@ -1,4 +1,4 @@
-"""Syntax specific to ReadMe: blocks of JSON between ``[block:x]`` and ``[/block]``, callouts that start with an
+"""Syntax specific to ReadMe: JSON blocks between ``[block:x]`` and ``[/block]``, callouts that start with an
 emoji, and adjacent listings as tabs."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def magic_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[L
     rows = [found["rest"], *(row for row, _ in lines[at + 1 : end + 1])] if end > at else [found["rest"]]
     written, _, rest = "\n".join(rows).partition(_END)
     try:
-        # Manual edits may have added needless escapes.
+        # Manual edits may have added unnecessary escapes.
         data = json.loads(
             re.sub(r"\\(.)", lambda pair: pair[0] if pair[1] in '"\\/bfnrtu' else pair[1], written)
         )
@@ -174,7 +174,7 @@ def _image(writer: Writer, given: object, number: int) -> list[Line]:
 
 
 def as_html(text: str) -> str:
-    """Return Markdown text as HTML for a cell."""
+    """Return Markdown text as HTML for a table cell."""
     text = re.sub(r"<(?!/?(?:code|strong|em|a|br|i|kbd)\b)", "&lt;", text.replace("{%", "&#123;%"))
     text = re.sub(r"`([^`]+)`", lambda found: f"<code>{found[1]}</code>", text)
     text = re.sub(r"!\[([^\]]*)\]\([^()\s]*\)", r"\1", text)

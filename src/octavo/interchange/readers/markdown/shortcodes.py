@@ -56,7 +56,7 @@ _LAST = re.compile(
 _BLOCK = re.compile(
     r"[ \t]*(?:[*+-][ ]|\d+[.)][ ]|`{3}|~{3}|[|>#]|\{%|<(?!/?(?:a|b|code|em|i|kbd|strong|img|br)\b))"
 )
-"""Starts of Octavo lines that aren't paragraphs."""
+"""Beginnings of Octavo lines that aren't paragraphs."""
 
 
 def _is_built_in(name: str) -> bool:
@@ -251,7 +251,7 @@ def _of_template(
         within = escape("\n".join(text for text, _ in inside or []))
     whole = fill(template, *given, within, partial(pieces.rendered, number=number))
     if whole is None or pieces.count(whole) > MAX_LINES:
-        # A page that grows too large isn't tried again.
+        # A page that grows too large isn't retried.
         writer.looked.take(MAX_SEARCHED_LINES)
         return None
     return pieces.blocks_of(whole, number)
@@ -265,8 +265,9 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately and replaces
-    its placeholder once the HTML has become Markdown, too. ``has_templates``: whether templates created part of it."""
+    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately, and
+    replaces its placeholder once the HTML has also become Markdown. ``has_templates``: whether part of the
+    HTML comes from templates."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -288,8 +289,8 @@ class _Pieces:
         return self.put(self.writer.blocks([(row, number) for row in unescape(markdown).split("\n")]))
 
     def html_of(self, lines: list[Line]) -> str:
-        """Return the content between the tags of a shortcode, with shortcodes of the site filled in and the rest
-        as placeholders."""
+        """Return the content between the tags of a shortcode, with the site's own shortcodes filled in and
+        the rest as placeholders."""
         if self.writer.depth >= MAX_NESTING:
             return self.put(lines)
         self.writer.depth += 1
@@ -340,7 +341,8 @@ class _Pieces:
         return "\n".join(made)
 
     def _html_template(self, found: re.Match[str], number: int) -> str | None:
-        """Return the site's own template of a shortcode, if it can be filled in and is HTML."""
+        """Return the output of the site's own template for a shortcode, if it can be filled in and is
+        HTML."""
         if _is_built_in(found["name"]):
             return None
         template = _template(self.writer, found, number)
@@ -379,8 +381,8 @@ class _Pieces:
         return [(_SIGN.sub(words_of, row), number)]
 
     def _lines_after(self, lead: str, before: str, lines: list[Line], number: int) -> list[Line]:
-        """Return Octavo lines after the start of a line. ``lead``: the markers of the quotes and lists around
-        them."""
+        """Return Octavo lines after the start of a line. ``lead``: the markers of the surrounding quotes and
+        lists."""
         below = re.sub(r"[*+-](?=[ ])|\d+[.)](?=[ ])", lambda sign: " " * len(sign[0]), lead)
         if before and lines and _BLOCK.match(lines[0][0]):
             lines = [(before.rstrip(), number), ("", number), *lines]
@@ -402,7 +404,7 @@ def _is_visible(html: str) -> bool:
 
 
 def _data_language(lines: list[Line]) -> str:
-    """Return the data language of a listing, empty for any other listing."""
+    """Return the language of a listing if it is a data language; otherwise, an empty string."""
     first = next((text.strip() for text, _ in lines if text.strip()), "")
     if first.startswith("{"):
         return "json"
@@ -498,8 +500,8 @@ def _alone(writer: Writer, found: re.Match[str], number: int) -> str:
 
 
 def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int) -> tuple[str, int]:
-    """Return the replacement of an inline shortcode between two places of a paragraph, and where the paragraph
-    continues."""
+    """Return the replacement for an inline shortcode between two positions in a paragraph, and the position
+    where the paragraph continues."""
     written = text[start:end]
     found = _SHORT.fullmatch(written)
     if found is None:
@@ -518,10 +520,9 @@ def shortcode_inline(writer: Writer, text: str, start: int, end: int, line: int)
 
 
 def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
-    """Fill in the shortcodes of a line of code, as Hugo does before it reads Markdown.
+    """Fill in the shortcodes in a line of code, as Hugo does before it reads Markdown.
 
-    A shortcode that gives no plain text on one line remains as written, and is reported.
-    """
+    A shortcode that doesn't result in plain text on one line is left unchanged and reported."""
 
     def filled(piece: re.Match[str]) -> str:
         found = _SHORT.fullmatch(piece[0])
@@ -537,14 +538,14 @@ def shortcodes_in_code(writer: Writer, text: str, line: int) -> str:
 
 
 def _unescaped(written: str) -> str:
-    """Return an escaped shortcode (with comment markers inside its brackets) as the text it shows."""
+    """Return the displayed text of an escaped shortcode (with comment markers inside its brackets)."""
     if len(written) < 10 or (written[3:5], written[-5:-3]) != ("/*", "*/"):
         return written
     return f"{written[:3]} {written[5:-5].strip()} {written[-3:]}"
 
 
 def _plain_text(writer: Writer, found: re.Match[str], line: int) -> str | None:
-    """Return the plain text on one line that a shortcode represents, or None if there is none."""
+    """Return the plain text that a shortcode results in, if it fits on one line; otherwise, None."""
     named, given = _given(found["rest"])
     if found["close"]:
         return None
@@ -627,7 +628,7 @@ def liquid_block(writer: Writer, lines: list[Line], at: int) -> tuple[int, list[
 
 
 def _tag(writer: Writer, name: str, rest: str, number: int, alone: bool = False) -> list[Line]:
-    """Return the replacement of a Liquid tag. ``alone``: whether the tag is the only content of its line."""
+    """Return the replacement for a Liquid tag. ``alone``: whether the tag is the only content on its line."""
     if name in ("include", "include_relative", "include_cached"):
         path = rest.split(maxsplit=1)[0] if rest else ""
         given = attributes_of(rest[len(path) :])
@@ -674,11 +675,12 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Maximum number of characters of an included template that is filled in. Longer ones compute something."""
+"""Maximum number of characters of an included template to fill in. Longer templates compute something."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:
-    """Return the output of an included template that only repeats its parameters, or None for any other."""
+    """Return the output of an included template that only repeats its parameters, or None for any other
+    template."""
     found = writer.place.include(path, number)
     if found is None or len(found[1]) > MAX_TEMPLATE:
         return None
@@ -709,7 +711,7 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
 
 
 _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
-"""Values that precede URLs, which are relative to the top of the space here."""
+"""Values that precede URLs. In Octavo, these URLs are relative to the root of the space."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     "upcase": lambda value, given: value.upper(),
@@ -746,7 +748,7 @@ _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     ),
 }
 MAX_VALUE = 10_000
-"""Maximum number of characters of the output of filters. Their input may have a tenth of it."""
+"""Maximum number of characters of filter output. Filter input can have a tenth of that."""
 
 
 def _value(writer: Writer, said: str) -> str | None:

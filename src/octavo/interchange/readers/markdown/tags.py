@@ -1,4 +1,4 @@
-"""Tags of components, which may be longer than a line."""
+"""Component tags, which can span several lines."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ MAX_TAG = 20_000
 
 
 class Opening(Struct, frozen=True):
-    """Opening tag: its end, and its attributes as written. Expressions keep their braces; a text that starts with a
-    brace has a null character before it."""
+    """Opening tag: its end, and its attributes as written. Expressions keep their braces; a string that
+    starts with a brace has a null character before it."""
 
     line: int
     column: int
@@ -35,7 +35,8 @@ class EndlessTag(Exception):
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """Return the tag that opens at a place, or None if there is none. Raises EndlessTag for a tag without an end."""
+    """Return the tag that opens at a position, or None if there is none. Raises EndlessTag for a tag without
+    an end."""
     text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
     last = at
@@ -184,7 +185,7 @@ def inside_of(lines: list[Line], opened: Opening, closed: tuple[int, int, int]) 
     first = lines[opened.line][0][opened.column :]
     last = lines[line][0][:start]
     between = lines[opened.line + 1 : line]
-    # Content next to a tag has no indentation.
+    # Content on the same line as a tag has no indentation.
     by = " " * min((indent_of(text) for text, _ in between if text.strip()), default=0)
     made = [(by + first.strip(), lines[opened.line][1])] if first.strip() else []
     made += between

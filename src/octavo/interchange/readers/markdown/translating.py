@@ -1,4 +1,4 @@
-"""Conversion of Markdown pages of other tools to Octavo Markdown, with all known names."""
+"""Convert Markdown pages from other tools to Octavo Markdown, with all known names."""
 
 from __future__ import annotations
 

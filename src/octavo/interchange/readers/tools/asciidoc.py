@@ -1,5 +1,5 @@
-"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses them in a process
-without any permissions, and requests each file that a page includes. It returns a page as HTML."""
+"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses them in a
+process without any permissions, requests each file that a page includes, and returns the page as HTML."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ SCRIPT = Path(__file__).parents[1] / "dist" / "asciidoc.js"
 MAX_TEXT = 2_000_000
 """Maximum size in bytes of a page, or of an included file."""
 SECONDS = 20.0
-"""Maximum time for one page with all its includes."""
+"""Maximum seconds for one page with all its includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
-"""Number of pages that are cached as HTML, because links from other pages need their anchors."""
+"""Number of pages to cache as HTML, because links from other pages need their anchors."""
 _RESOURCE = re.compile(
     r"(?:(?P<version>[^@:$/]+)@)?(?:(?:(?P<component>[\w.-]+):)?(?P<module>[\w.-]*):)?(?:(?P<family>page|partial|example|image|attachment)\$)?(?P<path>[^:$]+)\Z"
 )
@@ -93,7 +93,7 @@ _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 MAX_BOOK = 1000
-"""Maximum number of lines of a page that may be a book of chapters."""
+"""Maximum number of lines of a page that is checked for being a book of chapters."""
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )
@@ -118,8 +118,8 @@ class _Read(Struct):
 
 
 class Asciidoctor:
-    """The Asciidoctor library, in one process for all pages of a source. ``find``: the function that returns
-    the file of the source for a path or resource id, as written in the page at a path."""
+    """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns
+    the source file for a path or resource id, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -174,7 +174,7 @@ def _start() -> ScriptProcess:
 
 
 class _Component(Struct):
-    """Antora component. ``folder``: the parent of its modules; it ends in a slash or is empty."""
+    """Antora component. ``folder``: the parent of its modules; either empty or ending in a slash."""
 
     folder: str
     name: str
@@ -185,7 +185,7 @@ class _Component(Struct):
     attributes: dict[str, str]
 
     def place(self, path: str) -> tuple[str, str, str] | None:
-        """Split the path of a file of this component into module, folder of the family, and the rest."""
+        """Split the path of a file in this component into the module, the family folder, and the rest."""
         found = re.match(
             r"modules/([^/]+)/(pages|partials|examples|images|attachments)/(.+)", path[len(self.folder) :]
         )
@@ -269,7 +269,8 @@ def _antora(files: Heads, project: str) -> Layout:
 
 
 def _antora_of(files: Heads, components: list[_Component], known: list[_Component] | None = None) -> Layout:
-    """Return the layout of Antora components. ``known``: all components, if some go into other spaces."""
+    """Return the layout of Antora components. ``known``: all components, if some are imported into other
+    spaces."""
     pages: dict[str, _Component] = {}
     names, addresses = {}, {}
     for component in components:
@@ -301,7 +302,7 @@ def _antora_of(files: Heads, components: list[_Component], known: list[_Componen
             )
             below = [Entry(title=title or "Pages", children=below)]
         entries += below
-    # Files that no page uses aren't imported: partials, examples, and files for the look of the site.
+    # Files that no page uses aren't imported: partials, examples, and theme files.
     return reading.layout(entries, "", names, addresses, components[0].title)
 
 
@@ -366,7 +367,7 @@ class _Reading:
         self.texts: dict[str, str] = {}
         """Texts of books, whose chapters are separate pages, by path."""
         self.given: dict[str, dict[str, str]] = {}
-        """Attributes that a chapter inherits from its book, by path."""
+        """Attributes that chapters inherit from their books, by path."""
         self.books: dict[str, list[str]] = {}
         """All pages of a book, by each of these pages."""
 
@@ -410,11 +411,11 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """Return the file for a path or a resource id in a page. A path that starts with a slash is relative to the
-        root."""
+        """Return the file for a path or a resource id in a page. A path that starts with a slash is relative
+        to the root folder."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
-            # The folder is known only to the site's build, so use the single file whose path ends this way.
+            # Only the site's build knows the folder, so use the only file whose path ends this way.
             named = [
                 path for path in self.files.paths if path.endswith("/" + unknown[1]) or path == unknown[1]
             ]
@@ -427,7 +428,7 @@ class _Reading:
         if component is None:
             return None
         if target.startswith("/"):
-            # An include may be relative to the folder of the including file, with the id at its end.
+            # An include can be relative to the folder of the including file, with the id at its end.
             found = re.search(
                 r"(?:^|/)((?:[\w.@-]*:){0,2}(?:page|partial|example|image|attachment)\$.*)", target
             )
@@ -466,8 +467,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between them; empty for any
-        other page, which isn't split."""
+        """Return the chapters of a page that consists of includes, with the headings between them; empty for
+        all other pages, which aren't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -549,7 +550,7 @@ class _Reading:
         made: list[Entry] = []
         open_: list[tuple[str, Entry]] = []
         group: Entry | None = None
-        # Links of a navigation file are relative to its module.
+        # Links in a navigation file are relative to its module.
         module = re.match(r"modules/([^/]+)/", path[len(component.folder) :])
         page = f"{component.folder}modules/{module[1] if module else 'ROOT'}/pages/nav"
         for number, row in enumerate(self._nav_rows(page, text, component, 0), 1):
@@ -587,7 +588,7 @@ class _Reading:
             return Entry(title=title or target, href=target)
         path = self.resource(target.partition("#")[0], page, component)
         if path is not None and path not in self.pages and any(one.place(path) for one in self.components):
-            # The link points to a page of another version.
+            # The link points to a page in another version.
             return Entry(title=title or self.title(path), href=f"/{path}")
         if path is None or path not in self.pages:
             self.problems.append(
@@ -653,7 +654,7 @@ class _Reading:
         return self.places[path]
 
     def page(self, path: str, place: Place) -> str | None:
-        """Convert a whole page; return its source if it can't be parsed."""
+        """Convert a complete page; return its source if it can't be parsed."""
         if path not in self.pages:
             return None
         text = self.files.text(path) or ""
@@ -742,7 +743,7 @@ class _Reading:
             found = self.resource(target.removeprefix("/"), path, component, family)
         found = found or self.find(target, path)
         if found is None and element.tag == "img":
-            # The image folder is often set only in the site's build.
+            # The image folder is often set only by the site's build.
             named = [one for one in self.files.paths if one.endswith("/" + target.lstrip("./"))]
             found = named[0] if len(named) == 1 else None
         if found is None:

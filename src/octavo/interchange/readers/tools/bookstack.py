@@ -1,4 +1,4 @@
-"""Reader for exports of BookStack."""
+"""Reader for BookStack exports."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _FULL = re.compile(
 
 
 def _as_alert(found: re.Match[str]) -> str:
-    """Return an HTML callout in Markdown."""
+    """Return an HTML callout as Markdown."""
     kind = {"success": "TIP", "danger": "CAUTION"}.get(found["kind"], found["kind"].upper())
     return "\n".join(
         [f"> [!{kind}]", *(f"> {row.strip()}" for row in found["words"].strip().split("\n")), ""]
@@ -73,14 +73,15 @@ class _BookStackPage:
 
 
 class _BookStack:
-    """Reader of portable archives of books, chapters, or pages, and of books exported as a single HTML page."""
+    """Reader for portable archives of books, chapters, or pages, and for books exported as a single HTML
+    page."""
 
     def __init__(self, files: Heads) -> None:
         self.files = files
         self.names = FreeNames()
         self.pages: dict[str, _BookStackPage] = {}
         self.places: dict[tuple[str, str, str], str] = {}
-        """Path of each page by folder, kind, and id."""
+        """Page paths by folder, kind, and id."""
         self.assets: dict[tuple[str, str, str], str] = {}
         self.addresses: dict[str, str] = {}
         self.redirects: dict[str, str] = {}
@@ -123,7 +124,7 @@ class _BookStack:
         )
 
     def _site(self) -> str:
-        """Return the URL of the wiki, derived from a link with a full URL to one of these pages."""
+        """Return the URL of the wiki, derived from a full URL in a link to one of these pages."""
         known = set(self.addresses.values())
         for page in self.pages.values():
             for found in _FULL.finditer(
@@ -259,7 +260,7 @@ class _BookStack:
         return with_head(text, {"tags": tags}) if tags else text
 
     def _resolve_references(self, page: _BookStackPage, text: str, place: Place) -> str:
-        """Return the text with the archive's own references replaced with URLs."""
+        """Return the text with the archive's own references replaced by URLs."""
 
         def address(found: re.Match[str]) -> str:
             key = (page.folder, found["kind"], found["id"])
@@ -304,7 +305,7 @@ class _BookStack:
             return "", [Entry(path=path)]
         title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
         name = plain_text(title[1]) if title else stem_of(path)
-        # The front matter of the book contributes its description, without the table of contents.
+        # The description comes from the book's front matter, without the table of contents.
         front = re.sub(
             r"<ul class=\"contents\">.*", "", _body(text[: parts[0].start()] + "</body>"), flags=re.DOTALL
         )

@@ -1,4 +1,4 @@
-"""Configuration files of documentation tools: their locations and contents."""
+"""Locations and contents of documentation tools' configuration files."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from ..source_files import Heads
 from ..values import mapping
 
 MAX_DEPTH = 4
-"""Maximum depth of folders that are searched for the configuration of a tool."""
+"""Maximum depth of folders to search for a tool's configuration."""
 MAX_ENTRIES = 50_000
 MAX_DATA = 256 * 1024
-"""Maximum size in bytes of a data file that is searched for a tree or a value."""
+"""Maximum size in bytes of a data file to search for a tree or a value."""
 
 
 def shallowest(
@@ -59,7 +59,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     text = files.text(path)
     if text is None:
         return {}
-    # YAML tags that create objects of a program are dropped, so that only their values are read.
+    # YAML tags that create application objects are dropped, so that only their values are read.
     text = re.sub(r"!!?(?:python/[\w.:/-]+|[A-Za-z][\w.-]*)(?=\s|$)", "", text)
     try:
         return mapping(read_yaml(text).value)
@@ -89,7 +89,7 @@ _CODE = (".ts", ".js", ".mts", ".mjs", ".cts", ".cjs", ".tsx", ".jsx", ".json")
 
 
 def read_configuration(files: Heads, path: str, problems: list[Problem]) -> JsonObject:
-    """Return a configuration file, in any of its formats: TOML, JSON, or YAML."""
+    """Return the contents of a configuration file in TOML, JSON, or YAML."""
     if path.endswith("toml"):
         import tomllib
 

@@ -30,9 +30,9 @@ from ..types import Reader
 from .exports import CODE_LANGUAGES, EMOTICONS
 
 MAX_BODY = 10 * 1024 * 1024
-"""Maximum number of characters of one page."""
+"""Maximum number of characters per page."""
 MAX_BODIES = 512 * 1024 * 1024
-"""Maximum number of characters of all pages together, which are kept in memory until they are written."""
+"""Maximum total number of characters of all pages, which are kept in memory until they are written."""
 MAX_OBJECTS = 2_000_000
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
 _EMPTY = re.compile(r"<((?:ac|ri):[\w-]+)((?:\s[^<>]*?)?)/>")
@@ -45,7 +45,7 @@ _TABS = {
     "localtabgroup": ("localtab",),
     "tabs-macro": ("tab-macro",),
 }
-"""Macros that contain tabs, with the macros that are the tabs."""
+"""Macros that contain tabs, with the macros for the tabs."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
 _MESSAGES = {
@@ -56,14 +56,14 @@ _MESSAGES = {
     "error": "danger",
     "problem": "danger",
 }
-"""Hint kinds for messages and panels that state theirs in a parameter."""
+"""Hint kinds for messages and panels that specify their kind in a parameter."""
 _DRAWN = re.compile(r"(mermaid|plantuml|graphviz)")
 _FULL = re.compile(
     r"https?://[^/?#]+(?:/[\w-]+)?/(?:(?P<address>spaces/[^/?#]+/pages/\d+)|display/(?P<key>[^/?#]+)/(?P<title>[^/?#]+)"
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Placeholder for Markdown in a page. No page contains these characters."""
+"""Placeholder for Markdown on a page. No page contains these characters."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
@@ -170,9 +170,9 @@ class _Export:
         self.project = project
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
-        """Name, key, and id of the home page of each space, by id."""
+        """Name, key, and home page id of each space, by space id."""
         self.site = ""
-        """URL of the space, if it was read with the API."""
+        """URL of the space, if it was read through the API."""
         self.folders: set[str] = set()
         """Ids of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []
@@ -303,7 +303,7 @@ class _Export:
                         )
                     )
                     body = f"<pre>{html.escape(body)}</pre>"
-                # The end of nested CDATA is escaped so that it doesn't end the outer one.
+                # The end of nested CDATA is escaped, so that it doesn't end the outer CDATA.
                 page.body = body.replace("]] >", "]]>")
 
     def _take_files(self, attached: list[tuple[str, str, str, str]]) -> None:
@@ -371,7 +371,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """Return the anchors of the headings of a page, by each text that links use for them."""
+        """Return the anchors of a page's headings, by each text that links use for them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -517,7 +517,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Replace the text of a card link, which is only its URL, with the title of its page if the export has it."""
+        """Replace the text of a card link, which is only its URL, with the title of the page that it links
+        to, if the export has the page."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (
@@ -531,7 +532,7 @@ class _Storage:
             element.text = page.title
 
     def full(self, element: Any, found: re.Match[str]) -> None:
-        """Rewrite a link that has the full URL of a page in the export."""
+        """Rewrite a link that uses the full URL of a page in the export."""
         page = (
             self.export.by_address.get(found["address"])
             if found["address"]
@@ -544,8 +545,8 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """Convert content that only the new editor has: panels in additional colors. Everything else becomes its
-        fallback content."""
+        """Convert content that only the new editor supports. Panels in additional colors are converted;
+        everything else is replaced with its fallback content."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)
         element.tag = "div"
@@ -747,7 +748,7 @@ class _Storage:
                 alt=given.get("diagramName") or given.get("name") or "",
             )
         else:
-            # In a text, the macro must not end the paragraph.
+            # Within text, the macro must not end the paragraph.
             element.tag = "div" if rich is not None or plain is not None else "span"
             if rich is not None:
                 element.append(rich)

@@ -1,4 +1,4 @@
-"""Reader for exports of Docmost."""
+"""Reader for Docmost exports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _docmost(files: Heads, project: str) -> Layout:
         if path.startswith(project) and path.endswith((".md", ".html")) and not _KEPT.search(path)
     ]
     if positions:
-        # Positions of siblings are texts in alphabetical order.
+        # Positions of siblings are strings in alphabetical order.
         pages.sort(key=lambda path: (positions.get(path, "\uffff"), natural_key(path)))
     entries, _ = by_folders(pages, project)
     titles = {path: plain_title(files, path) for path in pages if path.endswith(".html")}

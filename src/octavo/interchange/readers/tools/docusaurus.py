@@ -33,8 +33,8 @@ _PREFIX = re.compile(r"^\d+\s*[-_.]+\s*(?=[^\d\s])")
 
 
 def _find_docusaurus(files: Heads) -> str | None:
-    """Return the folder of the configuration, or that of the sidebar if a package contains only documents and their
-    sidebar."""
+    """Return the folder of the configuration, or the folder of the sidebar if a package contains only
+    documents and their sidebar."""
     found = finder(*_DOCUSAURUS)(files)
     if found is None:
         found = finder(_FIRST_DOCUSAURUS, accept=lambda text: "headerLinks" in text or "docsUrl" in text)(
@@ -48,14 +48,14 @@ def _find_docusaurus(files: Heads) -> str | None:
 
 
 def _docusaurus_config(files: Heads, project: str) -> tuple[str, JsonObject]:
-    """Return the configuration file, empty if there is none, and its values. Docusaurus 1 had its documents next to
-    the folder of its configuration, and other names for the same settings."""
+    """Return the path of the configuration file, which is empty if there is none, and its values. Docusaurus
+    1 had its documents next to the folder of its configuration, and different names for the same settings."""
     path = next((project + name for name in _DOCUSAURUS if project + name in files.known), "")
     if path:
         return path, mapping(read_export(module_at(files, path)))
     path = project + _FIRST_DOCUSAURUS
     if path not in files.known:
-        # The sidebar is for documents next to it or in a separate folder.
+        # The sidebar is for documents alongside it or in a separate folder.
         has_folder = any(path.startswith(f"{project}docs/") and is_page(path) for path in files.paths)
         return "", {"presets": [["classic", {"docs": {"path": "docs" if has_folder else "."}}]]}
     said = mapping(read_export(module_at(files, path)))
@@ -156,8 +156,8 @@ def _folders(files: Heads, root: str) -> list[str]:
 
 
 def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str, where: str = "") -> Layout:
-    """Return the documents of a version, or the current ones if there is none, in a language, or the default
-    one if it is empty. ``where``: the URL prefix of the version."""
+    """Return the documents of a version in a language. ``version``: empty for the current documents.
+    ``locale``: empty for the default language. ``where``: the URL prefix of the version."""
     problems: list[Problem] = []
     config_path, config = _docusaurus_config(files, project)
     if not config:

@@ -1,4 +1,4 @@
-"""Exports of Notion and Confluence: pages with ids in their names, databases, macros, and trees that pages
+"""Notion and Confluence exports: pages with ids in their names, databases, macros, and trees that pages
 describe."""
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EMOTICONS = {
     "red-star": "⭐",
     "green-star": "⭐",
 }
-"""The emoji for Confluence's emoticon images, by name."""
+"""Emoji for Confluence's emoticon images, by name."""
 
 MAX_ROWS = 5_000
 MAX_COLUMNS = 60
@@ -94,7 +94,7 @@ def _notion(files: Heads, project: str) -> Layout:
             wanted = (*key[:-1], f"{key[-1]} {number}")
             number += 1
         if wanted in keys and ending == ".csv":
-            continue  # A page of text has more information than the row that it belongs to.
+            continue  # A text page has more information than the row that it belongs to.
         keys[wanted] = path
     shared = len(posixpath.commonprefix([list(key[:-1]) for key in keys])) if keys else 0
     keys = {key[shared:]: path for key, path in keys.items()}
@@ -147,7 +147,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Return the position at which a text first mentions a page; -1 if it doesn't."""
+    """Return the position where a text first mentions a page; -1 if it doesn't mention it."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 
@@ -164,7 +164,7 @@ def _notion_title(files: Heads, path: str) -> str:
 
 
 class _Notion:
-    """Converter of the parts of a Notion export that aren't plain Markdown."""
+    """Converter for the parts of a Notion export that aren't plain Markdown."""
 
     def __init__(self, files: Heads, layout: Layout, keys: dict[tuple[str, ...], str]) -> None:
         self.files = files
@@ -495,7 +495,7 @@ CODE_LANGUAGES = {
 
 
 def _listing(element: Any) -> None:
-    """Rewrite a listing with its language and its title."""
+    """Rewrite a listing, including its language and its title."""
     pre = next(element.iter("pre"), None)
     if pre is None:
         return

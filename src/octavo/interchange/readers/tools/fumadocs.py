@@ -25,7 +25,7 @@ _COLLECTIONS = tuple(
     for end in ("ts", "mts", "js", "mjs", "tsx")
 )
 _GROUP = re.compile(r"(?:^|(?<=/))\([^()/]+\)(?:/|$)")
-"""Folder in parentheses, which isn't part of the URL."""
+"""Folder name in parentheses, which isn't part of the URL."""
 _BESIDE = re.compile(r"(?:external:)?(?:\[[\w-]+\])?\[(?P<title>[^\[\]]+)\]\((?P<href>[^()\s]+)\)$")
 _SEPARATOR = re.compile(r"---(?:\[[\w-]+\])?(?P<title>.*?)(?:---)?$")
 
@@ -66,7 +66,8 @@ def _fumadocs(files: Heads, project: str) -> Layout:
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """Return the text of a code file with this name that contains the word ``holds``, anywhere in the project."""
+    """Return the text of a code file anywhere in the project that has this name and contains the word
+    ``holds``."""
     return next(
         (
             text
@@ -79,8 +80,8 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if ``tongues``
-    are distinguished by the suffix of the names of files before their endings."""
+    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if file name
+    suffixes before the extension distinguish the ``tongues``."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}
@@ -107,7 +108,8 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
 
     deepest = root.count("/") + MAX_LEVEL
     laid: set[str] = set()
-    """Folders that are already in the tree. A folder that is listed again, or that lists itself, is not repeated."""
+    """Folders that are already in the tree. A folder that is listed again, or that lists itself, isn't
+    repeated."""
 
     def node(name: str, folder: str) -> list[Entry]:
         """Return the page or folder with a name, relative to a folder; empty if there is none."""
@@ -125,7 +127,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
         return [Entry(title=title, path=index, children=children)]
 
     def level(folder: str) -> tuple[JsonObject, list[Entry]]:
-        """Return the settings of a folder and its entries."""
+        """Return the settings and the entries of a folder."""
         laid.add(folder)
         named = (f"{folder}meta.{end}" for end in (*([f"{tongue}.json"] if tongue else []), "json"))
         path = next((path for path in named if path in files.known), "")
@@ -162,7 +164,7 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
     base = re.search(r"\bbaseUrl\s*:\s*['\"`]([^'\"`$\n]*)", _code_of(files, project, "source", "baseUrl"))
     names: dict[str, str] = {}
     for stem, path in stems.items():
-        # Without groups and languages, provided that each page still has a unique name.
+        # Without groups and languages, as long as each page still has a unique name.
         name = named_as_index(_GROUP.sub("", stem[len(root) :]) + ".md")
         if name not in names.values():
             names[path] = name

@@ -40,7 +40,7 @@ def _find_hugo(files: Heads) -> str | None:
 
 
 def _never_shown(head: Mapping[str, object], section: bool) -> bool:
-    """Return whether a page, or everything in its folder, is only used by other pages."""
+    """Return whether a page, or everything in its folder, is used only by other pages."""
     given = [head, mapping(head.get("cascade"))] if section else [head]
     return any(
         text_of(mapping(one.get(key)).get("render")) == "never"
@@ -50,7 +50,7 @@ def _never_shown(head: Mapping[str, object], section: bool) -> bool:
 
 
 def _by_their_titles(files: Heads, entries: list[Entry]) -> None:
-    """Name sibling pages by their own titles if several of them have the same title in the navigation."""
+    """Use the pages' own titles for sibling pages that have the same title in the navigation."""
     named = Counter(entry.title for entry in entries)
     for entry in entries:
         if entry.path and named[entry.title] > 1 and files.title(entry.path):
@@ -66,7 +66,7 @@ def _hugo(files: Heads, project: str) -> Layout:
             config = read_configuration(files, project + name, problems)
             break
     for key in ("languages", "params"):
-        # Each of these settings may have a separate file.
+        # Each of these settings can be in a separate file.
         for ending in ("toml", "yaml", "yml", "json"):
             path = f"{project}config/_default/{key}.{ending}"
             if path in files.known:

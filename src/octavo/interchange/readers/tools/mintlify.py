@@ -23,11 +23,11 @@ from ..variants import MAX_VARIANTS, key_of, language_name, left_out
 from .configurations import finder, read_json_file
 
 MAX_REFERENCES = 500
-"""Maximum number of files that one configuration may refer to."""
+"""Maximum number of files that a configuration can refer to."""
 
 
 def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
-    """Return a configuration in which each ``$ref`` is replaced with the file that it refers to."""
+    """Return a configuration with each ``$ref`` replaced by the contents of the file that it refers to."""
     read = 0
 
     def filled(value: object, folder: str, within: tuple[str, ...], level: int) -> Any:
@@ -64,8 +64,7 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
 
 
 def _mintlify_of(files: Heads, project: str, chosen: tuple[int, ...]) -> Layout:
-    """Return the layout. ``chosen`` selects the language and the version. The first one is used if none is
-    selected."""
+    """Return the layout. ``chosen``: the selected language and version; by default, the first ones."""
     problems: list[Problem] = []
     name = next(name for name in ("docs.json", "mint.json") if project + name in files.known)
     config = mapping(_with_references(files, project + name, problems))
@@ -201,7 +200,7 @@ def _mintlify(files: Heads, project: str) -> Layout:
     }
 
     def of(way: tuple[int, ...]) -> Layout:
-        """Return the layout of one variant, without pages that only other variants list."""
+        """Return the layout of one variant, without pages that are listed only in other variants."""
         layout = _mintlify_of(files, project, way)
         others = set().union(*listed.values()) - listed[way]
         kept = {path: address for path, address in layout.addresses.items() if path not in others}

@@ -24,12 +24,12 @@ from ..variants import MAX_VARIANTS, key_of, laid_over, language_name, left_out
 from .configurations import MAX_DEPTH, finder, read_configuration, read_yaml_file
 
 _NAMES = ("mkdocs.yml", "mkdocs.yaml", "zensical.toml", "zensical.yml", "zensical.yaml")
-"""Names of configuration files. Zensical is the successor of Material for MkDocs and reads the same settings."""
+"""Names of configuration files. Zensical, the successor to Material for MkDocs, reads the same settings."""
 
 
 def _by_name(given: object) -> JsonObject:
-    """Return the options of plugins or extensions by name. ``given``: a list of names and single options, or an
-    object, in which Zensical groups extensions by the first part of their names."""
+    """Return the options of plugins or extensions by name. ``given``: a list of names and individual options,
+    or an object, in which Zensical groups extensions by the first part of their names."""
     found: JsonObject = {}
     for one in [given] if isinstance(given, dict) else listing(given):
         for name, options in one.items() if isinstance(one, dict) else [(text_of(one), None)]:
@@ -170,7 +170,7 @@ def _mkdocs(files: Heads, project: str) -> Layout:
 
 
 def _i18n_languages(i18n: Mapping[str, object]) -> dict[str, JsonObject]:
-    """Return the languages in the configuration of the i18n plug-in, in either of its forms."""
+    """Return the languages in the i18n plug-in's configuration, in either of its formats."""
     given = i18n.get("languages")
     if isinstance(given, dict):
         made = {
@@ -215,8 +215,8 @@ def _mkdocs_tongue(
 
 
 def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own: str) -> list[Entry]:
-    """Return the tree of the navigation. ``own``: the ending of page names in the language of the navigation, whose
-    entries omit it."""
+    """Return the navigation tree. ``own``: the suffix of page names in the language of the navigation, which
+    its entries omit."""
     made: list[Entry] = []
     for one in nav if level < MAX_DEPTH * 4 else []:
         title, value = None, one
@@ -256,7 +256,7 @@ def _mkdocs_nav(files: Heads, nav: Sequence[object], root: str, level: int, own:
 
 
 def _awesome(files: Heads, folder: str) -> FolderFacts:
-    """Return the settings of a folder in its ``.pages`` file."""
+    """Return the settings of a folder from its ``.pages`` file."""
     config = read_yaml_file(files, f"{folder}.pages", [])
     order: dict[str, str | None] = {}
     for one in listing(config.get("nav", config.get("arrange"))):
@@ -267,8 +267,8 @@ def _awesome(files: Heads, folder: str) -> FolderFacts:
 
 
 def _literate(files: Heads, name: str, folder: str, paths: list[str], level: int = 0) -> list[Entry]:
-    """Return the tree in a file of links named ``name``, including those of the folders that it links to, and the
-    pages that match a pattern and are listed nowhere else."""
+    """Return the tree from a file of links named ``name``. It includes the trees of folders that the file
+    links to, and pages that match a pattern and aren't listed anywhere else."""
     text = files.text(folder + name) or ""
     written = re.sub(
         r"^([ \t]*[-*+][ \t]+)([^\s()\[\]]*\*[^\s()\[\]]*)[ \t]*$", r"\1[](\2)", text, flags=re.MULTILINE

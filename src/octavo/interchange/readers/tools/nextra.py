@@ -102,7 +102,7 @@ def _nextra_config(files: Heads, project: str) -> str:
 
 
 def html_language(files: Heads, project: str) -> str:
-    """Return the language that the root layout of the app sets for every page."""
+    """Return the language that the app's root layout sets for all pages."""
     for name in (f"{folder}app/layout.{end}" for folder in ("", "src/") for end in ("jsx", "tsx", "js")):
         if found := re.search(
             r"<html\b[^<>]{0,500}?\blang=[\"']([\w-]{2,20})[\"']", files.text(project + name) or ""
@@ -123,9 +123,9 @@ def _nextra_root(files: Heads, project: str) -> str:
 
 
 def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, ending: str) -> Layout:
-    """Return the layout. ``top``: the folder of all pages. ``tongue``: the folder of the chosen language in
-    it. ``ending``: the suffix of the names of its pages before their extensions, if languages are
-    distinguished by suffix."""
+    """Return the layout. ``top``: the folder of all pages. ``tongue``: the folder in it for the chosen
+    language. ``ending``: the suffix of page names before the extension, if languages are distinguished by
+    suffix."""
     problems: list[Problem] = []
     root = f"{top}{tongue}/" if tongue else top
     own = f".{ending}" if ending else ""
@@ -230,7 +230,7 @@ def _nextra_of(files: Heads, project: str, top: str, config: str, tongue: str, e
     if own:
         names = {path: named_as_index(name) for path, name in names.items()}
     if root.endswith("app/"):
-        # The file `page.mdx` of a folder is named after the folder, as in its URL.
+        # A folder's `page.mdx` file is named after the folder, as in its URL.
         names = {
             path: f"{addresses[path]}/README.md".lstrip("/") for path in paths if stem_of(path) == "page"
         }

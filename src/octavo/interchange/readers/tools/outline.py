@@ -1,4 +1,4 @@
-"""Reader for exports of Outline."""
+"""Reader for Outline exports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _UPLOADED = re.compile(rf"(?:^|/)(?:uploads|attachments|public)/{UUID}/{UUID}/[^
 _REDIRECT = re.compile(rf"/api/attachments\.redirect\?id=({UUID})")
 _MENTION = re.compile(r"@\[(?P<label>[^\[\]\n]*)\]\(mention://[^()\s]*\)")
 _FILE_SIGN = "\ufdd0"
-"""Prefix of the name of an attached file. No text contains it."""
+"""Prefix for the name of an attached file. No text contains it."""
 _FILE_LINK = re.compile(rf"^[ \t]*\[{_FILE_SIGN}[^\[\]\n]*\]\(<?([^()\n<>]*)>?\)[ \t]*$", re.MULTILINE)
 _ATTACHED = re.compile(r"[ \t]*\[(?P<name>[^\[\]\n]+?) \d+\]\((?P<href>[^()\s]+)\)[ \t]*$")
 
@@ -56,7 +56,7 @@ def _find_outline(files: Heads) -> str | None:
 def _outline(files: Heads, project: str) -> Layout:
     if mapping(read_json(files, f"{project}metadata.json")).get("exportVersion") is not None:
         return _OutlineJson(files, project).layout()
-    # Pages keep the order of the archive.
+    # Pages keep the order they have in the archive.
     pages = [
         path
         for path in files.source.paths()
@@ -65,7 +65,7 @@ def _outline(files: Heads, project: str) -> Layout:
     entries, title = by_folders(pages, project)
     dialect = Dialect(dollars=True, marks=True)
     titles = {path: plain_title(files, path) for path in pages if path.endswith(".html")}
-    # An image may still be referenced by its id in the wiki, which is the folder of its file.
+    # An image can still be referenced by its id in the wiki, which is the name of its file's folder.
     uploaded = {path.split("/")[-2]: "/" + quote(path) for path in files.paths if _UPLOADED.search(path)}
 
     def convert(path: str, place: Place) -> str:
@@ -134,7 +134,7 @@ def _prepare_outline(tree: Any) -> None:
 
 
 class _OutlineJson:
-    """Export of Outline as JSON: a file for each collection, with documents as its editor stores them."""
+    """Outline JSON export: a file for each collection, with documents in the editor's format."""
 
     def __init__(self, files: Heads, project: str) -> None:
         self.files = files
@@ -142,7 +142,7 @@ class _OutlineJson:
         self.names = FreeNames()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: dict[str, str] = {}
-        """Path of each document by its id, and by the id in its URL."""
+        """Path of each document, by its id and by the id in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
         self.addresses: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Reader for folders of Markdown without the configuration of any tool."""
+"""Reader for Markdown folders without a tool's configuration."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Reader for ReadMe exports and synced repositories: ordered categories, blocks of JSON in the text, callouts, and
-adjacent listings as tabs."""
+"""Reader for ReadMe exports and synced repositories: ordered categories, JSON blocks in the text, callouts,
+and adjacent listings as tabs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _find(files: Heads) -> str | None:
             found = re.match(r"((?:.*?/)?)(?:docs|guides|reference|custom_pages|recipes)/", path)
             project = found[1] if found else folder_of(path)
             above, _, name = project.rstrip("/").rpartition("/")
-            # An export of several versions has a folder for each.
+            # An export with several versions has a folder for each.
             return (f"{above}/" if above else "") if _VERSION.fullmatch(name) else project
     sample = [path for path in files.paths if is_page(path)][:40]
     if any(_BLOCK.search(files.text(path) or "") for path in sample):
@@ -123,7 +123,7 @@ class _Project:
                     if children := self._folder(root + part, address, 0):
                         entries.append(Entry(title=name, children=children))
             if "custom_pages/" in parts:
-                # Readers reach these pages only by links.
+                # Readers can reach these pages only through links.
                 for path in pages_below(self.files, f"{root}custom_pages/"):
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
@@ -191,7 +191,7 @@ class _Project:
         return str(slug) if isinstance(slug, str) and slug.strip("/") else stem
 
     def _gather(self) -> dict[str, tuple[dict[str, str], dict[str, None]]]:
-        """Return the pages of each folder by name, and the subfolders that contain pages."""
+        """Return, for each folder, its pages by name and its subfolders that contain pages."""
         made: dict[str, tuple[dict[str, str], dict[str, None]]] = {}
         for path in pages_below(self.files, self.project):
             folder, name = folder_of(path), stem_of(path)

@@ -1,5 +1,6 @@
-"""Conversion of reStructuredText pages to HTML. docutils parses them, with the Sphinx directives and roles that
-work without the documented program. Nothing of a page is run, and files are opened only through its place."""
+"""Convert reStructuredText pages to HTML. docutils parses them, with the Sphinx directives and roles that
+work without the documented code. Nothing on a page is executed, and files are opened only through its
+``Place``."""
 
 from __future__ import annotations
 
@@ -27,11 +28,11 @@ MAX_TEXT = 1_000_000
 """Maximum number of characters of a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
-"""Maximum number of characters that are searched for the ends of inline markup. docutils searches from each start
-to the end of the paragraph."""
+"""Maximum number of characters to search for the ends of inline markup. docutils searches from each start to
+the end of the paragraph."""
 MAX_INCLUDES = 12
 MAX_LINES = 50_000
-"""Maximum number of lines of a page with all its includes."""
+"""Maximum number of lines on a page, including all its includes."""
 
 _DIRECTIVE = re.compile(
     r"^[ \t]*(?:(?:[-*+]|(?:\d{1,9}|#)[.)])[ \t]+){0,9}(?:\.\.|\.\. \|[^|\n]*\|)[ \t]+([A-Za-z][\w:+.-]*)::",
@@ -54,7 +55,7 @@ _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )
 _SHOWN_CODE = re.compile(r"\w+:(?:example|run)|testcode|testoutput|ipython|jupyter-execute|prompt|terminal")
-"""Directives whose content is run when the site is built, to show the output."""
+"""Directives whose content is executed when the site is built, to show the output."""
 _OBJECT = re.compile(
     r"(?:(?:py|c|cpp|js|rst|std):)?(?:function|class|method|classmethod|staticmethod|attribute|property|data|exception"
     r"|decorator|decoratormethod|option|cmdoption|envvar|confval|macro|type|struct|enum|enumerator|member|var|describe"
@@ -70,12 +71,12 @@ _EMPHASIZED = frozenset(
 
 
 class _Reading(Struct):
-    """State while a page is converted to blocks."""
+    """State during the conversion of a page to blocks."""
 
     place: Place
     names: Names
     chains: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Chain of files that include a file, by its path."""
+    """Chain of files that include a file, by the included file's path."""
     left: int = MAX_LINES
     reported: set[tuple[str, str]] = field(default_factory=set)
 
@@ -86,14 +87,13 @@ class _Reading(Struct):
 
 
 _lock = threading.Lock()
-"""Lock for docutils' table of directives and roles, which is shared by the whole process and which pages may
-extend."""
+"""Lock for docutils' table of directives and roles, which the entire process shares and pages can extend."""
 _now: ContextVar[_Reading] = ContextVar("page")
 
 
 @contextmanager
 def _extended_tables(text: str) -> Iterator[None]:
-    """Add every directive and role named in a text to the tables, and restore the tables afterward."""
+    """Add all directives and roles that a text uses to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -213,7 +213,7 @@ class _Any(Directive):  # type: ignore[misc]
         return [*above, *self._inside()]
 
     def _line(self) -> int:
-        """Return the line of the file that contains the directive. Includes shift line numbers."""
+        """Return the line where the directive is in its file. Includes shift line numbers."""
         return int(self.state_machine.get_source_and_line(self.lineno)[1] or self.lineno)
 
     def _inside(self) -> list[nodes.Node]:
@@ -345,8 +345,8 @@ def _is_too_much(text: str) -> bool:
 
 
 def html_of(text: str, place: Place, names: Names) -> str | None:
-    """Return a page as HTML, with references to pages as absolute paths of the source, or None after reporting
-    that it can't be read."""
+    """Return a page as HTML, with references to pages as absolute paths in the source. If it can't be read,
+    report that and return None."""
     if _is_too_much(text):
         place.problem(
             0, "too_large", "the page or one of its paragraphs is too long; its source was kept as text"
@@ -402,7 +402,7 @@ def _tell_messages(tree: nodes.document, reading: _Reading) -> None:
 
 
 def _name_languages(tree: nodes.document) -> None:
-    """Give listings without a language the language that was set above them."""
+    """Set the language of listings without one to the language set above them."""
     language = ""
     for node in tree.findall(lambda node: isinstance(node, (nodes.comment, nodes.literal_block))):
         if isinstance(node, nodes.comment):

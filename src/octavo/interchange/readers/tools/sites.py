@@ -1,5 +1,5 @@
-"""Folders of HTML, created by a site generator or a person. The tree is based on the navigation of the pages.
-Markup specific to generators is rewritten as semantic HTML."""
+"""Reader for folders of HTML created by a site generator or a person. The tree is based on the pages'
+navigation. Markup specific to generators is rewritten as semantic HTML."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .asciidoc_html import prepare as prepare_asciidoc
 
 ENDINGS = (".html", ".htm", ".xhtml", ".aspx")
 MAX_ITEMS = 20_000
-"""Maximum number of entries of one navigation."""
+"""Maximum number of entries per navigation."""
 _MAX_LEVEL = 20
 _MAX_REDIRECT = 1_000
 """Maximum number of characters of a page that only redirects."""
@@ -38,7 +38,7 @@ _NO_PAGES = re.compile(
     r"(?:404|search|genindex(?:-[\w]+)?|py-modindex|search-results|print|print_page|toc|allclasses.*|overview-frame|package-frame)\.x?html?$",
     re.IGNORECASE,
 )
-"""Files that generators create for browsers; Octavo has its own."""
+"""Files that generators create for browsers; Octavo creates its own."""
 _BUILT = frozenset(["_static", "_sources", "_modules", "node_modules", "__macosx", "pagefind"])
 _LEFT = (
     *ENDINGS,
@@ -78,7 +78,7 @@ def _find(files: Heads) -> str | None:
     pages = sum(map(_is_page, files.paths))
     if pages <= sum(map(is_page, files.paths)):
         return None
-    # Office documents with pages next to them are converted to HTML elsewhere.
+    # Office documents alongside pages are converted to HTML in another module.
     office = (".docx", ".odt", ".fodt")
     return None if any(path.lower().endswith(office) for path in files.paths) else _common(files)
 
@@ -90,8 +90,8 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings. ``nav``: its
-    navigation. ``contents``: the subpages that it lists, in the form that Sphinx writes."""
+    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings.
+    ``nav``: its navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
 
@@ -190,7 +190,7 @@ class _Site:
         return ""
 
     def _find(self, path: str, href: str) -> str | None:
-        """Return the page of the source that a reference in a page points to."""
+        """Return the page in the source that a reference on a page points to."""
         name = unquote(re.split(r"[?#]", href, maxsplit=1)[0])
         if not name or re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", name):
             return None
@@ -260,8 +260,8 @@ class _Site:
                 and link.get("href", "").startswith("#")
                 and self.project + "index" not in path
             ):
-                # A link to the current page without a target isn't part of the tree, unless it is the generator's
-                # link to the page itself.
+                # A link to the current page that has no target isn't part of the tree, unless it is the
+                # generator's link to the page itself.
                 target = path if link.get("href") == "#" else None
             else:
                 target = self._find(path, link.get("href")) if link is not None else None
@@ -313,7 +313,7 @@ class _Site:
     def _entries(self, paths: list[str]) -> list[Entry]:
         home = self._home()
         if f"{self.project}navtreedata.js" in self.files.known and (made := self._doxygen()):
-            # Pages that it doesn't list, such as source files, can only be reached by links.
+            # Pages that it doesn't list, such as source files, can be reached only through links.
             return made
         if home and self.pages[home].contents and (made := self._sphinx(home)):
             listed = {entry.path for entry in walk_entries(made)}
@@ -341,7 +341,7 @@ class _Site:
             if first is not None and not first.children:
                 merged.remove(first)
                 merged.insert(0, first)
-        # If the navigation contains most pages, the other pages can only be reached by links.
+        # If the navigation contains most pages, the other pages can be reached only through links.
         return merged if len(rest) * 3 < len(paths) else [*merged, *grow(self.files, rest, self.project)]
 
     def _sphinx(self, home: str) -> list[Entry]:
@@ -398,8 +398,8 @@ def _lists_in(element: Any) -> list[Any]:
 
 
 def _merge(into: list[Entry], more: list[Entry], known: set[str]) -> None:
-    """Add entries that only the navigation of another page shows, at their places in the tree. ``known``: the pages
-    of the whole tree."""
+    """Add entries that are only in another page's navigation, at their positions in the tree. ``known``: the
+    pages in the entire tree."""
     place = 0
     for entry in more:
         at = next(
@@ -454,7 +454,7 @@ def prepare(tree: Any) -> None:
     """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
-            # Keep the title of the page without the groups that Doxygen adds to it.
+            # Keep the page title without the groups that Doxygen adds to it.
             for child in element.findall("div"):
                 drop(child)
             element.tag = "h1"
@@ -519,7 +519,7 @@ def _strong(element: Any) -> None:
 
 
 def _fragment(element: Any) -> None:
-    """Rewrite a listing of Doxygen that has one block for each line."""
+    """Rewrite a Doxygen listing that has one block per line."""
     for line in element.findall("div"):
         for number in [one for one in line.iter("span") if "lineno" in (one.get("class") or "").split()]:
             drop(number)
@@ -546,7 +546,7 @@ def _doxygen_title(tree: Any) -> str:
 
 
 def _members(table: Any) -> None:
-    """Rewrite the list of members of a class: move its heading above it, and drop rows that are only spacing."""
+    """Rewrite a list of class members: move its heading above it, and drop rows that only add space."""
     for row in list(table.iter("tr")):
         kinds = row.get("class") or ""
         heading = next(row.iter("h2"), None)
@@ -572,7 +572,7 @@ def _without_line_numbers(element: Any) -> None:
         return
     tail, listing = element.tail, listings[0]
     above = listing.getparent()
-    # The language is often specified on an outer element.
+    # The language is often specified by an outer element.
     listing = above if above.tag in ("div", "figure") else listing
     listing.tail = None
     for child in list(element):
@@ -583,7 +583,7 @@ def _without_line_numbers(element: Any) -> None:
 
 
 def _tabbed(element: Any) -> None:
-    """Rewrite tabs of Material: radio buttons, their labels, and a block for each."""
+    """Rewrite Material tabs: radio buttons, their labels, and a block for each."""
     names = [" ".join("".join(one.itertext()).split()) for one in element.iter("label")]
     panels = [one for one in element.iter("div") if "tabbed-block" in (one.get("class") or "").split()]
     if not panels:

@@ -31,7 +31,7 @@ _TARGET = re.compile(
 )
 _ENDINGS = (".md", ".rst")
 _UNTITLED = "\u2060"
-"""Placeholder for the title that a fragment of a page lacks."""
+"""Placeholder for the title that a page fragment lacks."""
 _DIRECTIVE = re.compile(
     r"^(?P<indent>[ \t]*)\.\.[ \t]+toctree::[^\n]*\n(?P<inside>(?:(?P=indent)[ \t]+[^\n]*(?:\n|\Z)|[ \t]*\n)*)",
     re.MULTILINE,
@@ -147,7 +147,7 @@ def _is_built(path: str) -> bool:
 
 
 def _restructured(files: Heads, path: str, place: Place, names: Names, titles: dict[str, str]) -> str | None:
-    """Return the whole page of a reStructuredText file, or None for Markdown."""
+    """Return the complete page for a reStructuredText file, or None for Markdown."""
     if not path.endswith(".rst"):
         return None
     text = (files.text(path) or "").replace("\r\n", "\n")
@@ -159,7 +159,7 @@ def _restructured(files: Heads, path: str, place: Place, names: Names, titles: d
 
 
 def _embedded(text: str, place: Place, names: Names) -> str | None:
-    """Convert a reStructuredText fragment within a page of Markdown to Markdown."""
+    """Convert a reStructuredText fragment within a Markdown page to Markdown."""
     html = html_of(text, place, names)
     if html is None:
         return None
@@ -253,7 +253,7 @@ class _Toctrees:
 
 
 def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
-    """Return the targets of references: the page, the place in it, and the text of the heading there."""
+    """Return the targets of references: the page, the anchor on it, and the text of the heading there."""
     found: dict[str, tuple[str, str, str]] = {}
     for path in paths:
         text = files.text(path) or ""
@@ -261,14 +261,14 @@ def _labels(files: Heads, paths: list[str]) -> dict[str, tuple[str, str, str]]:
             page = _title(files, path)
             for target in _RST_TARGET.finditer(text):
                 heading = _plain(target["heading"] or "")
-                # The title of a page isn't an anchor in it.
+                # The title of a page isn't an anchor on it.
                 place = slug(heading) if heading and heading != page else ""
                 key = " ".join(target["name"].strip("`").split()).casefold()
                 found.setdefault(key, (path, place, heading or page))
             continue
         for target in _TARGET.finditer(text):
             heading = words(target["heading"] or "")
-            # The title of a page isn't an anchor in it.
+            # The title of a page isn't an anchor on it.
             place = slug(heading) if heading else label_id(target[1])
             place = "" if target["signs"] == "#" else place
             found.setdefault(target[1].casefold(), (path, place, heading or files.name(path)))

@@ -35,7 +35,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         {},
     )
     sidebar = listing(given.get("sidebar")) or next(
-        # The trees may be inside a plug-in that shows one of several trees.
+        # The trees can be inside a plug-in that shows one of several trees.
         (
             one
             for one in listing(given.get("plugins"))
@@ -55,7 +55,7 @@ def _starlight(files: Heads, project: str) -> Layout:
         if key != default and any(one.startswith(f"{root}{key}/") for one in files.paths)
     ]
     if default in locales and any(one.startswith(f"{root}{default}/") for one in files.paths):
-        # Pages of the default language, without its folder.
+        # Pages in the default language, without its folder.
         root = f"{root}{default}/"
         locales = []
     paths = pages_below(

@@ -1,4 +1,4 @@
-"""Readers for notes that link to each other by name: GitHub wikis and vaults of Obsidian."""
+"""Readers for notes that link to each other by name: GitHub wikis and Obsidian vaults."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OF_WIKI = re.compile(
     r"(?P<site>https://github\.com/[\w.-]{1,100}/[\w.-]{1,100}/wiki)/(?P<name>[^\s()\[\]\"'#<>?]{1,200})"
 )
 MAX_ASKED = 500
-"""Maximum number of pages that are checked to detect the kind of wiki."""
+"""Maximum number of pages to check when detecting the kind of wiki."""
 
 
 def _wiki(files: Heads, project: str) -> Layout:
@@ -34,7 +34,7 @@ def _wiki(files: Heads, project: str) -> Layout:
     addresses = {path: stem_of(path) for path in paths}
     by_name = {stem_of(path).casefold(): path for path in paths}
     home = next((path for path in paths if stem_of(path).lower() == "home"), None)
-    # No file identifies the kind of wiki, so the links between its pages have to.
+    # No file identifies the kind of wiki, so use the links between its pages.
     told: Counter[str] = Counter()
     for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
         for found in _OF_WIKI.finditer(files.text(path) or ""):
@@ -75,7 +75,7 @@ def _find_obsidian(files: Heads) -> str | None:
 
 
 def _is_vault(files: Heads) -> bool:
-    """Return whether pages link to each other like notes in a vault without the settings of Obsidian."""
+    """Return whether pages link to each other like notes in a vault without Obsidian settings."""
     pages = [path for path in files.paths if is_page(path)]
     names = {stem_of(path).casefold() for path in pages}
     for path in pages[:_MOST_LOOKED]:

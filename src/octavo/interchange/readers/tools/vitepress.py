@@ -32,13 +32,12 @@ MAX_REWRITES = 1000
 
 
 def _rewriter(given: object) -> Callable[[str], str]:
-    """Return a function that rewrites the path of a file to the path of its URL, by patterns such as
-    ``en/:rest*``."""
+    """Return a function that rewrites a file path to its URL path, using patterns such as ``en/:rest*``."""
     patterns: list[tuple[re.Pattern[str], str]] = []
     for old, new in islice(mapping(given).items(), MAX_REWRITES):
         parts = list(_REWRITTEN.finditer(old))
         if not isinstance(new, str) or len(parts) > 3 or len({part["name"] for part in parts}) < len(parts):
-            continue  # A pattern with more parameters would take a long time to match.
+            continue  # Patterns with more parameters would take too much time to match.
         made, at = "", 0
         for part in parts:
             any_depth = part["many"] in ("*", "+") or part["shape"] == "(.*)"
@@ -65,7 +64,7 @@ def _is_any(path: str, patterns: list[str]) -> bool:
 
 
 def _vitepress(files: Heads, project: str, locale: str = "") -> Layout:
-    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default one."""
+    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default language."""
     problems: list[Problem] = []
     path = next(project + name for name in _VITEPRESS if project + name in files.known)
     module = module_at(files, path)

@@ -31,7 +31,7 @@ def read_json(files: Heads, path: str) -> Any:
 
 
 class FreeNames:
-    """Generator of unique paths for pages that aren't files."""
+    """Allocator of unique paths for pages that aren't files."""
 
     def __init__(self) -> None:
         self.taken: set[str] = set()
@@ -50,8 +50,8 @@ def file_name(title: str) -> str:
 
 
 def by_folders(pages: list[str], project: str) -> tuple[list[Entry], str]:
-    """Return the tree of files next to folders with their names, in archive order. The folder of a page has its
-    name."""
+    """Return the tree for files and folders in archive order. A page's subpages are in a folder with the same
+    name next to it."""
     made: list[Entry] = []
     known: dict[str, Entry] = {}
 

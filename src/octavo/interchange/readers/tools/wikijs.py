@@ -1,4 +1,4 @@
-"""Reader for the storage of Wiki.js."""
+"""Reader for Wiki.js storage."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _find_wikijs(files: Heads) -> str | None:
 
 
 def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
-    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default one."""
+    """Return the layout. ``locale``: the folder of the chosen language, or empty for the default language."""
     problems: list[Problem] = []
     inside = [path for path in files.paths if path.startswith(project)]
     locales = sorted(
@@ -155,7 +155,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
-    """Return the language prefix of URL paths: the folder's language, or otherwise the one in links."""
+    """Return the language prefix of URL paths: the folder's language, or else the one in links."""
     if told:
         return told
     found: dict[str, int] = {}
@@ -168,7 +168,7 @@ def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the tree of folders, preceded by the headings and pages of the navigation if an export has one."""
+    """Return the folder tree, preceded by the headings and pages of the navigation if the export has one."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []
@@ -218,7 +218,7 @@ def _wikijs_navigation(
 
 
 def _unlisted_entries(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the part of a tree that isn't listed yet."""
+    """Return the part of a tree that hasn't been listed yet."""
     made = []
     for entry in entries:
         children = _unlisted_entries(entry.children, taken)

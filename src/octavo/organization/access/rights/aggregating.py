@@ -15,8 +15,8 @@ from .authorization import ObjectAccess
 
 
 class PeopleWithAccess(NamedTuple):
-    """One page of the people with access to an object. ``slice``: their user IDs. ``standings``: the role of every
-    member, by user ID. ``steps``: the path from the object outward."""
+    """One page of the people with access to an object. ``slice``: their user IDs. ``standings``: the role of
+    each member, by user ID. ``steps``: the path from the object outward."""
 
     slice: Slice[str]
     standings: Mapping[str, EvaluatedRole]
@@ -37,7 +37,7 @@ def list_people_with_access(
     descending: bool = False,
 ) -> PeopleWithAccess:
     """Return one page of the people with access to an object. ``role``: the exact role to filter by; `guest`
-    for the members without access. Raises NotFound for a team of another organization."""
+    for members without access. Raises NotFound for another organization's team."""
     steps = list_steps(tx, target.kind, target.id)
     standings = list_evaluated_roles(tx, target.organization_id, steps)
     if search or team is not None or sort is not None:

@@ -22,7 +22,7 @@ from ..roles import Can
 
 
 class GrantObject(NamedTuple):
-    """Space, collection, or site at which roles are granted."""
+    """Space, collection, or site on which roles are granted."""
 
     kind: Kind
     id: str
@@ -30,7 +30,7 @@ class GrantObject(NamedTuple):
 
 
 class ObjectAccess(Struct, frozen=True):
-    """Caller with access to an object at which roles are granted. ``role``: their role there."""
+    """Caller with access to an object on which roles are granted. ``role``: the caller's role on it."""
 
     kind: Kind
     id: str
@@ -50,7 +50,7 @@ class ObjectAccess(Struct, frozen=True):
     @classmethod
     def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
         """Return the caller's access to an object that was just transferred to their organization, with their
-        role there."""
+        role on it."""
         assert org.role is not None, "a guest can't create content"
         return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
 

@@ -1,8 +1,7 @@
 """Grant and revoke roles in a space or collection, or on a site, within limits.
 
-There are two rules. No one grants, changes, or revokes a role above their own. And no change of permissions,
-direct or indirect, moves another person's role from or to one above the caller's own.
-"""
+There are two rules. No one grants, changes, or revokes a role above their own. And no change to permissions,
+direct or indirect, can change another person's role if its old or new value is above the caller's own."""
 
 from __future__ import annotations
 
@@ -26,8 +25,8 @@ from .store import Grantee
 
 @contextmanager
 def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
-    """Wrap a change of permissions. Raises Forbidden if it moves a role from or to one above the caller's
-    own."""
+    """Wrap a change to permissions. Raises Forbidden if a role that it changes is or becomes higher than the
+    caller's own."""
     if target.role == "admin":
         yield
         return
@@ -47,8 +46,8 @@ def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
 
 
 def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
-    """Grant the caller their previous role if a change of permissions would remove it, so that no one locks
-    themselves out."""
+    """Grant the caller their previous role if a change to permissions would remove it, so that they don't
+    lock themselves out."""
     now_role = role_along(tx, target.user_id, target.member_role, list_steps(tx, target.kind, target.id))
     if not at_least(now_role, target.role):
         _put(tx, target, Grantee("user", target.user_id), target.role)
@@ -57,10 +56,9 @@ def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
 @contextmanager
 def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
     """Wrap an update of an object to ``values``. Raises Forbidden for a default level above the caller's own
-    role there.
+    role on it.
 
-    Callers whose access came from the previous default level keep their role through a grant.
-    """
+    If the caller's access came from the previous default level, they keep their role through a grant."""
     if "default_level" not in values:
         yield
         return
@@ -80,7 +78,7 @@ def invite(
     users: Iterable[str] = (),
     teams: Iterable[str] = (),
 ) -> None:
-    """Grant people and teams of the organization a role, replacing their previous role at this object.
+    """Grant people and teams of the organization a role, replacing their previous role on this object.
 
     Raises NotFound for people and teams of other organizations, and Forbidden for a role above the caller's.
     """
@@ -93,7 +91,7 @@ def invite(
 
 
 def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | None) -> None:
-    """Change a role that was granted at this object itself. Raises NotFound if there is no such grant."""
+    """Change a role granted directly on this object. Raises NotFound if there is no such grant."""
     with guard_roles(tx, target):
         if store.find_grant(tx, target.kind, target.id, subject) is None:
             raise _not_granted(target, subject)
@@ -101,13 +99,13 @@ def change_role(tx: Transaction, target: ObjectAccess, subject: Grantee, role: s
 
 
 def require_granted(tx: Transaction, target: ObjectAccess, subject: Grantee) -> None:
-    """Raise NotFound unless the subject has a grant on this object itself."""
+    """Raise NotFound unless the subject has a grant directly on this object."""
     if store.find_grant(tx, target.kind, target.id, subject) is None:
         raise _not_granted(target, subject)
 
 
 def revoke(tx: Transaction, target: ObjectAccess, subject: Grantee) -> bool:
-    """Revoke a grant on this object itself. Return False if there was none."""
+    """Revoke a grant made directly on this object. Return False if there was none."""
     with guard_roles(tx, target):
         was = store.find_grant(tx, target.kind, target.id, subject)
         if was is None:
@@ -127,7 +125,8 @@ def grant_by_link(
     user_id: str,
     role: str | None,
 ) -> None:
-    """Grant the caller the role of an invite link, unless they already have that role or a higher one there."""
+    """Grant the caller an invite link's role, unless they already have that role or a higher one on the
+    object."""
     was = store.find_grant(tx, kind, object_id, Grantee("user", user_id))
     if was is not None and at_least(was[0], role):
         return
@@ -181,11 +180,10 @@ def _audit(
 
 
 def grant_installation(tx: Transaction, space_id: str, user_id: str, role: str | None) -> None:
-    """Grant the account of an integration's installation a role in a space; None revokes it.
+    """Grant an installation's account a role in a space; None revokes the role.
 
-    The person who installs the integration has at least that role there, and the audit log records the
-    installation.
-    """
+    The person who installs the integration has at least that role in the space, and the audit log records the
+    installation."""
     subject = Grantee("user", user_id)
     if role is None:
         store.delete_grant(tx, "space", space_id, subject)

@@ -1,4 +1,4 @@
-"""Permissions of spaces, collections, and sites: each operation once for all of them."""
+"""Operations on the permissions of spaces, collections, and sites, which share their handlers."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def list_aggregate(call: Call, target: ObjectAccess, query: AggregateQuery) -> L
     )
 
 
-# Listing the people with access to a site requires the scope of sites, as it did before sites had
+# Listing the people with access to a site requires the scope for sites, as it did before sites had
 # permissions.
 @Area("sites").operation("listPermissionsAggregateInSite", "GET", _SITE + "/aggregate", needs=Can.ADMIN)
 def list_aggregate_of_site(
     call: Call, target: ObjectAccess, query: AggregateQuery
 ) -> Listing[UserSitePermission]:
-    """List everyone who can see the site, with their role there and its `origin`. The role doesn't give access
-    to the spaces of the site."""
+    """List everyone who can see the site, with their role on it and its `origin`. The role doesn't give
+    access to the site's spaces."""
     with call.db.read() as tx:
         people = _list_people(tx, target, query)
         seen = store.list_last_seen(tx, target.organization_id, list(people.slice.rows))
@@ -154,8 +154,8 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
         own = list_step_grants(tx, target.user_id, steps)
         user = list_users_by_id(tx, [user_id])[user_id]
     along = [said[step.id] for step in steps]
-    # The caller can see the grants of this object, and the grants of its ancestors only if they can also
-    # share those.
+    # The caller can see the grants on this object, but can see the grants on its ancestors only if they can
+    # also share those.
     told = [
         index == 0
         or at_least(

@@ -1,4 +1,4 @@
-"""Database access for grants. Rows are returned as plain values."""
+"""Read and write grants in the database. Rows are returned as plain values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SubjectType = Literal["user", "team"]
 
 
 class Grantee(NamedTuple):
-    """Person or team to whom a role is granted."""
+    """Person or team that a role is granted to."""
 
     type: SubjectType
     id: str
@@ -109,8 +109,8 @@ _KEYS = {
 def list_people_keys(
     tx: Transaction, organization_id: str, *, search: str | None, team: str | None, sort: Sort | None
 ) -> dict[str, str]:
-    """Return the matching members, each with the text by which they are sorted. ``search``: a part of a name
-    or email address. Raises NotFound for a team of another organization."""
+    """Return the matching members, each with the text by which they are sorted. ``search``: part of a name or
+    email address. Raises NotFound for another organization's team."""
     where, given = "m.organization_id = :org", {"org": organization_id}
     if search:
         where += f" AND {PEOPLE_LIKE}"
@@ -130,8 +130,8 @@ def list_people_keys(
 
 
 def list_last_seen(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, int]:
-    """Return the time at which members were last active in the organization, by user ID, for those who have
-    been active."""
+    """Return the times when members were last active in the organization, by user ID, for those who have been
+    active."""
     rows = tx.all(
         "SELECT user_id, last_seen_at FROM members WHERE organization_id = :org AND user_id IN :users"
         " AND last_seen_at IS NOT NULL",
@@ -166,7 +166,7 @@ def copy_grants(tx: Transaction, kind: str, source_id: str, copy_id: str) -> Non
 
 
 def delete_grants(tx: Transaction, kind: str, object_ids: list[str], *, but: str | None = None) -> None:
-    """Delete the grants of objects. ``but``: the organization whose members keep their grants."""
+    """Delete the grants on objects. ``but``: the organization whose members keep their grants."""
     kept = (
         ""
         if but is None

@@ -1,4 +1,4 @@
-"""Wire types of permissions."""
+"""Wire format of permissions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
 class Invite(Struct):
     """Body for granting a role to people by user ID, teams by team ID, or both. ``role``: the role; null
-    makes them guests, who see nothing there."""
+    makes them guests, who can't see anything in it."""
 
     role: RoleOrGuest
     users: Ids | UnsetType = UNSET
@@ -35,8 +35,8 @@ class UpdatePermission(Struct):
 
 
 class AggregateQuery(PageQuery, kw_only=True):
-    """Query of an aggregate. ``role``: the exact role to filter by; `guest` lists the members without access.
-    ``search``: a part of a name or email address. ``team``: the team to filter by."""
+    """Query parameters of an aggregate. ``role``: the exact role to filter by; `guest` lists members without
+    access. ``search``: part of a name or email address. ``team``: the team to filter by."""
 
     role: Role | Literal["guest"] | None = None
     search: Annotated[str, Meta(max_length=256)] | None = None
@@ -54,8 +54,8 @@ class PermissionSource(Struct):
     """Reason for a role: the kind of source and the object it belongs to.
 
     ``administrator``: the person administers the organization. ``user``, ``team``: the person or one of these
-    ``teams`` has a grant. ``default``: the level is a default. ``organization``: the person has the role as a member.
-    """
+    ``teams`` has a grant. ``default``: the role is a default level. ``organization``: the person has the role
+    as a member."""
 
     type: Literal["administrator", "user", "team", "default", "organization"]
     object: PermissionObject
@@ -72,7 +72,7 @@ class UserPermission(Struct):
 
 
 class OrganizationOrigin(Struct, tag_field="type", tag="organization"):
-    """Role that follows from the role in the organization."""
+    """Role that comes from the person's role in the organization."""
 
     organization: str
 
@@ -87,7 +87,7 @@ class SiteOrigin(Struct, tag_field="type", tag="site"):
 
 class UserSitePermission(Struct, rename="camel", kw_only=True):
     """Permission of a person on a site. ``disabled``: whether their account is deactivated. ``source``: the
-    same data as ``origin`` in the form used for spaces and collections, which names each team; an Octavo
+    same data as ``origin`` in the format used for spaces and collections, which names each team; an Octavo
     extension."""
 
     permission: str | None
@@ -113,11 +113,10 @@ class TeamGrant(Struct):
 class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Possible source of a person's role, and whether it determines the role.
 
-    ``user``: the role granted to them there, if any. ``teams``: the roles granted there to their teams.
-    ``defaultLevel``: the role that the object gives to every member, or `inherit`. These three are omitted if
-    the caller can't list the grants of the object. ``role``: their role in the organization, only for the
-    organization.
-    """
+    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their
+    teams on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
+    three are omitted if the caller can't list the grants on the object. ``role``: their role in the
+    organization, only for the organization."""
 
     object: PermissionObject
     decides: bool
@@ -128,7 +127,7 @@ class PermissionPlace(Struct, rename="camel", kw_only=True):
 
 
 class ExplainedPermission(Struct):
-    """Person's role at an object and every possible source of it: the object, its collections from the inside
+    """Person's role on an object and every possible source of it: the object, its collections from the inside
     out, and the organization. The first source with a setting determines the role."""
 
     permission: str | None

@@ -1,1 +1,1 @@
-"""SAML 2.0: identity providers of organizations and sign-in through them."""
+"""SAML 2.0: organizations' identity providers, and signing in through them."""

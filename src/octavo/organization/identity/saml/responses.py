@@ -1,13 +1,12 @@
 """Requests to SAML identity providers, and verification of their responses.
 
 signxml verifies signatures. Known attacks exploit leniency in the code around it, so a response must have the
-plain form required here: one assertion in the expected place, each signature a child of the element that it
-signs and of no other element, strong algorithms, and all conditions present and correct. The assertion is
-read from the bytes whose signature signxml verified, never from the received document.
+plain structure required here: one assertion in the expected place, each signature as a child of only the
+element that it signs, strong algorithms, and all conditions present and correct. The assertion is read from
+the bytes whose signature signxml verified, never from the received document.
 
-The libraries are loaded at the first SAML sign-in, because loading them is slow and most servers never need
-them.
-"""
+The libraries are loaded on the first SAML sign-in, because loading them is slow and most servers never need
+them."""
 
 from __future__ import annotations
 
@@ -98,7 +97,7 @@ _SURNAMES = (
 
 
 class RefusedResponse(Unauthorized):
-    """Raised if a SAML response is invalid. The message names the rule that it breaks."""
+    """Raised if a SAML response is invalid. The message names the rule that was violated."""
 
 
 class Assertion(Struct, frozen=True):
@@ -120,7 +119,7 @@ class AuthnRequest(Struct, frozen=True):
 
 
 def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
-    """Return an unsigned request to sign in a person."""
+    """Return an unsigned request to sign in."""
     id = f"_{secrets.token_hex(20)}"
     xml = (
         f'<samlp:AuthnRequest xmlns:samlp="{_P[1:-1]}" xmlns:saml="{_A[1:-1]}" ID="{id}" Version="2.0"'
@@ -145,11 +144,10 @@ def service_metadata(service: Service) -> bytes:
 
 
 def read_response(encoded: str, provider: ProviderRow, service: Service, moment: int) -> Assertion:
-    """Verify a SAMLResponse (base64, as posted) at ``moment`` and return its assertion. Raises
-    RefusedResponse.
+    """Verify a SAMLResponse (base64, as posted) at ``moment``, and return its assertion. Raises
+    RefusedResponse if it is invalid.
 
-    The caller must check that ``in_response_to`` was requested and that ``id`` has not been used before.
-    """
+    The caller must check that ``in_response_to`` was requested and that ``id`` hasn't been used before."""
     from lxml import etree
 
     xml = _decode(encoded)
@@ -169,7 +167,7 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
 
 
 def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
-    """Return the signed content of the signature at a position, parsed from the signed bytes. Raises
+    """Return the content signed by the signature at a location, parsed from the signed bytes. Raises
     RefusedResponse if no certificate of the provider verifies it."""
     from cryptography import x509
     from cryptography.exceptions import UnsupportedAlgorithm
@@ -216,7 +214,7 @@ def _decode(encoded: str) -> bytes:
     encoding = _ENCODING.search(declaration[0]) if declaration else None
     if b"\0" in xml or (encoding and encoding[1].lower() not in (b"utf-8", b"us-ascii")):
         raise RefusedResponse("SAML response: must be encoded in UTF-8")
-    # No DTD, entities, CDATA, processing instructions, or comments that split a name.
+    # No DTD, entities, CDATA, processing instructions, or comments, which could split a name.
     if b"<!" in body or b"<?" in body or not body.lstrip().startswith(b"<"):
         raise RefusedResponse(
             "SAML response: must contain plain elements only, without DTD, comments, or CDATA"
@@ -225,8 +223,7 @@ def _decode(encoded: str) -> bytes:
 
 
 def _get_assertion(root: Any) -> object:
-    """Return the single assertion of a response. Raises RefusedResponse if it is not in the expected
-    place."""
+    """Return the single assertion of a response. Raises RefusedResponse if it isn't in the expected place."""
     if root.tag != f"{_P}Response":
         raise RefusedResponse("SAML response: the root element must be a Response")
     assertions = list(root.iter(f"{_A}Assertion", f"{_A}EncryptedAssertion"))
@@ -352,8 +349,8 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
 
 
 def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
-    """Raise RefusedResponse outside NotBefore and NotOnOrAfter of ``element``. Return NotOnOrAfter, or a day
-    from ``moment``."""
+    """Raise RefusedResponse if ``moment`` isn't between NotBefore and NotOnOrAfter of ``element``. Return
+    NotOnOrAfter; by default, a day from ``moment``."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
         raise RefusedResponse("SAML response: has no expiration time")

@@ -1,4 +1,4 @@
-"""SAML providers of an organization, and the endpoints for browsers and identity providers."""
+"""Operations on an organization's SAML providers, and the endpoints for browsers and identity providers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _PROVIDER = _PROVIDERS + "/{samlProviderId}"
 def _validate_columns(
     tx: Transaction, org: OrgAccess, body: wire.CreateProvider | wire.UpdateProvider
 ) -> dict[str, object]:
-    """Return the columns that a body sets. Raises BadRequest, and NotFound for a team of another
-    organization."""
+    """Return the columns that a request body sets. Raises BadRequest for invalid values, and NotFound for
+    another organization's team."""
     values = given(body)
     if "label" in values:
         values["label"] = values["label"].strip()
@@ -102,8 +102,8 @@ def get_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> wire
 def update_saml_provider(
     call: Call, org: OrgAccess, saml_provider_id: str, body: wire.UpdateProvider
 ) -> wire.Provider:
-    """Update a SAML provider. A new entity ID means another provider, so links between its users and accounts
-    are removed."""
+    """Update a SAML provider. A new entity ID means a different provider, so links between the provider's
+    users and accounts are removed."""
     with call.db.write() as tx:
         before = store.get_provider(tx, org.organization_id, saml_provider_id)
         values = _validate_columns(tx, org, body)
@@ -128,7 +128,7 @@ def update_saml_provider(
 
 @operation("deleteOrganizationSAMLProvider", "DELETE", _PROVIDER, needs=Can.ADMIN)
 def delete_saml_provider(call: Call, org: OrgAccess, saml_provider_id: str) -> bool:
-    """Delete a SAML provider and end the sessions that were started through the organization's providers."""
+    """Delete a SAML provider, and end the sessions that were started through the organization's providers."""
     with call.db.write() as tx:
         if not store.delete_provider(tx, org.organization_id, saml_provider_id):
             return False
@@ -160,7 +160,7 @@ class SamlFinishQuery(Struct):
 
 @operation("startSamlSignIn", "GET", "/saml/{samlProviderId}/start", needs=PUBLIC, status=303, browsed=True)
 def start_saml(call: Call, saml_provider_id: str, query: SamlStartQuery) -> Reply:
-    """Redirect a browser to the identity provider. `next` is the path to return to."""
+    """Redirect a browser to the identity provider. `next` is the path to return to after signing in."""
     return _redirect(call, signing_in.start(call.context, saml_provider_id, query.next))
 
 
@@ -188,7 +188,7 @@ def _redirect(call: Call, leaving: signing_in.BrowserRedirect) -> Reply:
     media_type="application/samlmetadata+xml",
 )
 def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
-    """Get the SAML metadata that the identity provider needs about Octavo."""
+    """Get the SAML metadata about Octavo that the identity provider needs."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
             raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
@@ -209,7 +209,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     in_maintenance=True,
 )
 def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
-    """Receive the identity provider's response from the browser and redirect to the next step."""
+    """Receive the identity provider's response from the browser, and redirect to the next step."""
     if body.content_type != "application/x-www-form-urlencoded":
         raise BadRequest("body: must be a form (application/x-www-form-urlencoded)")
     try:
@@ -233,7 +233,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
     browsed=True,
 )
 def finish_saml(call: Call, saml_provider_id: str, query: SamlFinishQuery) -> Reply:
-    """Start a session in the browser that started the sign-in and redirect to the app, or to the confirmation
+    """Start a session in the browser that started the sign-in, and redirect to the app or the confirmation
     page."""
     finished = signing_in.finish(call.context, _returning_browser(call), saml_provider_id, query.answer)
     if isinstance(finished, str):
@@ -267,9 +267,9 @@ def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
     in_maintenance=True,
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
-    """Get an identity provider's response and the required step: `confirm` for a confirmation by the user, or
-    `connect` for the owner of the account with this email address. Only for the browser that received the
-    response."""
+    """Get an identity provider's response and the required step: `confirm` if the user must confirm it, or
+    `connect` if the owner of the account with this email address must connect the account. Available only to
+    the browser that received the response."""
     waiting = signing_in.describe_answer(call.context, _returning_browser(call).binding, body.answer)
     shown = wire.SamlAnswer(waiting.step, waiting.organization, waiting.provider, waiting.email)
     return Reply(shown, headers={"cache-control": "no-store"})
@@ -288,8 +288,8 @@ def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
 def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
     """Start a session, in a cookie, from a sign-in that the identity provider initiated.
 
-    Accepted from Octavo's own page only. Returns 409 when the owner of the account must connect it first.
-    """
+    Accepted only from Octavo's own page. Returns 409 if the account's owner must connect the account
+    first."""
     require_same_origin(call)
     return _reply_with_session(call, signing_in.confirm(call.context, _returning_browser(call), body.answer))
 

@@ -19,7 +19,7 @@ _NAMES = {
 
 
 class Service(Struct, rename=_NAMES):
-    """Values to enter at the identity provider: it must post responses to ``acsURL`` for the audience
+    """Values to enter at the identity provider, which must post responses to ``acsURL`` for the audience
     ``entityID``."""
 
     acs_url: str

@@ -2,17 +2,17 @@
 
 1. ``start``: the browser gets a cookie and is redirected to the provider.
 
-2. ``receive``: the provider has the browser post its response. That request comes from another site and so
-without Octavo's cookies: its result is stored as an answer under a secret, and the browser is redirected
-with the secret.
+2. ``receive``: the provider has the browser post its response. That request comes from another site, and
+therefore without Octavo's cookies, so its result is stored as an answer under a secret, and the browser is
+redirected with the secret.
 
-3. ``finish``: a browser with the secret and the cookie gets a session. An answer to no request waits until a
-person confirms it, and one about an account that never accepted the organization waits until its owner
-connects it.
+3. ``finish``: a browser with the secret and the cookie gets a session. An answer without a request must be
+confirmed by a person, and an answer about an account that never accepted the organization requires the
+account's owner to connect it.
 
-The provider is trusted only for its organization: the session reaches that organization only. By email
-address, it finds only people who accepted their membership and accounts that the organization created.
-"""
+The provider is trusted only for its organization, so the session gives access only to that organization. By
+email address, the provider can identify only people who accepted their membership and accounts that the
+organization created."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from .responses import Assertion, RefusedResponse, make_request, read_response
 from .service import service
 
 LIFETIME = 10 * 60_000
-"""Maximum duration of the round trip to the provider, and lifetime of an unconfirmed answer, in
+"""Maximum duration of the round trip to the provider, and lifetime of an unconfirmed answer, both in
 milliseconds."""
 PAGE = "/sso"
 _ANSWER = "saml-answer"
@@ -102,8 +102,8 @@ class PendingConfirmation(Struct, frozen=True):
 
 
 class ReturningBrowser(NamedTuple):
-    """Browser that returns from a provider. ``binding``: its cookie value, empty without a cookie.
-    ``person``: the user who is already signed in there."""
+    """Browser that returns from a provider. ``binding``: its cookie value; empty without a cookie.
+    ``person``: the user who is already signed in to Octavo in it."""
 
     browser: sessions.Browser
     binding: str
@@ -115,7 +115,8 @@ def cookie_name(context: Context) -> str:
 
 
 def start(context: Context, provider_id: str, wanted: str | None) -> BrowserRedirect:
-    """Return a redirect to the identity provider with an authentication request. Raises NotFound."""
+    """Return a redirect to the identity provider with an authentication request. Raises NotFound if there is
+    no active provider with this ID."""
     with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     request = make_request(provider, service(context, provider_id))
@@ -132,7 +133,8 @@ def _asked(provider_id: str) -> str:
 
 
 def receive(context: Context, provider_id: str, encoded: str, relay_state: str | None) -> BrowserRedirect:
-    """Verify a response and return a redirect to the next step. Raises NotFound, Unauthorized, and Forbidden."""
+    """Verify a response, and return a redirect to the next step. Raises NotFound for an unknown provider,
+    Unauthorized for an invalid response, and Forbidden if the person can't sign in."""
     with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     assertion = read_response(encoded, provider, service(context, provider_id), now())
@@ -182,8 +184,8 @@ def _page(context: Context, secret: str) -> str:
 def _get_answer(
     tx: Transaction, context: Context, binding: str, secret: str
 ) -> tuple[_Answer, store.ProviderRow]:
-    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized and
-    NotFound."""
+    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized for an
+    unknown or expired answer or another browser, and NotFound if the provider was deleted."""
     answer = one_time.peek(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
         raise Unauthorized(
@@ -194,7 +196,7 @@ def _get_answer(
 
 
 def describe_answer(context: Context, binding: str, secret: str) -> PendingConfirmation:
-    """Return an answer's contents and the required step. Raises Unauthorized, Forbidden, and NotFound."""
+    """Return an answer's contents and the required step. Raises the same errors as ``finish``."""
     with context.db.read() as tx:
         answer, provider = _get_answer(tx, context, binding, secret)
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=provider.organization_id)
@@ -207,8 +209,8 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
     """Start a session if this browser requested the answer and its account is trusted. Otherwise, return the
     URL of the confirmation page.
 
-    Raises Unauthorized, Forbidden, and NotFound.
-    """
+    Raises Unauthorized for an unknown or expired answer, Forbidden if the person can't sign in, and NotFound
+    if the provider was deleted."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
@@ -222,8 +224,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
 def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
     """Start a session after the person using the browser has confirmed it.
 
-    Raises Conflict for an account that its owner must connect first, Unauthorized, Forbidden, and NotFound.
-    """
+    Raises Conflict if the account's owner must connect it first; otherwise, the same errors as ``finish``."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
@@ -237,8 +238,7 @@ def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
 def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -> SamlSignIn:
     """Trust the provider for the caller's account and make the caller a member of the organization.
 
-    Raises Forbidden for anyone but the account's owner, Unauthorized, and NotFound.
-    """
+    Raises Forbidden for anyone other than the account's owner; otherwise, the same errors as ``finish``."""
     with context.db.write() as tx:
         sessions.require_still_signed_in(tx, actor)
         answer, provider = _get_answer(tx, context, by.binding, secret)
@@ -260,7 +260,7 @@ class _Known(Struct, frozen=True):
 
 
 def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> _Known | None:
-    """Return the account that an answer refers to, or None. Raises Forbidden if the account is not allowed to
+    """Return the account that an answer refers to, or None. Raises Forbidden if the account isn't allowed to
     sign in."""
     linked_id = linked_accounts.find_user_id(tx, provider.id, answer.subject)
     user: UserRow | None
@@ -315,7 +315,8 @@ def _sign_in(
 def _make_account(tx: Transaction, provider: store.ProviderRow, answer: _Answer) -> str:
     assert answer.email is not None, "an answer without an address was rejected"
     name = answer.name or answer.email.partition("@")[0]
-    # The address is not verified: only this organization's provider confirms that it is theirs.
+    # The address isn't verified, because only this organization's provider confirms that it belongs to the
+    # person.
     made = insert_user(tx, answer.email, name, verified=False)
     set_manager(tx, made.id, provider.organization_id)
     return made.id

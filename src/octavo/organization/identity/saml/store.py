@@ -1,4 +1,4 @@
-"""Database access for SAML providers. Rows are returned as frozen records."""
+"""Read and write SAML providers in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
 
 
 def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
-    """Return a provider of the organization. Raises NotFound, including for a provider of another organization."""
+    """Return a provider of the organization. Raises NotFound for an unknown provider or another
+    organization's provider."""
     found = find_provider(tx, provider_id)
     if found is None or found.organization_id != organization_id:
         raise NotFound(f"This organization has no SAML provider {provider_id!r}.")
@@ -83,7 +84,7 @@ def list_active_providers(tx: Transaction, organization_id: str) -> list[Provide
 
 
 def insert_provider(tx: Transaction, organization_id: str, values: Mapping[str, object]) -> str:
-    """Insert a provider and return its ID. ``values``: keyed by the names in CHANGEABLE."""
+    """Insert a provider, and return its ID. ``values``: keyed by the names in CHANGEABLE."""
     provider_id = ids.new_id()
     tx.run(
         f"""INSERT INTO saml_providers ({_COLUMNS})
@@ -113,13 +114,13 @@ def _booleans_as_integers(values: Mapping[str, object]) -> dict[str, object]:
 
 
 def forget_identities(tx: Transaction, provider_id: str) -> None:
-    """Remove the links between the provider's users and accounts, because another provider's IDs identify
-    other people."""
+    """Remove the links between the provider's users and accounts, because a different provider's IDs identify
+    different people."""
     tx.run("DELETE FROM external_identities WHERE provider = :id", id=provider_id)
 
 
 def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> bool:
-    """Delete a provider and end the sessions that were started through the organization's providers."""
+    """Delete a provider, and end the sessions that were started through the organization's providers."""
     deleted = tx.run(
         "DELETE FROM saml_providers WHERE id = :id AND organization_id = :org",
         id=provider_id,
@@ -132,7 +133,7 @@ def delete_provider(tx: Transaction, organization_id: str, provider_id: str) -> 
 
 
 def remember_assertion(tx: Transaction, provider_id: str, assertion_id: str, expires_at: int) -> bool:
-    """Record an assertion. Return False if it was already used."""
+    """Record an assertion. Return False if the assertion was already used."""
     return (
         tx.run(
             """INSERT INTO saml_assertions (provider_id, assertion_id, expires_at) VALUES (:provider, :id, :at)

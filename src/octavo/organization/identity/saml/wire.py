@@ -1,4 +1,4 @@
-"""Wire types of SAML providers."""
+"""Wire format of SAML providers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class CreateProvider(Struct, rename=_NAMES, kw_only=True):
-    """Body for creating a provider. ``idpInitiated``: whether to allow sign-ins that the provider initiates;
-    an Octavo extension."""
+    """Request body for creating a provider. ``idpInitiated``: whether to allow sign-ins that the provider
+    initiates; an Octavo extension."""
 
     label: Label
     entity_id: EntityId = ""
@@ -36,7 +36,7 @@ class CreateProvider(Struct, rename=_NAMES, kw_only=True):
 
 
 class UpdateProvider(Struct, rename=_NAMES, kw_only=True):
-    """Body for updating a provider. Omitted fields remain unchanged."""
+    """Request body for updating a provider. Omitted fields stay unchanged."""
 
     label: Label | UnsetType = UNSET
     entity_id: EntityId | UnsetType = UNSET
@@ -78,7 +78,7 @@ class ProviderLogins(Struct):
 
 
 class UseAnswer(Struct):
-    """Body with an answer. ``answer``: the secret in the URL of the page."""
+    """Request body with an answer. ``answer``: the secret in the page's URL."""
 
     answer: Annotated[str, Meta(min_length=1, max_length=200)]
 

@@ -28,7 +28,7 @@ def set_role(tx: Transaction, org: OrgAccess, user_id: str, role: str | None) ->
 
 
 def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
-    """Remove a member. Return False if there is none. Raises Conflict for the last administrator."""
+    """Remove a member. Return False if they aren't a member. Raises Conflict for the last administrator."""
     before = store.find_member(tx, org.organization_id, user_id)
     if before is None:
         return False
@@ -40,7 +40,7 @@ def remove_member(tx: Transaction, org: OrgAccess, user_id: str) -> bool:
 
 def mark_sso(tx: Transaction, org: OrgAccess, user_id: str) -> None:
     """Record that a member signs in through the identity provider. Raises PreconditionFailed if there is no
-    provider."""
+    active provider."""
     store.get_member(tx, org.organization_id, user_id)
     if not list_active_providers(tx, org.organization_id):
         raise PreconditionFailed("This organization has no active SAML provider. Set one up first.")

@@ -55,8 +55,8 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
 
 @operation("removeMemberFromOrganizationById", "DELETE", _MEMBER, needs=Can.VIEW, errors=(409,))
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
-    """Remove a member with their sessions, tokens, team memberships, and grants. Administrators can remove
-    anyone; members can remove themselves. Returns 409 for the last administrator."""
+    """Remove a member, including their sessions, tokens, team memberships, and grants. Administrators can
+    remove anyone; members can remove themselves. Returns 409 for the last administrator."""
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
         raise Forbidden(
             "Only administrators can remove other members. Use your own user ID to leave the organization."
@@ -67,7 +67,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
 
 @operation("setUserAsSSOMemberForOrganization", "POST", _MEMBER + "/sso", needs=Can.ADMIN, errors=(404, 412))
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
-    """Set a member to sign in through the organization's identity provider. Returns 412 without an active
+    """Set a member to sign in through the organization's identity provider. Returns 412 if there is no active
     provider."""
     with call.db.write() as tx:
         editing.mark_sso(tx, org, user_id)

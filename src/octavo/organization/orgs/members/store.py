@@ -1,4 +1,4 @@
-"""Database access for members. Rows are returned as frozen records."""
+"""Read and write members in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _MEMBER = """u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_a
   (SELECT count(*) FROM grants g CROSS JOIN sites s
    WHERE g.subject_type = 'user' AND g.subject_id = u.id AND g.object_type = 'site'
      AND s.id = g.object_id AND s.organization_id = m.organization_id)"""
-# CROSS JOIN makes SQLite start with the grants of a person instead of all spaces.
+# CROSS JOIN makes SQLite start with a person's grants instead of all spaces.
 _MEMBERS = "FROM members m JOIN users u ON u.id = m.user_id WHERE m.organization_id = :org"
 _FROM = f"{_MEMBERS} AND u.kind = 'person'"
 _SORTS = {
@@ -69,7 +69,7 @@ def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow
 
 
 def list_members_by_id(tx: Transaction, organization_id: str, user_ids: list[str]) -> dict[str, MemberRow]:
-    """Return the members with these IDs by ID, including service accounts."""
+    """Return the members with these IDs, by ID, including service accounts."""
     rows = tx.all(f"SELECT {_MEMBER} {_MEMBERS} AND u.id IN :users", org=organization_id, users=user_ids)
     return {row[0]: _member(row) for row in rows}
 
@@ -85,8 +85,8 @@ def list_members(
     role: str | None = None,
     search: str | None = None,
 ) -> Slice[MemberRow]:
-    """Return people, without service accounts. ``role``: the role to filter by; `guest` for people without a
-    role. ``search``: a part of a name or email address."""
+    """Return the members who are people, not service accounts. ``role``: the role to filter by; `guest` for
+    people without a role. ``search``: part of a name or email address."""
     after = decode_token(page, str if sort == "name" else int, str)
     where, parameters = _FROM, {"org": organization_id, "role": role}
     if role == "guest":

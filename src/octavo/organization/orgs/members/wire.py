@@ -1,4 +1,4 @@
-"""Wire types of members."""
+"""Wire format of members."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def rename_team(tx: Transaction, org: OrgAccess, team_id: str, title: str) -> Te
 
 
 def delete_team(tx: Transaction, org: OrgAccess, team_id: str) -> bool:
-    """Delete a team with its grants. Return False if it does not exist. Raises Forbidden unless the caller
+    """Delete a team and its grants. Return False if it doesn't exist. Raises Forbidden unless the caller
     manages it."""
     before = find_team(tx, org.organization_id, team_id)
     if before is None:
@@ -75,8 +75,7 @@ def update_members(
     """Add and remove people, identified by ID or email address. ``memberships``: the roles of people.
 
     A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team,
-    and NotFound for people who are not members of the organization.
-    """
+    and NotFound for people who aren't members of the organization."""
     _require_manager(tx, org, team_id)
     removed = _find_members(tx, org, remove, "remove")
     roles: dict[str, TeamRole | None] = dict.fromkeys(_find_members(tx, org, add, "add"))
@@ -92,8 +91,8 @@ def update_members(
 
 
 def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
-    """Add a member or change their role. With None, a new member gets `member` and an existing one keeps
-    their role. Raises the errors of ``update_members``."""
+    """Add a member, or change their role. With None, a new member gets the role `member`, and an existing
+    member keeps their role. Raises the same errors as ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]
     put_team_member(tx, team_id, user_id, role)
@@ -101,7 +100,8 @@ def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: T
 
 
 def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -> bool:
-    """Remove a member from a team. Return False if they were not in it. Raises Forbidden."""
+    """Remove a member from a team. Return False if they weren't in it. Raises Forbidden unless the caller
+    manages the team."""
     _require_manager(tx, org, team_id)
     if not remove_team_members(tx, team_id, [user_id]):
         return False

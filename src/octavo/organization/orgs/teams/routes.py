@@ -74,7 +74,7 @@ def update_team(call: Call, org: OrgAccess, team_id: str, body: UpdateTeam) -> T
 
 @operation("removeTeamFromOrganizationById", "DELETE", _TEAM, needs=Can.LIST_TEAMS)
 def delete_team(call: Call, org: OrgAccess, team_id: str) -> bool:
-    """Delete a team with its grants. Requires an owner of the team or an administrator."""
+    """Delete a team and its grants. Requires an owner of the team or an administrator."""
     with call.db.write() as tx:
         return editing.delete_team(tx, org, team_id)
 

@@ -1,4 +1,4 @@
-"""Database access for teams. Rows are returned as frozen records."""
+"""Read and write teams in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def list_teams(
     owner: str | None = None,
     title: str | None = None,
 ) -> Slice[TeamRow]:
-    """Return the teams, newest first. ``owner``: the member who must manage them. ``title``: a part of the
-    title."""
+    """Return the teams, newest first. ``owner``: the member who must be able to manage the teams. ``title``:
+    part of the title."""
     where, parameters = "FROM teams t WHERE t.organization_id = :org", dict[str, Any](org=organization_id)
     if title:
         where += " AND lower(t.title) LIKE :title ESCAPE '!'"
@@ -71,7 +71,7 @@ class TeamMemberRow(Struct, frozen=True):
 
 
 def list_team_members(tx: Transaction, team_id: str, limit: int, page: str | None) -> Slice[TeamMemberRow]:
-    """Return the people in a team by user ID, without service accounts."""
+    """Return the people in a team by user ID, excluding service accounts."""
     where = """FROM team_members x JOIN users u ON u.id = x.user_id AND u.kind = 'person'
                WHERE x.team_id = :team"""
     return list_page(

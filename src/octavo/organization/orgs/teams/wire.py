@@ -1,4 +1,4 @@
-"""Wire types of teams."""
+"""Wire format of teams."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ class AddTeamMember(Struct):
 
 
 class UpdateTeamMembers(Struct):
-    """Body with IDs or email addresses of members. A person in both ``add`` and ``remove`` is removed."""
+    """Request body with IDs or email addresses of members. A person in both ``add`` and ``remove`` is
+    removed."""
 
     add: Named = []
     memberships: dict[str, TeamMembership] = {}

@@ -15,6 +15,7 @@ from octavo.content.revisions.states import FOREVER, Layer, State
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess, find_space_access
+from octavo.organization.access.page_rules import is_published
 from octavo.organization.access.roles import Can
 
 from ..structure.store import SiteSpaceRow, load_structure
@@ -74,7 +75,7 @@ def _of_space(
         if page is None or page.kind != "document":
             continue
         pages = [*list_ancestors(tx, before, page), page]
-        if any(one.visible_to or one.id in state.hidden for one in pages):
+        if not is_published(one.visible_to for one in pages) or any(one.id in state.hidden for one in pages):
             continue
         path = "/".join(one.slug for one in pages)
         source = f"/{quote(f'{base}{path}')}"

@@ -1,0 +1,32 @@
+"""Settings of the agent of a site."""
+
+from __future__ import annotations
+
+from octavo.kit.http.operation import Area, Call
+from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import Can
+
+from . import agent_settings_wire as wire
+from .agent_settings import read_settings, write_settings
+
+operation = Area("sites").operation
+
+_SETTINGS = "/orgs/{organizationId}/sites/{siteId}/agent-settings"
+
+
+@operation("getSiteAgentSettingsById", "GET", _SETTINGS, needs=Can.EDIT)
+def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
+    """Get what the agent of a site may do by itself. By default, it creates no change requests."""
+    with call.db.read() as tx:
+        return wire.present_settings(call, site, read_settings(tx, site.site_id))
+
+
+@operation("updateSiteAgentSettingsById", "PUT", _SETTINGS, needs=Can.ADMIN, errors=(400,))
+def update_settings(
+    call: Call, site: SiteAccess, body: wire.UpdateSiteAgentSettings
+) -> wire.SiteAgentSettings:
+    """Replace the settings of the agent of a site. With `auto-fixable`, it creates draft change requests with fixes of
+    findings after each scan, with your permissions and up to a number per day. People review and merge them."""
+    settings = wire.settings_of(body)
+    with call.db.write() as tx:
+        return wire.present_settings(call, site, write_settings(tx, site, settings))
