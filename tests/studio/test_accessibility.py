@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from .test_names import find_twins
 
@@ -191,6 +192,30 @@ def test_screens_follow_accessibility_rules(app, screens, name):
             check(page)
         if size is WIDE:
             assert find_twins(page) == {}
+    page.context.close()
+
+
+def test_a_phone_shows_the_chosen_tab_the_name_of_the_screen_and_no_keys(app, screens):
+    phone = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+    page = app.open(screens["site-settings"], **phone)
+    expect(page.get_by_role("tab", name="Settings", exact=True)).to_be_in_viewport(ratio=1)
+    page.goto(f"{app.url}{screens['site-structure']}")
+    expect(page.get_by_text("Changes take effect immediately")).to_be_visible()
+    expect(page.get_by_text("press Alt+Shift")).to_be_hidden()
+    _, _, space, *_ = screens["comments"].split("/")
+    app.call("PATCH", f"/spaces/{space}", {"title": "Screens of the platform for operators"})
+    page.goto(f"{app.url}{screens['comments']}")
+    name = page.locator("header").get_by_text("Comments", exact=True)
+    expect(name).to_be_visible()
+    assert name.evaluate("(shown) => shown.scrollWidth <= shown.clientWidth")
+    app.call("PATCH", f"/spaces/{space}", {"title": "Screens"})
+    page.context.close()
+
+
+def test_names_start_at_the_right_in_a_right_to_left_app(app, screens):
+    page = app.open(screens["member"], viewport=PHONE, locale="ar")
+    name = page.get_by_text("Runbooks", exact=True)
+    assert name.evaluate("(shown) => getComputedStyle(shown).textAlign") == "right"
     page.context.close()
 
 

@@ -278,3 +278,26 @@ def test_a_comment_has_accessible_names(app: App, addresses: dict[str, str]) -> 
     thread.get_by_role("button", name="Resolve", exact=True).click()
     expect(thread).to_have_count(0)
     page.context.close()
+
+
+def test_the_focus_stays_near_posted_and_resolved_comments(app: App, addresses: dict[str, str]) -> None:
+    page = app.open(addresses["page"])
+    page.get_by_role("button", name="Comment", exact=True).click()
+    field = page.get_by_role("textbox", name="Write a comment", exact=True)
+    for text in ("Higher?", "Lower?"):
+        field.fill(text)
+        page.get_by_role("button", name="Post", exact=True).press("Enter")
+        page.get_by_role("article").filter(has_text=text).wait_for()
+        expect(field).to_be_focused()
+    lower, higher = (page.get_by_role("article").filter(has_text=text) for text in ("Lower?", "Higher?"))
+    reply = lower.get_by_role("textbox", name="Reply", exact=True)
+    reply.fill("Yes.")
+    lower.get_by_role("button", name="Post", exact=True).press("Enter")
+    expect(lower.get_by_text("Yes.")).to_be_visible()
+    expect(reply).to_be_focused()
+    lower.get_by_role("button", name="Resolve", exact=True).press("Enter")
+    expect(higher).to_be_focused()
+    higher.get_by_role("button", name="Resolve", exact=True).press("Enter")
+    expect(higher).to_have_count(0)
+    expect(page.get_by_role("main")).to_be_focused()
+    page.context.close()

@@ -5,6 +5,7 @@ import { addFavorite, listFavorites, moveFavorite, removeFavorite } from "../api
 import type { MenuItem } from "../parts/Menu.svelte";
 import { notices } from "./notices.svelte.ts";
 import { resource } from "./resource.svelte.ts";
+import { spacesOf } from "./session.svelte.ts";
 
 export type Favorite = Schemas["Favorite"];
 export type FavoriteTarget = { space: string; page?: string } | { site: string };
@@ -14,6 +15,13 @@ const all = () => resource("favorites", () => askAll((query) => listFavorites({}
 /** The favorites in their order; empty until they are loaded. `organization`: only those in this organization. */
 export const favoritesOf = (organization?: string): Favorite[] =>
   (all().value?.items ?? []).filter((one) => !organization || one.organization === organization);
+
+/** What tells a favorite from others with the same title: its kind, or the space of a page. Usually empty. */
+export function placeOf(one: Favorite): string {
+  if (!favoritesOf().some((other) => other.id !== one.id && other.title === one.title)) return "";
+  if (one.kind !== "page") return t(one.kind === "site" ? "site" : "space");
+  return spacesOf(one.organization).value?.items.find(({ id }) => id === one.space)?.title ?? "";
+}
 
 function favoriteOf(target: FavoriteTarget): Favorite | undefined {
   return favoritesOf().find((one) =>

@@ -149,8 +149,8 @@ def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State
 
 
 def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
-    """Return the first revision of each series of consecutive saves, by the ID of its last revision. Given revisions
-    that don't continue a series are omitted."""
+    """Return the first revision of each series of consecutive saves, by its last revision's ID. Given revisions that
+    don't continue a series are omitted."""
     found = {}
     for revision in revisions:
         if revision.saves_since is not None:

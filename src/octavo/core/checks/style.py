@@ -230,8 +230,8 @@ class Replacement(NamedTuple):
 
 
 class StyleFault(Struct, frozen=True):
-    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: what corrects it; None if people
-    have to decide."""
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: the correction; None if a person
+    has to decide."""
 
     rule: StyleRule
     text: StyledText
@@ -343,8 +343,8 @@ def _like(old: str, new: str) -> str:
 
 
 def _remove(text: str, start: int, end: int) -> Replacement:
-    """Return the removal of a word with the space and commas around it. The next word becomes the start of the sentence
-    if the removed word was.
+    """Return the removal of a word with the space and commas around it. If the removed word started the sentence, the
+    next word is capitalized.
 
     >>> _remove("Obviously, you can.", 0, 9)
     Replacement(start=0, end=12, new='Y')

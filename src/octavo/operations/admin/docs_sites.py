@@ -148,8 +148,8 @@ def import_as_site_or_space(
 
 
 def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization. Return
-    the URLs that could not be redirected."""
+    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the URLs that
+    could not be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)
