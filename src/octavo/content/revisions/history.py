@@ -138,7 +138,8 @@ def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
 
 
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
-    """Return the state before a revision and the consecutive saves that it continues. Raises NotFound."""
+    """Return the state before a revision or, if the revision continues consecutive saves, before the first of
+    them. Raises NotFound."""
     found = tx.value(
         """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
            ORDER BY sequence DESC LIMIT 1""",

@@ -114,7 +114,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token: is required, with max or min")
+                raise StyleRuleError("token: required, together with `max` or `min`")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:
@@ -126,7 +126,7 @@ class StyleRule:
             self.patterns = [_compile(f"(?:{'|'.join(words)})", given, words)]
         elif given.extends == "conditional":
             if not given.first or not given.second:
-                raise StyleRuleError("first: is required, with second")
+                raise StyleRuleError("first: required together with `second`")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
                 raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")

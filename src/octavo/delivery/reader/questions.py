@@ -79,7 +79,7 @@ def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
     """Raise Forbidden for a form submitted from another website, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
-        raise Forbidden("You can ask questions only from the pages of this site.")
+        raise Forbidden("You can ask questions only from a page on this site.")
 
 
 def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:

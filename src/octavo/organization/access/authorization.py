@@ -188,7 +188,7 @@ def require_actor(call: Call) -> Actor:
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Return the actor to record in the audit log for a public operation; visitors count as strangers."""
+    """Return the actor to record in the audit log for a public operation; visitors are recorded as anonymous."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor

@@ -82,7 +82,7 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Delete PDFs ordered before a time. Their files are removed a day later unless other content uses them
+    """Delete PDFs requested before a given time. Their files are removed a day later unless other content uses them
     by then."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)

@@ -92,14 +92,14 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
-        raise BadRequest("hostname: must be in lowercase, as in DNS")
+        raise BadRequest("hostname: must be lowercase")
     if (host is None) is not (path is None):
         raise BadRequest("proxy_path: proxy_path and proxy_host must be set together")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,
     ):
-        raise BadRequest("proxy_host: must be in lowercase, as in DNS")
+        raise BadRequest("proxy_host: must be lowercase")
     require_apart(hostname, host)
 
 

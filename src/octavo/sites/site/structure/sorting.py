@@ -103,7 +103,7 @@ def _place(
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
         raise BadRequest(f"{neighbor.field}: can't be a {neighbor.kind}. Choose a part of the same kind")
     if at.id == row.id:
-        raise BadRequest(f"{neighbor.field}: must be a different part")
+        raise BadRequest(f"{neighbor.field}: can't be the item that you're moving. Choose another one")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
         raise BadRequest(
