@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
@@ -265,6 +267,33 @@ def test_editors_move_no_page_to_where_more_people_see_it(world: World) -> None:
     assert change(world, "admin", move).is_success and sees(world, "reader", below)
 
 
+@pytest.mark.parametrize("where", ["/spaces/{spaceId}", "change request"])
+def test_editors_restore_no_page_to_where_more_people_see_it(sqlite_world: World, where: str) -> None:
+    world = sqlite_world
+    page, below = insert(world, "plans"), insert(world, "details")
+    before = world.get("admin", world.home.path("/spaces/{spaceId}"))["revision"]
+    restrict(world, page, grant("user", world.users["editor"], "edit"))
+    assert change(world, "admin", {"operation": "update_page", "page": below, "into": page}).is_success
+    within = world.get("admin", world.home.path("/spaces/{spaceId}"))["revision"]
+    assert change(world, "editor", {"operation": "delete_page", "page": below}).is_success
+    path = world.home.path(where)
+    if where == "change request":
+        changes = world.home.path("/spaces/{spaceId}/change-requests")
+        path = f"{changes}/{world.post('editor', changes, {'subject': 'Restore'})['id']}"
+
+    def restore(who: str, revision: str) -> int:
+        revert = {"operation": "revert_page", "page": below, "revision": revision}
+        return world.call(who, "POST", f"{path}/content", json={"changes": [revert]}).status_code
+
+    assert restore("editor", before) == 403
+    revisions = world.home.path("/spaces/{spaceId}/revisions")
+    assert world.call("editor", "POST", f"{revisions}/{before}/revert?undo=later").status_code == 403
+    assert restore("editor", within) == 200
+    if where != "change request":
+        assert change(world, "admin", {"operation": "delete_page", "page": below}).is_success
+        assert restore("admin", before) == 200
+
+
 def test_responses_of_edits_in_a_change_request_show_no_restricted_page(world: World) -> None:
     page = insert(world, "plans", world.home["pageId"])
     restrict(world, page, ADMINISTRATORS)
@@ -362,13 +391,13 @@ def test_templates_contain_no_page_that_only_sites_show(sqlite_world: World) -> 
 
 
 def test_fixes_leave_out_pages_that_only_sites_show(sqlite_world: World) -> None:
-    world = sqlite_world
+    world, scene = sqlite_world, AgentScene(sqlite_world)
+    scene.scan()
     page = insert(world, "plans")
     text = f"Read [{WORD}](#instal).\n\n## Install\n"
     update = {"operation": "update_page", "page": page, "document": {"markdown": text}}
     assert change(world, "admin", update).is_success
     restrict(world, page, ADMINISTRATORS, SITES)
-    scene = AgentScene(world)
     scene.write("Read [this](#instal).\n\n## Install\n")
     scene.scan()
     found = {WORD in str(one): one["id"] for one in scene.list() if one["kind"] == "broken-anchor"}
