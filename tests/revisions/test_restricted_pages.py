@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+import translations.test_translations as translations
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
+from model_server import ModelServer, world_with_model
 from octavo.kit.http.operation import PUBLIC, TABLE, Operation
 from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
@@ -443,3 +445,29 @@ def test_redirects_reveal_no_page_that_only_sites_show(sqlite_world: World) -> N
     for who, sees_it in (("admin", True), ("editor", False)):
         answer = world.call(who, "GET", f"{site}/redirect", params={"source": "/before"})
         assert (WORD in answer.text) == sees_it, answer.text
+
+
+# --- translations ---------------------------------------------------------------------------------------
+
+
+def test_the_memory_withholds_texts_of_a_page_that_was_restricted_later(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    text = f"The {WORD} offices move to the harbor in March."
+    for target in (page, world.home["pageId"]):
+        shown = text if target == page else "All the offices move to the harbor in May."
+        update = {"operation": "update_page", "page": target, "document": {"markdown": shown}}
+        assert change(world, "admin", update).is_success
+    server.answer = translations.shout
+    with world_with_model(world, server):
+        made = translations.create(world)
+        translations.work(world)
+        matches = f"{made['urls']['location']}/matches"
+        query = {"text": "The offices move to the harbor in April."}
+        assert WORD in world.call("editor", "GET", matches, params=query).text
+        restrict(world, page, ADMINISTRATORS)
+        translations.run(world, made)
+        found = world.call("editor", "GET", matches, params=query)
+        assert "May" in found.text and WORD not in found.text
