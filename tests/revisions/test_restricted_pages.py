@@ -373,6 +373,33 @@ def test_administrators_see_a_space_as_another_person(world: World) -> None:
     assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404
 
 
+def test_merge_checks_tell_only_reviewers_about_hidden_changes(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    space = world.home.path("/spaces/{spaceId}")
+    rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_review"}]}
+    assert world.call("admin", "PATCH", space, json={"mergeRules": rules}).is_success
+    path = f"{space}/change-requests/{world.post('admin', f'{space}/change-requests', {})['id']}"
+    for where, text in ((path, "two"), (space, "three")):
+        update = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+        world.post("admin", f"{where}/content", {"changes": [update]})
+    world.call("admin", "POST", f"{path}/update")
+    restrict(world, page, ADMINISTRATORS)
+    assert world.call("admin", "PATCH", path, json={"status": "open"}).is_success
+    assert world.call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}).is_success
+
+    def checks(who: str) -> dict[str, Any]:
+        found = world.get(who, f"{path}/merge")
+        assert not found["merges"]
+        return {one["check"]: one for one in found["checks"]}
+
+    for who, knows in (("reader", False), ("editor", False), ("reviewer", True)):
+        found = checks(who)
+        assert found["require_at_least_one_review"].get("partial", False) == knows
+        assert ("pages" in found["require_at_least_one_review"]["reason"]) == knows
+        assert ("1 conflict" in found["conflicts"]["reason"]) == knows
+
+
 # --- pages that sites show ------------------------------------------------------------------------------
 
 SITES = {"kind": "sites"}
