@@ -342,3 +342,8 @@ def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
 def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
     """Return the pages that sites don't show."""
     return HiddenPages(tx, organization_id, lambda tx, space_id: published(tx, main_state(tx, space_id)))
+
+
+def restricted_pages(tx: Transaction, organization_id: str) -> HiddenPages:
+    """Return all restricted pages, which integrations never see."""
+    return HiddenPages(tx, organization_id, lambda tx, space_id: unrestricted(tx, main_state(tx, space_id)))
