@@ -434,6 +434,8 @@ def test_drafts_are_listed_and_published_together(app, site):
     check(page)
     dialog.get_by_role("button", name=publish).press("Enter")
     expect(row).to_contain_text("Everyone")
+    # The button that opened the dialog is gone.
+    expect(page.get_by_role("main")).to_be_focused()
     assert app.call("GET", f"{path}/drafts")["items"] == []
     notices = page.get_by_role("region", name="Notifications")
     told = notices.get_by_role("status").filter(has_text="published")
