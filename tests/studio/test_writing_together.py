@@ -211,7 +211,7 @@ class Window:
         # The editor reads the selection when the browser announces it; before that, keys act on the old one.
         until(lambda: self.run("() => window.isSelected"))
         self.pause(40)
-        # An editor that was just focused, and a busy browser, can put back the selection that it had before.
+        # An editor that was just focused, and a busy browser, can restore its previous selection.
         return shown is None or bool(self.run(_SELECTED, [block, start, end]))
 
     def comment(self, remark: str) -> None:

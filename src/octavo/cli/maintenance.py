@@ -90,7 +90,7 @@ def _begin(options: argparse.Namespace, kind: NoticeKind) -> int:
                 starts_at=options.start,
                 ends_at=options.end,
             )
-        except BadRequest as error:  # The command has other names than the API.
+        except BadRequest as error:  # The command uses different names than the API.
             raise Failure(error.message.replace("endsAt:", "--end:")) from None
     return _show(options)
 

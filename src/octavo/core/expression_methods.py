@@ -67,7 +67,7 @@ def member(run: Evaluation, target: object, key: object) -> object:
             return inward(target[int(name)])
         return UNDEFINED
     if isinstance(target, Mapping):
-        # Keys of the context are ordinary texts instead of UTF-16 units.
+        # Context keys are ordinary strings instead of UTF-16 units.
         found = target.get(run.outward(name), UNDEFINED)
         return inward(found)
     return UNDEFINED

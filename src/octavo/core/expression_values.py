@@ -69,7 +69,7 @@ class RegularExpression:
         return [match] if match else []
 
 
-# Values. Internally, numbers are floats and texts are sequences of UTF-16 units, as JavaScript counts them.
+# Values. Internally, numbers are floats, and strings are sequences of UTF-16 units, as JavaScript counts them.
 def inward(value: object) -> Any:
     if isinstance(value, str):
         if value.isascii() or max(value) <= "\uffff":
@@ -85,7 +85,7 @@ def inward(value: object) -> Any:
 
 
 def joined(units: str, lone: str = "surrogatepass") -> str:
-    """Return UTF-16 units as an ordinary text. ``lone``: the error handler for unpaired surrogates."""
+    """Return UTF-16 units as an ordinary string. ``lone``: the error handler for unpaired surrogates."""
     return units if units.isascii() else units.encode("utf-16-le", "surrogatepass").decode("utf-16-le", lone)
 
 
@@ -165,7 +165,7 @@ class Evaluation:
     def bounded(self, text: str, position: int = 0) -> str:
         if len(text) > MAX_TEXT:
             raise ExpressionError(f"the result is longer than {MAX_TEXT:,} characters", position)
-        # Building long texts costs steps in proportion to the time it takes.
+        # Building long strings costs steps in proportion to the time it takes.
         self.step(len(text) >> 7, position)
         return text
 

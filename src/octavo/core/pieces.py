@@ -361,7 +361,7 @@ def _elements(piece: str) -> Cut | None:
 
 
 class Wrapping(Struct, frozen=True):
-    """Prefixes of the lines of a quote or of one list item: of its first line and of the others."""
+    """Line prefixes in a quote or a list item: for the first line and for the others."""
 
     kind: str
     first: str

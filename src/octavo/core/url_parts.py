@@ -40,7 +40,7 @@ class UrlParts(Struct, frozen=True):
 
     @property
     def rest(self) -> str:
-        """Return path, query, and fragment, unchanged."""
+        """Return the unchanged path, query, and fragment."""
         query = f"?{self.query}" if self.query else ""
         return f"{self.path}{query}{f'#{self.fragment}' if self.fragment else ''}"
 

@@ -61,7 +61,7 @@ class Context:
     documents: Shares = field(init=False)
     """Threads that wait for the documents of apps, shared by the API and sites."""
     document_fetches: RateLimiter = field(init=False)
-    """Counter of fetches of these documents by the IP address of the client."""
+    """Number of fetches of these documents, counted by client IP address."""
     turns: LoopTurns = field(init=False)
     """Turns on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)

@@ -248,7 +248,7 @@ def _sanitize_block(block: Block, citations: Mapping[str, tuple[str, str]]) -> B
 
 
 def _merge_texts(nodes: list[Block | Inline | Text]) -> list[Block | Inline | Text]:
-    """Merge adjacent text nodes, like in a document parsed from Markdown."""
+    """Merge adjacent text nodes, as in a document parsed from Markdown."""
     found: list[Block | Inline | Text] = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

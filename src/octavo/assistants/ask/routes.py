@@ -216,7 +216,7 @@ def stream_existing_response(call: Call, site: SiteAccess | VisitedSite, respons
 def _read_scope(
     scope: wire.DefaultScope | wire.SpecificScope | wire.WholeScope,
 ) -> tuple[dict[str, str], SearchedSpaces]:
-    """Return the site spaces that a scope names, keyed by the field that names them, and the spaces to search."""
+    """Return the site spaces in a scope, keyed by the field that specifies them, and the spaces to search."""
     match scope:
         case wire.SpecificScope(site_space_ids=ids):
             return {f"scope.siteSpaceIds[{at}]": id for at, id in enumerate(ids)}, SearchedSpaces("named")

@@ -19,7 +19,7 @@ MAX_SUMMARY = 500
 MAX_ISSUES = 3
 """Maximum number of issues per conversation; additional questions become part of the last one."""
 _MAX_TEXT = 20_000
-"""Maximum number of characters of a conversation to analyze. The rest is mostly logs and code."""
+"""Maximum number of characters in a conversation to analyze. The rest is mostly logs and code."""
 _MAX_SENTENCE = 400
 
 _REPLY = re.compile(r"^(?:\s*(?:re|fwd?|aw|wg|tr|sv|vs|antw)\s*:)+\s*", re.I)

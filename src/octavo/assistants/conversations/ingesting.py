@@ -28,7 +28,8 @@ JOB = "analyzeConversations"
 
 
 def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
-    """Return the source of submitted conversations. Raises BadRequest for an integration that names another one."""
+    """Return the source of submitted conversations. Raises BadRequest if an integration specifies another
+    source."""
     if isinstance(actor, Person):
         return DEFAULT_SOURCE if wanted is UNSET else wanted
     name = get_integration_by_id(tx, actor.integration_id).name

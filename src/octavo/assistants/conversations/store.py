@@ -216,7 +216,7 @@ class NewIssue(Struct):
 
 
 def list_issue_ids(tx: Transaction, conversation_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ids of the issues of conversations, oldest first."""
+    """Return the ids of the issues in conversations, oldest first."""
     found: dict[str, list[str]] = defaultdict(list)
     for conversation_id, issue_id in tx.all(
         "SELECT conversation_id, id FROM conversation_issues WHERE conversation_id IN :ids ORDER BY id",

@@ -24,7 +24,7 @@ _MAX_SUBJECT = 100
 
 
 def get_task(tx: Transaction, org: OrgAccess, task_id: str) -> TaskRow:
-    """Return a task in a space that the caller can see. Raises NotFound."""
+    """Return a task in a space that the caller can see. Raises NotFound if there is none."""
     missing = f"There is no agent task with the ID {task_id!r} in this organization."
     task = require_found(store.find_task(tx, org.organization_id, task_id), missing)
     try:

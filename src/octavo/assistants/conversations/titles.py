@@ -26,9 +26,9 @@ JOB = "nameConversations"
 _AT_ONCE = 10
 """Number of issues or clusters in one model call."""
 _TEXT = 2000
-"""Maximum number of characters of a conversation that the model reads."""
+"""Maximum number of characters that the model reads from a conversation."""
 _EXAMPLES = 12
-"""Maximum number of issues of a cluster that the model reads."""
+"""Maximum number of issues per cluster that the model reads."""
 _TASK = (
     "You get a JSON object of {what}. Answer with a JSON object that has the same keys, each with "
     "an object of two plain"

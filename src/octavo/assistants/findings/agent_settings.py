@@ -1,4 +1,4 @@
-"""What the agent of a site may do by itself, and the change requests that it creates."""
+"""Actions that a site's agent may take by itself, and the change requests that it creates."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NAME = "Octavo"
 """Name of the agent in change requests and in the audit log."""
 JOB = "fixFindings"
 _MOST_FIXED = 50
-"""Maximum number of findings that one change request fixes."""
+"""Maximum number of findings to fix in one change request."""
 
 
 class AgentSettings(Struct, frozen=True):
-    """Settings of the agent of a site. ``change_requests``: whether it creates change requests. ``kinds``: the kinds of
-    findings that it fixes. ``per_day``: the maximum number of its change requests in 24 hours. ``updated_by``: the
-    person with whose permissions it acts."""
+    """Settings of a site's agent. ``change_requests``: whether the agent creates change requests. ``kinds``:
+    the kinds of findings that it fixes. ``per_day``: the maximum number of its change requests in 24 hours.
+    ``updated_by``: the person whose permissions the agent has."""
 
     topics: TopicScans = "auto"
     change_requests: Literal["auto-fixable", "never"] = "never"
@@ -47,7 +47,7 @@ class AgentSettings(Struct, frozen=True):
 
 
 def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
-    """Return the settings of a site. By default, the agent does nothing by itself."""
+    """Return the settings of a site. By default, the agent doesn't do anything by itself."""
     row = tx.one(
         """SELECT topics, change_requests, kinds, per_day, updated_by, updated_at FROM site_agent_settings
            WHERE site_id = :site""",
@@ -61,7 +61,7 @@ def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
 
 
 def write_settings(tx: Transaction, site: SiteAccess, settings: AgentSettings) -> AgentSettings:
-    """Replace the settings of a site. From then on, the agent has the permissions of the caller."""
+    """Replace the settings of a site. From then on, the agent has the caller's permissions."""
     before = read_settings(tx, site.site_id)
     written = replace(settings, updated_by=site.user_id, updated_at=now())
     tx.run(
@@ -87,8 +87,8 @@ def write_settings(tx: Transaction, site: SiteAccess, settings: AgentSettings) -
 
 
 def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
-    """Create the change requests that the settings of a site allow, with the permissions of the person who made the
-    settings. A finding gets at most one, so that an archived change request isn't created again."""
+    """Create the change requests that a site's settings allow, with the permissions of the person who set
+    them. Each finding gets at most one change request, so that an archived one isn't recreated."""
     with context.db.read() as tx:
         settings = read_settings(tx, site_id)
         if settings.change_requests == "never" or settings.updated_by is None:

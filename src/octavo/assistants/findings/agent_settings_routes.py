@@ -1,4 +1,4 @@
-"""Settings of the agent of a site."""
+"""Operations on the settings of a site's agent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _SETTINGS = "/orgs/{organizationId}/sites/{siteId}/agent-settings"
 
 @operation("getSiteAgentSettingsById", "GET", _SETTINGS, needs=Can.EDIT)
 def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
-    """Get what the agent of a site may do by itself. By default, it creates no change requests."""
+    """Get the settings of a site's agent, which determine what it may do by itself. By default, it doesn't
+    create change requests."""
     with call.db.read() as tx:
         return wire.present_settings(call, site, read_settings(tx, site.site_id))
 
@@ -25,8 +26,9 @@ def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
 def update_settings(
     call: Call, site: SiteAccess, body: wire.UpdateSiteAgentSettings
 ) -> wire.SiteAgentSettings:
-    """Replace the settings of the agent of a site. With `auto-fixable`, it creates draft change requests with fixes of
-    findings after each scan, with your permissions and up to a number per day. People review and merge them."""
+    """Replace the settings of a site's agent. With `auto-fixable`, the agent creates draft change requests
+    that fix findings after each scan, with your permissions and up to a daily limit. People review and merge
+    them."""
     settings = wire.settings_of(body)
     with call.db.write() as tx:
         return wire.present_settings(call, site, write_settings(tx, site, settings))

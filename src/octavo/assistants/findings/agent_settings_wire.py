@@ -1,4 +1,4 @@
-"""Settings of the agent of a site on the wire."""
+"""Wire format of a site agent's settings."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ class AgentScans(Struct):
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Fixes of findings. ``changeRequests``: whether the agent creates change requests by itself. ``kinds``: the kinds
-    of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests in 24 hours."""
+    """Fixes for findings. ``changeRequests``: whether the agent creates change requests by itself. ``kinds``:
+    the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests
+    in 24 hours."""
 
     change_requests: Literal["always", "auto-fixable", "never"]
     kinds: Annotated[list[FixableKind], Meta(max_length=10)] = []
@@ -43,7 +44,7 @@ class UpdateAgentEditing(Struct, rename="camel"):
 
 
 class UpdateSiteAgentSettings(Struct):
-    """New settings of the agent of a site."""
+    """New settings of a site's agent."""
 
     scans: AgentScans
     findings: AgentFindings
@@ -51,7 +52,7 @@ class UpdateSiteAgentSettings(Struct):
 
 
 class SiteAgentSettings(Struct, rename="camel", kw_only=True):
-    """Settings of the agent of a site. ``updatedBy``: the person with whose permissions it acts."""
+    """Settings of a site's agent. ``updatedBy``: the person whose permissions the agent has."""
 
     scans: AgentScans
     findings: AgentFindings
@@ -63,7 +64,7 @@ class SiteAgentSettings(Struct, rename="camel", kw_only=True):
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings. Raises BadRequest for what requires an agent that writes text."""
+    """Return the settings. Raises BadRequest for settings that require an agent that writes text."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(

@@ -1,4 +1,4 @@
-"""Fix findings in change requests, which people review like any others."""
+"""Fix findings in change requests, which people review like any other change request."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from . import store
 from .store import FindingRow
 
 _SHOWN = 60
-"""Maximum number of characters of a finding's title in the subject of a change request."""
+"""Maximum number of characters in a finding's title in the subject of a change request."""
 _MOST_CHANGES = 100
 
 

@@ -26,7 +26,7 @@ _EVERY = 24 * 3600.0
 
 @jobs.job("remindOfReviews", bound="one row for each space with intervals")
 def remind_of_reviews(context: Context) -> None:
-    """Enqueue reminders for each space in which a page has a review interval."""
+    """Enqueue reminders for each space where a page has a review interval."""
     with context.db.read() as tx:
         spaces = tx.all(
             """SELECT s.id, s.organization_id FROM spaces s WHERE s.deleted_at IS NULL AND EXISTS (

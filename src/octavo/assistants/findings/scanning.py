@@ -227,7 +227,7 @@ def _check_pages(
 
 
 def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[str, Found]) -> None:
-    """Insert new findings, update known ones, and close those that were not found again."""
+    """Insert new findings, update known ones, and close those that weren't found again."""
     with context.db.read() as tx:
         known = store.read_findings(tx, site_id)
     new = [each for key, each in found.items() if key not in known]

@@ -408,7 +408,7 @@ def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
 
 
 def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> int:
-    """Return the number of change requests that an agent created for the findings of a site."""
+    """Return the number of change requests that an agent created for a site's findings."""
     found: int = tx.value(
         """SELECT count(DISTINCT c.id) FROM site_findings f JOIN site_finding_changes l ON l.finding_id = f.id
              JOIN change_requests c ON c.id = l.change_id
@@ -477,7 +477,7 @@ def delete_findings_of_topic(tx: Transaction, topic_id: str) -> int:
 
 
 def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRow:
-    """Return a finding that the caller can see. Raises NotFound."""
+    """Return a finding that the caller can see. Raises NotFound if there is none."""
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
@@ -647,7 +647,7 @@ def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
 
 
 def count_open(tx: Transaction, site_id: str) -> dict[Severity, int]:
-    """Return the number of open findings of a site by severity."""
+    """Return the number of a site's open findings by severity."""
     rows = tx.all(
         "SELECT severity, count(*) FROM site_findings WHERE site_id = :site AND status = 'open' GROUP BY severity",
         site=site_id,

@@ -40,7 +40,7 @@ from .styleguides import MOST_RULES, find_rule_block, require_styleguide, rule_o
 from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 _MOST_BYTES = 10 * 1024 * 1024
-"""Maximum total size of the files of an import."""
+"""Maximum total size of the files in an import, in bytes."""
 _NOT_YAML = "not a YAML file"
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """Date of exported files, so that identical rules result in identical archives."""
@@ -57,7 +57,7 @@ class _Rule(Struct, frozen=True):
 def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
     """Return the YAML files in a base64-encoded .zip archive; its other files are returned as skipped. Raises
     BadRequest if the archive can't be read or is too large."""
-    # Loaded when it is needed, because it is slow to load.
+    # Loaded only when needed, because it is slow to load.
     from octavo.interchange.readers.opening import open_archive
 
     try:

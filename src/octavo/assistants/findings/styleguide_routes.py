@@ -88,10 +88,10 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
 def check(call: Call, site: SiteAccess, body: wire.CheckSiteTexts) -> wire.TextFindings:
     """Check unsaved texts against a site's style guide, and for placeholders. Nothing is stored. Rules that
     compare parts of a page, such as two spellings of a word, compare only the texts in one request. Rules
-    that require a definition elsewhere on the page, and rules whose findings on the `page` were dismissed,
-    don't apply."""
+    that require a definition in another part of the page, and rules whose findings on the `page` were
+    dismissed, don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
-        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters together")
+        raise TooLarge(f"texts: can have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
     with call.db.read() as tx:
         found = check_texts(tx, site, texts, body.page if body.page is not UNSET else None)

@@ -85,7 +85,8 @@ def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None
 
 
 def list_styleguides_of_space(tx: Transaction, space_id: str) -> list[str]:
-    """Return the IDs of the style guides of the sites that contain a space. A style guide follows none."""
+    """Return the IDs of the style guides of the sites that contain a space; the space itself is never
+    included."""
     return [
         row[0]
         for row in tx.all(

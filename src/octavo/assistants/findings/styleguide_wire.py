@@ -22,7 +22,7 @@ from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 MAX_TEXTS = 200
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
-"""Maximum total number of characters of the texts in a check."""
+"""Maximum total number of characters in the texts in a check."""
 
 
 class StyleguideTemplate(Struct, rename="camel", kw_only=True):

@@ -30,8 +30,8 @@ _rules: OwnCache[list[StyleRule]] = OwnCache("style guides", 4)
 
 class TextFault(Struct, frozen=True):
     """Problem in an unsaved text. ``text``: the index of the text. ``start`` and ``end``: the range of the
-    problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: what corrects it; None if
-    people have to decide."""
+    problem, in characters. ``rule``: the style guide rule; None for a placeholder. ``fix``: the correction;
+    None if a person must decide."""
 
     text: int
     start: int

@@ -64,8 +64,8 @@ class Model(Struct, frozen=True):
         judge: Callable[[str], str | None] = lambda answer: None,
     ) -> Iterator[str]:
         """Yield the answer in pieces. ``judge``: a function that returns the problem with a complete answer,
-        for the log. Raises ModelFailed, TooManyRequests if the organization's budget is spent, and
-        DeadlineExceeded. Don't call it inside a transaction."""
+        for the log. Raises ModelFailed if there is no usable answer, TooManyRequests if the organization's
+        budget is spent, and DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
         sent = [ModelMessage("system", self._system()), *messages]
         sent = [ModelMessage(message.role, mask_secrets(message.content)) for message in sent]
         characters = sum(len(message.content) for message in sent)

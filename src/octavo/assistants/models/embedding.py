@@ -48,9 +48,10 @@ class Embedder(Struct, frozen=True):
         return self.provider.model
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in batches and
-        cached immediately, so that a retry after a failure requests only the rest. Raises ModelFailed, TooManyRequests
-        if the organization's budget is spent, and DeadlineExceeded. Don't call it inside a transaction."""
+        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in
+        batches and cached immediately, so that a retry after a failure requests only the rest. Raises
+        ModelFailed if the provider returns no usable vectors, TooManyRequests if the organization's budget is
+        spent, and DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))

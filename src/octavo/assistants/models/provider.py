@@ -30,7 +30,7 @@ _LINE = 1024 * 1024
 _VECTORS = 16 * 1024 * 1024
 """Maximum number of bytes in an answer with vectors."""
 MAX_DIMENSIONS = 4096
-"""Maximum number of dimensions of a vector."""
+"""Maximum number of dimensions per vector."""
 
 
 class ModelFailed(Unavailable):
@@ -81,8 +81,8 @@ class ModelProvider(Struct, frozen=True):
         max_tokens: int,
     ) -> Iterator[str]:
         """Yield the answer in pieces; ``usage`` is complete at the end. ``schema``: the schema of the
-        requested JSON; providers without support for schemas get it as text. Raises ModelFailed,
-        DeadlineExceeded."""
+        requested JSON; providers without support for schemas get it as text. Raises ModelFailed if there is
+        no usable answer, and DeadlineExceeded if there is no time left."""
         body: JsonObject = {
             "model": self.model,
             "messages": [msgspec.to_builtins(message) for message in messages],
@@ -112,7 +112,8 @@ class ModelProvider(Struct, frozen=True):
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
         """Return a vector of length 1 for each text, all with the same number of dimensions, and set
-        ``usage``. Raises ModelFailed, DeadlineExceeded."""
+        ``usage``. Raises ModelFailed if there are no usable vectors, and DeadlineExceeded if there is no time
+        left."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0

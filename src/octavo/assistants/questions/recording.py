@@ -38,7 +38,7 @@ from .types import AnswerPage, Asked, Resolution
 MAX_ANSWERS = 100_000
 """Maximum number of answers to keep per site: the latest ones."""
 _MAX_TEXT = 256
-"""Maximum number of characters of a question in lists."""
+"""Maximum number of characters of a question to show in lists."""
 _MAX_RAW = 2048
 _SHARING = 200
 """Maximum number of earlier questions sharing a word that a new question is compared with."""

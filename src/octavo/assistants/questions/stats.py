@@ -43,7 +43,7 @@ def measure_site(tx: Transaction, site: SiteAccess, chosen: AnswerFilter) -> Que
 def measure_questions(
     tx: Transaction, site: SiteAccess, chosen: AnswerFilter, question_ids: Sequence[str]
 ) -> dict[str, QuestionStats]:
-    """Return the statistics of each of these questions."""
+    """Return statistics on each of these questions."""
     found = _measure(
         tx, site, chosen, "a.question_id", " AND a.question_id IN :measured", {"measured": list(question_ids)}
     )
@@ -53,7 +53,7 @@ def measure_questions(
 def measure_topics(
     tx: Transaction, site: SiteAccess, chosen: AnswerFilter, topic_ids: Sequence[str]
 ) -> dict[str, QuestionStats]:
-    """Return the statistics of each of these topics."""
+    """Return statistics on each of these topics."""
     found = _measure(
         tx, site, chosen, "q.topic_id", " AND q.topic_id IN :measured", {"measured": list(topic_ids)}
     )

@@ -159,7 +159,7 @@ def list_answers(
 
 
 def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswerRow:
-    """Return an answer that the caller can see. Raises NotFound."""
+    """Return an answer that the caller can see. Raises NotFound if there is none."""
     seen = AnswerSight.of(tx, site).and_also(None)
     row = tx.one(
         f"""SELECT {_ANSWER}

@@ -16,7 +16,7 @@ from .types import FailureReason, SourceFailure
 
 _ANSWER = Limits(size=32 * 1024 * 1024, seconds=30, redirects=0)
 _LONGEST_LIST = 10_000
-"""Maximum number of pages of a list to read in one sync."""
+"""Maximum number of pages to read from a list in one sync."""
 
 
 class SourceApi:

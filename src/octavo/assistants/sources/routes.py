@@ -119,8 +119,8 @@ def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.
 
 @operation("listSiteContextRecords", "GET", _RECORDS, needs=Can.EDIT)
 def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> Listing[wire.ContextRecord]:
-    """List the records of all sources of a site, newest first. Records have no topics, so the `topic` filter
-    returns none."""
+    """List the records from all of a site's sources, newest first. Records have no topics, so the `topic`
+    filter returns none."""
     with call.db.read() as tx:
         found = store.list_records(
             tx,

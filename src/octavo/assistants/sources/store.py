@@ -105,7 +105,7 @@ def find_connection(tx: Transaction, connection_id: str) -> ConnectionRow | None
 
 
 def get_connection(tx: Transaction, site_id: str, connection_id: str) -> ConnectionRow:
-    """Return a connection of a site. Raises NotFound."""
+    """Return a connection of a site. Raises NotFound if there is none."""
     found = find_connection(tx, connection_id)
     if found is None or found.site_id != site_id:
         raise NotFound(f"There is no connection {connection_id!r} on this site.")
@@ -260,7 +260,7 @@ def list_records(
 
 
 def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
-    """Return a record of a site. Raises NotFound."""
+    """Return a record of a site. Raises NotFound if there is none."""
     row = tx.one(
         f"SELECT {_RECORD} {_RECORDS} WHERE r.site_id = :site AND r.id = :id", site=site_id, id=record_id
     )

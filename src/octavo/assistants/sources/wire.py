@@ -244,7 +244,7 @@ def _location(to: Recipient, organization_id: str, site_id: str, kind: str, id: 
 
 
 def read_records(given: list[ContextRecordInput]) -> list[SourceRecord]:
-    """Return records in their stored format. Raises BadRequest that names the invalid record."""
+    """Return records in their stored format. Raises BadRequest, naming the invalid record."""
     return [_read_record(f"[{number}]", record) for number, record in enumerate(given)]
 
 

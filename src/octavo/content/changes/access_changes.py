@@ -34,7 +34,7 @@ PageRules = Mapping[str, tuple[Rule, ...]]
 
 
 class AccessChange(Struct, frozen=True):
-    """Page that different people can see after a change request is merged. ``gained`` and ``lost``: the IDs of the
+    """Page whose readers change when a change request is merged. ``gained`` and ``lost``: the IDs of the
     people who can see it only after the merge, or only before it. ``is_open``: whether no rule applies to it after the
     merge."""
 

@@ -34,7 +34,7 @@ from .types import StyleViolation
 Rule = dict[str, Any]
 
 _MOST_NAMED = 5
-"""Maximum number of violations of a style guide that a reason names."""
+"""Maximum number of style guide violations that a reason names."""
 UNNAMED = "someone"
 """Id of a hypothetical reviewer without a name."""
 
@@ -52,8 +52,8 @@ class RuleResult(NamedTuple):
 
 
 StyleCheck = Callable[[Transaction, ChangeRow, str], list[StyleViolation]]
-"""Function that returns the text of a change request that breaks the style guides of its space, by rules of at least
-this level."""
+"""Function that returns the text in a change request that breaks rules of its space's style guides with at least this
+level."""
 _style_checks: list[StyleCheck] = []
 
 

@@ -525,8 +525,8 @@ _AUTHORS = """SELECT v.page_id, v.from_seq, r.author AS person FROM page_version
               JOIN revisions r ON r.branch_id = v.branch_id AND r.sequence = v.from_seq
               JOIN change_contributors k ON k.change_id = r.merged_from AND k.action = 'edit'
               WHERE v.branch_id = :main AND v.page_id {pages}"""
-"""SQL for the authors of the versions of pages: the author of the revision, or the editors of the change
-request that it merged."""
+"""SQL for the authors of page versions: the author of the revision, or the editors of the change request that it
+merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""Statuses of change requests and reviews, choices for conflicts, and violations of style guides."""
+"""Statuses of change requests and reviews, choices for conflicts, and style guide violations."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Choice = Literal["ours", "theirs", "base", "edited"]
 
 
 class StyleViolation(Struct):
-    """Text of a change request that breaks a rule of a style guide. ``title``: the title of the page."""
+    """Text in a change request that breaks a style guide rule. ``title``: the title of the page."""
 
     page: str
     title: str

@@ -1,4 +1,4 @@
-"""Types of comment bodies in requests, and of the status of suggested edits."""
+"""Types for comment bodies in requests, and for the status of suggested edits."""
 
 from __future__ import annotations
 

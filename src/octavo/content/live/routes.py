@@ -87,7 +87,8 @@ def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
 @operation("listLiveStepsInMain", "GET", f"{_MAIN}/steps", needs=Can.EDIT, errors=(403, 404, 409, 410))
 @operation("listLiveSteps", "GET", f"{_LIVE}/steps", needs=Can.EDIT, errors=(404, 409, 410))
 def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQuery) -> BatchesAfter:
-    """List the steps of a page after a version, in batches. If the last batch ends before `version`, there are more."""
+    """List the steps of a page after a version, in batches. If the last batch ends before the response's
+    `version`, there are more."""
     with call.db.read() as tx:
         branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)

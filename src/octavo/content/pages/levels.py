@@ -56,8 +56,8 @@ class Levels:
         return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
 
     def around(self, page: Page, limit: int) -> list[LevelPart]:
-        """Return the level of each ancestor of a page and of the page itself. Of each level, only the part of
-        ``limit`` pages that contains the page or ancestor is returned."""
+        """Return the level of a page and of each of its ancestors. Of each level, only the part of ``limit`` pages that
+        contains the page or ancestor is returned."""
         levels = []
         way = [*self.above(page), page]
         for parent, child in zip([None, *way], way, strict=False):

@@ -1,4 +1,4 @@
-"""Everyone who can see a page, with the reasons."""
+"""Present everyone who can see a page, and the reasons."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .access_wire import PageAccessGrant, find_names, present_grant
 
 
 class PersonPageAccess(Struct):
-    """Access of a person to a page. ``level``: their role at the page. ``reasons``: the grant of each rule that lets
-    them see it, from the page outward; empty for a page that is not restricted."""
+    """A person's access to a page. ``level``: their role on the page. ``reasons``: the grant of each rule that lets
+    them see it, from the page upward; empty for a page that is not restricted."""
 
     user: User
     level: str

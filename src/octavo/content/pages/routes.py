@@ -297,7 +297,7 @@ def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessO
 def list_page_people(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[PersonPageAccess]:
-    """List everyone who can see a page of main, with the reasons, by name."""
+    """List everyone who can see a page of main, and the reasons, sorted by name."""
     with call.db.read() as tx:
         return present_people_at_page(call, tx, space, page_id, query)
 

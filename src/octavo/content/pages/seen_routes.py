@@ -21,7 +21,7 @@ _PAGES = "/spaces/{spaceId}/permissions/users/{userId}/pages"
 
 def _reader(call: Call, tx: Transaction, space: SpaceAccess, user_id: str) -> ContentReader:
     seen = main_seen_by(tx, other_space_access(tx, space, user_id))
-    # What the content refers to in other spaces depends on the caller's access, not on that of the person.
+    # What the content refers to in other spaces depends on the caller's access, not on the person's.
     return ContentReader(call, tx, replace(seen, reader=None))
 
 

@@ -253,4 +253,4 @@ class VisitorReader:
         self._refuse(item_id)
 
     def _refuse(self, item_id: str) -> NoReturn:
-        raise NotFound(f"This content has no reusable content {item_id!r}.")
+        raise NotFound(f"There is no reusable content {item_id!r}.")

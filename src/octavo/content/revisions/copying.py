@@ -56,8 +56,8 @@ def copy_content(tx: Transaction, copy: Copy) -> None:
 
 
 def _write(tx: Transaction, copy_id: str, source: Layer, only: tuple[str, str, str] | None = None) -> None:
-    """Write rows of the new space: all rows, or those of one table in a range of IDs. ``only``: the table and
-    the range."""
+    """Write rows of the new space: all rows, or one table's rows in a range of IDs. ``only``: the table and the
+    range."""
     for table, key, columns in _TABLES:
         if only is not None and only[0] != table:
             continue

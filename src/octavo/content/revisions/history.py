@@ -138,7 +138,8 @@ def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
 
 
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
-    """Return the state before a revision and the consecutive saves that it continues. Raises NotFound."""
+    """Return the state before a revision or, if the revision continues consecutive saves, before the first of
+    them. Raises NotFound."""
     found = tx.value(
         """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
            ORDER BY sequence DESC LIMIT 1""",
@@ -149,8 +150,8 @@ def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State
 
 
 def list_beginnings(tx: Transaction, revisions: Iterable[RevisionRow]) -> dict[str, RevisionRow]:
-    """Return the first revision of each series of consecutive saves, by the ID of its last revision. Given revisions
-    that don't continue a series are omitted."""
+    """Return the first revision of each series of consecutive saves, by its last revision's ID. Given revisions that
+    don't continue a series are omitted."""
     found = {}
     for revision in revisions:
         if revision.saves_since is not None:

@@ -116,8 +116,7 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
 
 
 def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
-    """List the hashes of all files with one of these suffixes that any revision of any branch of a space
-    contains."""
+    """List the hashes of all files with one of these suffixes in any revision of any branch of a space."""
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id

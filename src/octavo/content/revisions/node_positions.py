@@ -1,5 +1,5 @@
-"""Records of the positions of nodes on commented pages, for every text of such a page. A later version of
-Octavo may assign different keys to the nodes of the same text."""
+"""Record the positions of nodes on commented pages, for every text of each page. A later version of Octavo may assign
+different keys to the nodes of the same text."""
 
 from __future__ import annotations
 

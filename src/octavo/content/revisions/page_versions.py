@@ -208,7 +208,7 @@ def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> d
 
 
 def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
-    """Return the sequence since which a page of main has its rule."""
+    """Return the sequence at which a page of main got its current rule."""
     (layer,) = main.layers
     start = layer.sequence
     for from_seq, fields in tx.all(

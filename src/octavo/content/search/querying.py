@@ -440,7 +440,7 @@ class _Windows:
         return part >= _FREQUENT_SHARE
 
     def _next_of_spaces(self) -> list[SectionMatch]:
-        """Return sections of some of the spaces, with titles and headings of spaces not read before."""
+        """Return sections of some of the spaces, with titles and headings from spaces not read before."""
         if self._spaces is None:
             self._spaces = self._list_spaces()
             self._fresh = list(islice(self._spaces, _AT_ONCE))

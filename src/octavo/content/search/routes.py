@@ -49,7 +49,7 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 def search_as_user(
     call: Call, space: SpaceAccess, user_id: str, query: SearchQuery
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space that a person can see. Returns the results and the count that they get."""
+    """Search the pages of a space that a person can see. Returns the results and the count that the person gets."""
     with call.db.read() as tx:
         return presenting.search_space(tx, call, other_space_access(tx, space, user_id), query)
 

@@ -37,7 +37,7 @@ _own = threading.local()
 
 
 class _Broken(ValueError):
-    """Raised for a sample that can't be parsed, with the reason."""
+    """Raised if a sample can't be parsed. The message is the reason."""
 
 
 def explain_broken_code(syntax: str, source: str) -> str | None:

@@ -94,7 +94,7 @@ def prose(node: Block | Inline) -> str:
 
 
 def styled_texts(document: Document) -> list[StyledText]:
-    """Return the paragraphs and headings of a page for the rules of a style guide."""
+    """Return the paragraphs and headings of a page in the form that style guide rules check."""
     nodes = (node for node in walk(document) if isinstance(node, (Block, Inline)))
     return [styled_text(node) for node in nodes if node.type in _PROSE]
 

@@ -114,7 +114,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token: is required, with max or min")
+                raise StyleRuleError("token: required, together with `max` or `min`")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:
@@ -126,7 +126,7 @@ class StyleRule:
             self.patterns = [_compile(f"(?:{'|'.join(words)})", given, words)]
         elif given.extends == "conditional":
             if not given.first or not given.second:
-                raise StyleRuleError("first: is required, with second")
+                raise StyleRuleError("first: required together with `second`")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
                 raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")
@@ -230,8 +230,8 @@ class Replacement(NamedTuple):
 
 
 class StyleFault(Struct, frozen=True):
-    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: what corrects it; None if people
-    have to decide."""
+    """Part of a text that breaks a rule. ``start`` and ``end``: its range. ``fix``: the correction; None if a person
+    has to decide."""
 
     rule: StyleRule
     text: StyledText
@@ -343,8 +343,8 @@ def _like(old: str, new: str) -> str:
 
 
 def _remove(text: str, start: int, end: int) -> Replacement:
-    """Return the removal of a word with the space and commas around it. The next word becomes the start of the sentence
-    if the removed word was.
+    """Return the removal of a word with the space and commas around it. If the removed word started the sentence, the
+    next word is capitalized.
 
     >>> _remove("Obviously, you can.", 0, 9)
     Replacement(start=0, end=12, new='Y')

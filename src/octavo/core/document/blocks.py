@@ -830,7 +830,7 @@ class BlockEdits:
         return runs
 
     def _keep(self, low: int, high: int, parts: list[str], entries: list[BlockEntry]) -> None:
-        """Copy the blocks between two indexes, which are adjacent in the source, unchanged."""
+        """Copy, unchanged, the blocks between two indexes, which are adjacent in the source."""
         if low < high:
             first, last = self._order[low], self._order[high - 1]
             assert isinstance(first, int) and isinstance(last, int)

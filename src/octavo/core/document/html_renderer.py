@@ -1,4 +1,4 @@
-"""Renderer of pieces, and of parts that all kinds of nodes share: references, images, and notes.
+"""Render pieces, and the parts that all kinds of nodes share: references, images, and notes.
 
 Pieces are kept on one stack, so a deep document needs no recursion.
 """

@@ -421,7 +421,7 @@ def _check_table(block: Block, path: str) -> None:
         view.setdefault("hideHeader", False)
     widths = view.get("columnWidths", {})
     if not isinstance(widths, dict) or not all(_is_number(width) for width in widths.values()):
-        raise DocumentError(f"{path}.view.columnWidths: expected an object of numbers")
+        raise DocumentError(f"{path}.view.columnWidths: expected an object whose values are numbers")
     for name, column in definition.items():
         here = f"{path}.definition.{name}"
         if not isinstance(column, dict) or column.get("type") not in schema.COLUMN_TYPES:

@@ -72,7 +72,7 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""Fields that are part of the key of a table: of its view, each column, and each row."""
+"""Fields that are part of a table's key: those of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
 """Maximum number of changed blocks in a run that are aligned by similarity; longer runs are aligned in
 order."""

@@ -199,7 +199,7 @@ def shown_words(node: Block | Inline | Fragment) -> str:
 
 
 def title_and_body(block: Block) -> tuple[list[Block], list[Block]]:
-    """Return the nodes of the title and of the body of an expandable."""
+    """Return the nodes of an expandable's title and body."""
     found: dict[str, list[Block]] = {"expandable-title": [], "expandable-body": []}
     for fragment in block.fragments:
         if fragment.fragment in found:

@@ -157,7 +157,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of whitespace, and punctuation marks of a text, with their offsets and the offset of its end."""
+    """A text's words, runs of whitespace, and punctuation marks, with their offsets and the end offset."""
 
     said: list[str]
     starts: list[int]

@@ -27,7 +27,7 @@ def is_written(node: Node) -> bool:
 
 
 def block_key(node: Node) -> str | None:
-    """Return the key of a block or of a part of one."""
+    """Return the key of a block or block part."""
     attrs = attrs_of(node)
     key: str | None = (attrs["json"] if node.type.name == "opaque" else attrs).get("key")
     return key

@@ -29,7 +29,7 @@ _KEPT = {"cache-control": "public, max-age=300"}
 
 
 class BadOAuth(Exception):  # noqa: N818
-    """Raised for an invalid request from an app. ``redirect``: the URL to which the error can be sent, if
+    """Raised for an invalid request from an app. ``redirect``: the URL that the error can be sent to, if
     any."""
 
     def __init__(
@@ -81,7 +81,7 @@ def describe_resource(resource: str, server: str, name: str, scopes: list[str] |
 
 
 def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] | None = None) -> Answer:
-    """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL at which people give
+    """Return the metadata of an authorization server (RFC 8414). ``authorize``: the URL where people give
     consent. ``start``: the common prefix of the URLs of the other endpoints."""
     metadata = {
         "issuer": issuer,

@@ -22,7 +22,7 @@ from . import store
 from .connecting import Unusable, check_redirect
 
 LONGEST = 500
-"""Maximum number of characters of a URL used as a client id."""
+"""Maximum number of characters in a URL used as a client id."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000

@@ -418,7 +418,7 @@ def _check(on: ToolCaller, asked: OfChange) -> ToolText:
 
 
 _BRIEF = 200
-"""Maximum number of characters of a text that a check quotes."""
+"""Maximum number of characters that a check quotes from a text."""
 _PLACES = 5
 """Maximum number of pages that a check lists for one broken link."""
 

@@ -15,8 +15,8 @@ from .undoing import UndoneAct
 
 
 class AgentConnection(Struct):
-    """Result of connecting an app. ``url``: the URL to which the person's browser is redirected to deliver
-    the code to the app."""
+    """Result of connecting an app. ``url``: the URL that the person's browser is redirected to, which
+    delivers the code to the app."""
 
     url: str
 

@@ -212,7 +212,7 @@ def _split_name(text: str) -> set[str]:
 
 def file_answer(context: Context, grant: FileGrant, size: int | None, *, public: bool = False) -> Answer:
     """Return a file, with headers that keep its content from running scripts. ``public``: whether shared
-    caches can store it. Raises NotFound."""
+    caches can store it. Raises NotFound if the file isn't stored."""
     found = size if size is not None else context.files.find_size(grant.hash)
     if found is None:
         raise NotFound("This file doesn't exist.")

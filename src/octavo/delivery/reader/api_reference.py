@@ -118,7 +118,7 @@ class _Pages:
 
     def answer(self, name: str, operation: str = "") -> Answer:
         """Return a page by its last path segments: an area, or an operation in it; by default, the overview.
-        Raises NotFound."""
+        Raises NotFound if there is no such page."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
@@ -131,8 +131,8 @@ class _Pages:
             return made
 
     def read_form(self, request: Request) -> Answer:
-        """Return the form for trying out an operation. The browser sends the request itself. Raises
-        NotFound."""
+        """Return the form for trying out an operation. The browser sends the request itself. Raises NotFound
+        if there is none."""
         key = parse_qs(request.query_string.decode("latin-1")).get("operation", [""])[0]
         with self._lock:
             operation = self._description.operations.get(key)
@@ -292,7 +292,7 @@ class _Pages:
         )
 
     def _model_rows(self, below: str) -> list[Block]:
-        """Return the rows of one of the pages that list all schemas."""
+        """Return the rows for one of the pages that list all schemas."""
         pieces = split_models(list_models(self._description))
         addresses = {number: name for name, number in self._models.items() if number is not None}
         letters: dict[str, dict[str, Any]] = {}

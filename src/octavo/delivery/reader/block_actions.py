@@ -22,7 +22,7 @@ _PURPOSE = "block"
 _LARGEST = 64 * 1024
 """Maximum number of characters in an offer; blocks with a larger offer are shown but inactive."""
 _LONGEST = 10_000
-"""Maximum number of characters of a field's value."""
+"""Maximum number of characters in a field's value."""
 MAX_PRESS = 1024 * 1024
 """Maximum size in bytes of an interaction: an offer, which is signed as text, and the values of its
 fields."""
@@ -70,7 +70,7 @@ class Offer(Struct, frozen=True, omit_defaults=True):
 
 
 class Press(Struct, frozen=True):
-    """Interaction posted by a page. ``act``: the number of an action of the offer."""
+    """Interaction posted by a page. ``act``: the number of an action in the offer."""
 
     offer: str
     act: int

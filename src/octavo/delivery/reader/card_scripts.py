@@ -13,8 +13,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it precedes
-    the others."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it comes
+    before the others."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]
@@ -55,7 +55,7 @@ SCRIPTS = {
 
 
 def find_scripts(text: str, language: str) -> tuple[str, ...]:
-    """Return the names of the scripts whose fonts a text needs, in lookup order."""
+    """Return the names of the scripts that a text needs fonts for, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

@@ -42,7 +42,7 @@ _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
 """Maximum line lengths, in columns; a Chinese character takes up two columns."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
-"""Font sizes in points by the maximum number of columns of a title."""
+"""Font sizes in points, by the maximum number of columns in a title."""
 _LOGO = (520, 72)
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 _LOGO_KEPT, _LOGO_FAILED = HOUR, 600_000
@@ -53,8 +53,7 @@ that a card needs."""
 
 
 class Card(Struct, frozen=True):
-    """Content of a card. ``above``: the titles of the ancestors of the page. ``colors``: the colors by their
-    use."""
+    """Content of a card. ``above``: the titles of the page's ancestors. ``colors``: the colors, by use."""
 
     title: str
     about: str

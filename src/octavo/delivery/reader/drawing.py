@@ -356,7 +356,7 @@ def draw_questions(site: SiteView, questions: Sequence[str]) -> str:
 
 
 def draw_signed_in(labels: FrameLabels, locale: str, direction: str, assets: str) -> str:
-    """Return the page to which OAuth providers redirect a reader, in a separate window. ``assets``: the base
+    """Return the page that OAuth providers redirect a reader to, in a separate window. ``assets``: the base
     URL of static files."""
     template = _templates().get_template("signed_in.html")
     return template.render(labels=labels, locale=locale, direction=direction, assets=assets)

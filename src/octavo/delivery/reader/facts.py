@@ -29,8 +29,8 @@ Notes = tuple[tuple[tuple[Any, ...], Any], ...]
 
 
 class Facts:
-    """All dependencies of the text of a page other than its source. ``link`` and ``file``: functions that
-    return the URLs of resolved references."""
+    """All dependencies of a page's text other than its source. ``link`` and ``file``: functions that return
+    the URLs of resolved references."""
 
     def __init__(
         self,

@@ -30,7 +30,7 @@ LLMS_PARTS = "~llms"
 SITEMAP, SKILL = "sitemap.md", "skill.md"
 WELL_KNOWN = ".well-known"
 _MAX_INDEX = 40_000
-"""Maximum number of characters of one llms.txt, because agents read only that much in one request."""
+"""Maximum number of characters in one llms.txt, because agents read only that much in one request."""
 _MAX_NAMES = 200
 _MAX_SUMMARY = 500
 _SKILL_SCHEMA = "https://schemas.agentskills.io/discovery/0.2.0/schema.json"

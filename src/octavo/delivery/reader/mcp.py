@@ -55,14 +55,14 @@ MAX_MESSAGE = 64 * 1024
 _PAGES = 200
 """Maximum number of pages in one response."""
 _TEXT = 50_000
-"""Maximum number of characters of a page in one response."""
+"""Maximum number of characters from a page in one response."""
 _FILE = 2_000_000
 """Maximum size in bytes of a file to read."""
 _EXCERPT = 500
 _OPERATIONS = 200
 """Maximum number of operations in one response."""
 _HEADERS = 8000
-"""Maximum number of characters of an API response's headers."""
+"""Maximum number of characters in an API response's headers."""
 _SECTIONS = 100
 """Maximum number of sections to list if the requested one doesn't exist."""
 
@@ -266,7 +266,7 @@ class Reading(NamedTuple):
     note: Callable[..., None]
     """Function that records an event for insights: ``tracking.note_event`` for this visit."""
     open: Callable[[str], bytes]
-    """Function that returns the content of a site's file by its hash. Raises NotFound."""
+    """Function that returns the content of a site's file by its hash. Raises NotFound if there is none."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
     """Function that answers a question. Set only for calls that ask one; no transaction is open in these

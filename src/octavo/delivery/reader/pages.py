@@ -159,8 +159,7 @@ def _measure(text: DrawnText) -> int:
 
 class MarkdownText(Struct, frozen=True):
     """Markdown text of a page or section, valid until a lookup recorded in ``notes`` gives a different
-    result. ``text``: the text; None if the visitor can't see this section. ``varies``: like in
-    ``DrawnText``."""
+    result. ``text``: the text; None if the visitor can't see this section. ``varies``: see ``DrawnText``."""
 
     notes: Notes
     text: str | None

@@ -51,8 +51,8 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def read_question(form: bytes) -> Question:
-    """Return the posted question: ``q``, with ``before`` for each earlier question, and ``previous`` for the answer
-    to the last of them. Raises BadRequest."""
+    """Return the posted question: ``q``, with ``before`` for each earlier question, and ``previous`` for the
+    answer to the last of them. Raises BadRequest if it is invalid."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
@@ -79,11 +79,12 @@ def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
     """Raise Forbidden for a form submitted from another website, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
-        raise Forbidden("You can ask questions only from the pages of this site.")
+        raise Forbidden("You can ask questions only from a page on this site.")
 
 
 def read_rating(form: bytes) -> tuple[str, str, Literal[-1, 1]]:
-    """Return the ID of the rated answer, its question, and the rating. Raises BadRequest."""
+    """Return the ID of the rated answer, its question, and the rating. Raises BadRequest if they are
+    invalid."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=10)
     except ValueError:
@@ -215,7 +216,7 @@ def read_agent_question(query_string: bytes) -> Question:
 
 def check_question(asked: str, goal: str) -> Question:
     """Return an agent's question. ``goal``: the purpose of the answer, which is treated like an earlier
-    question. Raises BadRequest."""
+    question. Raises BadRequest if it is invalid."""
     for name, text in (("ask", asked), ("goal", goal)):
         if len(text) > MAX_QUESTION or "\0" in text:
             raise BadRequest(f"{name}: must be text of at most {MAX_QUESTION:,} characters")

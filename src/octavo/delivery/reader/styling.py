@@ -33,7 +33,7 @@ from .views import FrameLabels, ThemedImage
 
 
 class SiteLook(Struct, frozen=True):
-    """Appearance of the pages of one space of a site. ``locale``: the language of the interface.
+    """Appearance of the pages of one of a site's spaces. ``locale``: the language of the interface.
     ``language``: the language of the text. ``theme``: the selected theme; by default, the system's."""
 
     customization: Customization

@@ -17,7 +17,7 @@ FEED_ENDING = ".xml"
 
 
 def view_tags(visit: SpaceVisit, page: Page) -> tuple[TagView, ...]:
-    """Return the tags of a page in the order of its front matter."""
+    """Return a page's tags in the order of its front matter."""
     return tuple(view_tag(visit, slug) for slug in by_slug(page.tags))
 
 

@@ -375,8 +375,8 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 
 class CoverView(Struct, frozen=True, kw_only=True):
-    """Cover image of a page. ``hero``: whether it spans the whole width; otherwise it is as wide as the text.
-    The height is in pixels. ``focus``: the vertical position of the image in percent."""
+    """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide
+    as the text. The height is in pixels. ``focus``: the vertical position of the image in percent."""
 
     light: Asset
     dark: Asset | None = None

@@ -1,6 +1,6 @@
 """Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
 
-Access is decided like in the reader, with the same visits, which are created from a different request."""
+Access is decided as in the reader, with the same visits, which are created from a different request."""
 
 from __future__ import annotations
 

@@ -129,8 +129,8 @@ class SiteVisit(Struct, frozen=True):
 
 
 class SpaceVisit(Struct, frozen=True):
-    """Visit to one space of a site. ``base``: the path at which the space starts, escaped. ``site_spaces``:
-    its sibling variants."""
+    """Visit to one space of a site. ``base``: the escaped path where the space starts. ``site_spaces``: its
+    sibling variants."""
 
     visit: SiteVisit
     site_space: SiteSpaceRow

@@ -36,8 +36,8 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
-    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest
-    that names the invalid property."""
+    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest,
+    naming the invalid property."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:

@@ -44,7 +44,7 @@ def frames_of(context: Context, name: str, manifest: Manifest) -> Frames:
 
 
 def find_frames(tx: Transaction, context: Context, name: str) -> Frames:
-    """Return the frame sources of the current version of the integration ``name``."""
+    """Return the frame sources for the current version of the integration ``name``."""
     row = store.find_integration(tx, name)
     return frames_of(context, name, row.manifest if row is not None else Manifest())
 

@@ -194,8 +194,7 @@ def find_subject_at(tx: Transaction, path: list[str]) -> tuple[Subject, list[str
     """Return the most specific installation that a path points to, and the rest of the path, which starts
     with the integration's name.
 
-    Raises NotFound.
-    """
+    Raises NotFound if there is none."""
     name, *path = path
     if path[:1] != ["installations"]:
         integration = store.find_integration(tx, name)

@@ -235,7 +235,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
 
 
 def _check_defaults(configurations: Configurations | object) -> None:
-    """Check that required properties are declared. Raises BadRequest."""
+    """Check that required properties are declared. Raises BadRequest if one isn't."""
     if not isinstance(configurations, Configurations):
         return
     for place in ("account", "space", "site"):

@@ -35,7 +35,7 @@ from .invoking import Subject
 from .store import IntegrationRow, Kind
 
 _LONGEST = 1024 * 1024
-"""Maximum number of characters of a decompressed request."""
+"""Maximum number of characters in a decompressed request."""
 _SHORTEST, _USUAL, _MOST = 60, 300, 86_400
 """Seconds for which an output is cached for readers: minimum, default, and maximum."""
 _MAX_AGE = re.compile(r"\bmax-age=(\d{1,9})\b")

@@ -236,7 +236,7 @@ def list_integrations_at(
 
 
 def computes(tx: Transaction, organization_id: str) -> bool:
-    """Return whether an active integration of the organization computes content."""
+    """Return whether any of the organization's active integrations computes content."""
     found = tx.one(
         f"""SELECT 1 FROM {_INSTALLED} WHERE n.organization_id = :org AND n.status = 'active'
               AND i.has_content_sources = 1 LIMIT 1""",

@@ -24,7 +24,8 @@ MAX_WEBHOOKS = 50
 
 
 def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
-    """Return a webhook. ``lock``: whether to lock the row until the transaction ends. Raises NotFound."""
+    """Return a webhook. ``lock``: whether to lock the row until the transaction ends. Raises NotFound if
+    there is none."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
         raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
@@ -73,7 +74,8 @@ def create(
 
 
 def update(tx: Transaction, org: OrgAccess, webhook_id: str, given: Mapping[str, Any]) -> WebhookRow:
-    """Update the given fields: url, description, events, or active. Raises NotFound."""
+    """Update the given fields: url, description, events, or active. Raises NotFound if there is no such
+    webhook."""
     before = get_webhook(tx, org, webhook_id, lock=True)
     values = dict(given)
     if "events" in values:

@@ -1,7 +1,7 @@
 """Sync branches of a repository with change requests in its space.
 
 An open pull request, or a branch whose name matches a pattern, becomes a change request with the same
-changes. Commits pushed to it are merged into the change request like in a sync: the previous state of the
+changes. Commits pushed to it are merged into the change request as in a sync: the previous state of the
 branch is the base, and the change request is "ours". That state is read from the branch's last commit, so
 Octavo stores only the change request.
 

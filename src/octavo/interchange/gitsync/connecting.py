@@ -453,8 +453,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
     """Import or export a repository that the caller specifies, as integrations do. Each later request syncs
-    the space with the repository again. Raises BadRequest for invalid settings, and Conflict if the space or
-    folder is already synced."""
+    the space with the repository again. Raises BadRequest for invalid settings, and Conflict if the space is
+    synced with another repository or the folder is already synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")

@@ -282,7 +282,9 @@ def prepare_update(
             draft.provider, origin, Credential("token", wanted.token), _fetcher(context)
         )
     elif wanted.origin not in (None, _origin_of(draft)):
-        raise BadRequest("providerConfiguration.accessToken: required with another server")
+        raise BadRequest(
+            "providerConfiguration.accessToken: required when you change the Git provider's server"
+        )
     else:
         account = account_of(context, installation, draft.provider)
     if number is not None:

@@ -216,8 +216,8 @@ class LargeFiles:
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
 
     def send(self, contents: Mapping[str, Callable[[], bytes]], sizes: Mapping[str, int]) -> dict[str, str]:
-        """Upload the bytes that the server lacks, by SHA-256 hash. Return the reasons for failures, also by
-        hash. Raises Stopped if the server may accept them later."""
+        """Upload the bytes that the server lacks, by SHA-256 hash. Return the reasons for failures by hash.
+        Raises Stopped if the server may accept them later."""
 
         def give(pointer: Pointer, actions: Mapping[str, _Action]) -> None:
             if "upload" not in actions:

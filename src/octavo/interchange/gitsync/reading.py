@@ -401,7 +401,7 @@ class _Structure:
         return found
 
     def _match_ids(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
-        """Return the ids of the pages of a plan, in its order. ``moved``: the result of ``_moves``."""
+        """Return the ids of a plan's pages, in order. ``moved``: the result of ``_moves``."""
         reads: list[Any] = []
         for place, planned in enumerate(side.plan.pages):
             path, body = planned.file_path, None

@@ -38,8 +38,8 @@ _MOST_PACKS = 60
 """Number of fetches after which the copy is recreated, because each fetch leaves a pack behind."""
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
-"""Maximum number of files and folders to read from a commit, as in every import, because a few trees can
-refer to billions of files."""
+"""Maximum number of files and folders to read from a commit, because a few trees can refer to billions of
+files. The limit is the same as for imports."""
 
 
 class RepositoryBusy(Exception):
@@ -196,8 +196,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``. Only near ones are needed, because walks end early
-        there."""
+        """Return the known ancestors of ``base``. Only near ones are needed, because history walks stop at
+        them."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:

@@ -110,7 +110,7 @@ class Vendor(SSHVendor):
         if self._host_key is not None and shown != self._host_key:
             raise Stopped(
                 Reason.HOST_KEY,
-                f"{host} has a different host key ({_fingerprint(key)}) than at the first connection. "
+                f"{host} has a different host key ({_fingerprint(key)}) than during the first connection. "
                 "Check it with the server's owner, then trust the new key.",
             )
         self.seen = shown

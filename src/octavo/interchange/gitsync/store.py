@@ -1,5 +1,5 @@
-"""Database access for synced spaces, collections, and sites, and for their sync runs. Rows are returned as
-frozen records."""
+"""Read and write synced spaces, collections, and sites, and their sync runs, in the database. Rows are
+returned as frozen records."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ class Sync(SyncRun[SyncRow]):
             if not self.is_as_seen(copy, head):
                 raise Stopped(
                     Reason.REWRITTEN,
-                    "The branch changed again after the decision. Choose a side again.",
+                    "The branch changed again after you chose a side. Choose again.",
                 )
             self._export_all(copy, head)
             return

@@ -415,7 +415,7 @@ def present_site_state(row: ProjectRow) -> GitSyncState:
 
 
 def present_operation(run: SyncRunRow) -> GitOperation:
-    """Present a sync as an operation in the direction of most of its changes."""
+    """Present a sync as an operation whose direction is that of most of its changes."""
     done = {"running": "running", "failed": "failure", "stopped": "failure"}.get(run.status, "success")
     return GitOperation(
         state=done,  # type: ignore[arg-type]

@@ -368,7 +368,7 @@ class _Gathering:
             return
         text = self.files.text(path)
         if text is None:
-            # The file keeps its own name, which shows what is wrong.
+            # The file keeps its own name, which helps people find the problem.
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
             return
         head = self.files.head(path)

@@ -13,7 +13,7 @@ DEFINED_IN = ("tags.yml", "tags.yaml")
 
 
 class PageTags:
-    """Tags of the pages of one source. ``verbatim``: whether its pages already refer to them by slug."""
+    """Tags of one source's pages. ``verbatim``: whether its pages already refer to them by slug."""
 
     def __init__(self, verbatim: bool, defined: str | None) -> None:
         self._verbatim = verbatim

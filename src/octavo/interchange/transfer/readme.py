@@ -91,8 +91,8 @@ class ReadMe:
         return Project(subdomain or name, name, tuple(site for site in sites if site))
 
     def versions(self) -> list[str]:
-        """Return the versions of the project, the default version first. Raises SourceError if the API can't
-        be read."""
+        """Return the versions of the project, starting with the default version. Raises SourceError if the
+        API can't be read."""
         if self.is_first:
             found = _objects(self.api.answer("/version"))
             found.sort(key=lambda one: one.get("is_stable") is not True)

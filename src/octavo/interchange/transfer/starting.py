@@ -121,7 +121,7 @@ def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
         raise BadRequest("update: must be a completed import run.")
     if wanted.into.page is not None:
         raise BadRequest(
-            "target.page: can't be used with `update`, because its pages keep their location. Omit the page."
+            "target.page: can't be used with `update`, because updated pages keep their location. Omit `page`."
         )
     return run.origin or run.id
 

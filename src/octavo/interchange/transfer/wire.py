@@ -64,7 +64,7 @@ class ApiSource(Struct, tag="api"):
 
 
 class CheckImportSource(Struct):
-    """Source to check. ``service``, ``url``, ``user``, and ``token``: like in the source of a run. Nothing is
+    """Source to check. ``service``, ``url``, ``user``, and ``token``: see ``ApiSource``. Nothing is
     stored."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]

@@ -328,8 +328,8 @@ class Database:
         """Return a number that increases with each commit by any process; None if it can't be known right
         now.
 
-        All threads see the same numbers. Inside an open read, it is the number with which its snapshot
-        started, so values computed there can be cached under it.
+        All threads see the same numbers. Inside an open read, it is the number that its snapshot started with, so
+        values computed there can be cached under it.
         """
         raise NotImplementedError
 
@@ -504,8 +504,8 @@ class SqliteDatabase(Database):
         return self._damaged
 
     def _is_gone(self) -> bool:
-        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that at the end of
-        the process."""
+        """Return whether the file was deleted or replaced. SQLite would still write to it, and lose that data at the
+        end of the process."""
         try:
             return not os.path.samestat(os.stat(self._path), self._file)
         except OSError:

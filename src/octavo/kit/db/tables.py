@@ -168,7 +168,7 @@ def member(name: str, **when: tuple[str, ...]) -> Column:
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a row of one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column with the id of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 

@@ -106,7 +106,9 @@ class Exchange:
         if len(framing) > 1 or any(
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):
-            raise BadRequest("The body must have exactly one Content-Length, or Transfer-Encoding: chunked.")
+            raise BadRequest(
+                "The request must have exactly one Content-Length header, or use Transfer-Encoding: chunked."
+            )
 
     async def read(self) -> tuple[bytes, bool]:
         """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for a body

@@ -341,7 +341,7 @@ def _is_anything_overdue(tx: Transaction) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Make scheduled jobs ready when their time has come, as well as those of workers that crashed; park them
+    """Make scheduled jobs ready when they are due, as well as those of workers that crashed; park them
     after their last attempt."""
     moment = now()
     tx.run(

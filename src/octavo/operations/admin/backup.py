@@ -242,7 +242,7 @@ def _opened(source: Path) -> zipfile.ZipFile:
     except OSError as error:
         raise BadRequest(f"{source}: {error.strerror or error}") from None
     except _UNREADABLE:
-        raise BadRequest(f"{source}: not a backup of Octavo, or damaged or cut off") from None
+        raise BadRequest(f"{source}: not an Octavo backup, or the file is damaged or truncated") from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:

@@ -112,7 +112,7 @@ def import_as_site_or_space(
                 context, source, where, space_id, known, title, publish, None, progress, whole
             )
         if title is not None and not source.parts:
-            raise BadRequest(f"title: not allowed, because {DOCS_PATH} has the titles of its spaces")
+            raise BadRequest(f"title: not allowed, because {DOCS_PATH} already sets the titles of the spaces")
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
@@ -148,8 +148,8 @@ def import_as_site_or_space(
 
 
 def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an administrator of the organization. Return
-    the URLs that could not be redirected."""
+    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the URLs that
+    could not be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)

@@ -37,8 +37,7 @@ def _rows(named: Named) -> type[Connected]:
 
 
 def describe_sync(context: Context, named: Named) -> dict[str, object]:
-    """Return the state of the sync of a space, or of a collection or site with its ``spaces``. Raises
-    NotFound."""
+    """Return the sync state of a space, or of a collection or site with its ``spaces``. Raises NotFound."""
     row = _find(context, named)
     said = {
         named.kind: row.owner_id,

@@ -50,7 +50,7 @@ Progress = Callable[[int, int], None]
 
 
 class WrittenFile(Struct, frozen=True):
-    """File that was written: the SHA-256 and number of its bytes."""
+    """Written file: its SHA-256 hash, and its size in bytes."""
 
     hash: str
     size: int

@@ -26,7 +26,7 @@ class OrganizationRow(Struct, frozen=True):
 
 class PersonRow(Struct, frozen=True):
     """Person on this server. ``last_seen_at``: the time of their last activity in any organization.
-    ``is_first``: whether the first start created the account."""
+    ``is_first``: whether the account was created when the server first started."""
 
     user: UserRow
     verified: bool

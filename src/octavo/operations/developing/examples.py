@@ -35,7 +35,7 @@ def builtin_folder() -> Path:
 
 
 def list_builtin() -> list[str]:
-    """Return the names of the built-in integrations, sorted."""
+    """Return the sorted names of the built-in integrations."""
     found = [path.parent.name for path in builtin_folder().glob(f"*/{FILE}")]
     return sorted(name for name in found if name != _STARTER)
 

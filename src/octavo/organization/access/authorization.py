@@ -188,7 +188,7 @@ def require_actor(call: Call) -> Actor:
 
 
 def actor_or_stranger(call: Call) -> Actor | Stranger:
-    """Return the actor to record in the audit log for a public operation; visitors count as strangers."""
+    """Return the actor to record in the audit log for a public operation; visitors are recorded as anonymous."""
     match call.authenticated:
         case Person() | Script() as actor:
             return actor
@@ -524,8 +524,8 @@ def find_kept_space_access(
 
 
 def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
-    """Return the access of another person to a space that the caller administers, to show the caller what that person
-    sees there. Raises NotFound unless the person can see the space."""
+    """Return another person's access to a space that the caller administers, to show the caller what that
+    person can see in it. Raises NotFound unless the person can see the space."""
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:
@@ -537,8 +537,8 @@ def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> Spa
 
 
 class OtherMember(Struct, frozen=True):
-    """Another member of an organization that the caller entered. It describes what they can see, and is not a
-    proof: it permits no action."""
+    """Another member of an organization that the caller entered. It describes what the member can see. It
+    isn't a proof, so it doesn't permit any action."""
 
     organization_id: str
     user_id: str

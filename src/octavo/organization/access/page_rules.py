@@ -1,11 +1,10 @@
 """Rules that restrict a page to certain people, and the level that they give a person. Does no I/O.
 
-A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in
-the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict anything. A rule also
-applies to everything below its page, where other rules can narrow access but not widen it. Administrators of the space
-are never restricted. Sites show a restricted page if all of its rules have the entry ``sites``, which
-gives no person access to the page.
-"""
+A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
+in the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict
+anything. A rule also applies to everything below its page, where other rules can narrow access but not widen
+it. Administrators of the space are never restricted. Sites show a restricted page if all of its rules have
+the ``sites`` entry, which doesn't give anyone access to the page itself."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError.
+    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError for an invalid entry.
 
     >>> read_entry("team:T1:edit")
     RuleEntry(subject='team', id='T1', level='edit')
@@ -61,7 +60,7 @@ def read_entry(text: str) -> RuleEntry | None:
 
 
 def is_published(rules: Iterable[Rule]) -> bool:
-    """Return whether sites show a page to which these rules apply."""
+    """Return whether sites show a page that these rules apply to."""
     return all(not rule or SITES in rule for rule in rules)
 
 

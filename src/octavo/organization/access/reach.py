@@ -99,7 +99,7 @@ def require_person(actor: Actor) -> Person:
         case Person():
             return actor
         case Script():
-            raise Forbidden("An integration's script can't do this. Use a person's token.")
+            raise Forbidden("Integration scripts can't do this. Use a personal token.")
         case _:
             assert_never(actor)
 

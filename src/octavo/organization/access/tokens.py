@@ -365,7 +365,7 @@ def cookie_name(context: Context) -> str:
 
 
 def cookie(call: Call, name: str | None = None) -> str | None:
-    """Return the value of a cookie of the request, by default the session cookie."""
+    """Return the value of a cookie in the request; by default, the session cookie."""
     wanted = name or cookie_name(call.context)
     for part in call.headers.get(b"cookie", b"").decode("latin-1").split(";"):
         key, _, value = part.strip().partition("=")

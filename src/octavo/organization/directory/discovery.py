@@ -28,7 +28,7 @@ def listing(resources: list[Resource]) -> Resource:
 
 
 def get(resources: list[Resource], id: str) -> Resource:
-    """Return the resource with this ID. Raises NotFound."""
+    """Return the resource with this ID. Raises NotFound if there is none."""
     for resource in resources:
         if resource["id"] == id:
             return resource

@@ -206,7 +206,7 @@ def start_registration(tx: Transaction, context: Context, user: UserRow) -> tupl
 
 
 class ProvedPasskey(Struct, frozen=True):
-    """Verified passkey that has not been saved yet."""
+    """Verified passkey that hasn't been saved yet."""
 
     id: str
     credential: str

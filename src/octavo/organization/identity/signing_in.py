@@ -233,8 +233,8 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
     email = email.strip().lower()
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))
-        # Over the limit, no link is sent but the request succeeds, because the links that were sent are still
-        # valid.
+        # If the limit is exceeded, no link is sent, but the request succeeds, because the links that were
+        # already sent are still valid.
         if attempts.record(tx, attempts.account_counter("link", email, _LINKS)):
             jobs.enqueue(tx, "mailSignInLink", email=email)
 

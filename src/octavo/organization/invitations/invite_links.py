@@ -76,7 +76,7 @@ def create(
     _require_own(place, role)
     secret = secrets.token_urlsafe(24)
     link = store.insert_link(tx, context.sealer, org.organization_id, target, role, org.user_id, secret)
-    # Readers of the audit log must not be able to join with the link, so its secret is not recorded.
+    # Readers of the audit log must not be able to join with the link, so its secret isn't recorded.
     audit(tx, org.actor, "invite-link.created", org.organization_id, target, after={"role": role})
     return link
 

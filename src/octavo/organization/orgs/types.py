@@ -39,7 +39,8 @@ _NAMING_USERS = ("require_specific_reviewers", "require_one_of_specific_reviewer
 class MergeRule(Struct, omit_defaults=True):
     """Merge rule. ``users``: the people, for rules that name reviewers and for `allow_bypass`.
     ``expression``: the expression, for `custom`. ``message``: a message to show to people if the expression
-    is false. ``level``: the lowest level of style rules that count, for `require_style_guide`; by default `error`."""
+    is false. ``level``: the minimum level of style rules to enforce, for `require_style_guide`; by default,
+    `error`."""
 
     rule: RuleName
     users: Annotated[list[str], Meta(max_length=100)] | UnsetType = UNSET

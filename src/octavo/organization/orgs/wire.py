@@ -77,8 +77,7 @@ class DnsRecord(Struct):
 
 
 class EmailDomain(Struct, rename="camel"):
-    """Email domain. Once it is verified, people can use it to join. ``proof``: the method by which it was
-    verified."""
+    """Email domain. Once it is verified, people can use it to join. ``proof``: how it was verified."""
 
     domain: str
     verified: bool

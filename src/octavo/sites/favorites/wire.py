@@ -51,7 +51,7 @@ class AddFavorite(Struct):
         if (self.space is UNSET) == (self.site is UNSET):
             raise ValueError("space: provide either a space or a site")
         if self.page is not UNSET and self.space is UNSET:
-            raise ValueError("page: requires the space of the page")
+            raise ValueError("page: requires `space`, the space that contains the page")
 
 
 class MoveFavorite(Struct):

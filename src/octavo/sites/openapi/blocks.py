@@ -21,7 +21,7 @@ _PLAIN = re.compile(
 )
 """Text that is the same in Markdown, like most parameter descriptions."""
 _KEPT_TEXT = 1_000
-"""Maximum number of characters of a description to cache for all pages, because schema descriptions appear on
+"""Maximum number of characters in a description to cache for all pages, because schema descriptions appear on
 many pages."""
 Nodes = list[Text | Inline]
 

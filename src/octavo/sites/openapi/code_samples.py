@@ -92,7 +92,7 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Maximum number of characters of a sample's body, and of each value in it."""
+"""Maximum number of characters in a sample's body, and of each value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 

@@ -117,7 +117,7 @@ class DescribedOperation(Struct, frozen=True):
 
 
 _TITLE = 80
-"""Maximum number of characters of a title."""
+"""Maximum number of characters in a title."""
 _MARKED = re.compile(r"\[([^\[\]]*)\]\([^()\s]*\)|(`|\*\*|__)(.+?)\2")
 
 

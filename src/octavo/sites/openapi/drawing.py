@@ -379,7 +379,7 @@ def _flows(scheme: Data, words: ReferenceWords) -> list[Block]:
 
 
 def _scopes(scheme: Data) -> dict[str, str]:
-    """Return the scopes of all flows of a scheme, with their descriptions."""
+    """Return the scopes of all of a scheme's flows, with their descriptions."""
     flows = object_of(scheme.get("flows")).values()
     return {
         name: " ".join(text_of(about).split())

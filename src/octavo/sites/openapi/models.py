@@ -23,12 +23,12 @@ COLUMNS = ("model", "about", "fields", "users")
 """Columns of a table of models, which the reader recognizes the table by."""
 _ON_A_PAGE = 150
 _ABOUT = 110
-"""Maximum number of characters of a row's description. ``_ON_A_PAGE``: the maximum number of rows per
+"""Maximum number of characters in a row's description. ``_ON_A_PAGE``: the maximum number of rows per
 page."""
 _USERS = 200
 """Maximum number of uses to list per model, for each kind of use."""
 _EXAMPLE = 20_000
-"""Maximum number of characters of a model's example."""
+"""Maximum number of characters in a model's example."""
 _NAMED = 20_000
 """Maximum number of searchable fields of all models."""
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")

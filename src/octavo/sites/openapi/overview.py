@@ -17,7 +17,7 @@ _OPEN = 80
 _MOST = 1_000
 """Maximum number of tags to list; the rest are only counted."""
 _ABOUT = 140
-"""Maximum number of characters of a tag's description."""
+"""Maximum number of characters in a tag's description."""
 
 
 def draw_tags(

@@ -47,7 +47,7 @@ def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """Return a version by its id; None returns the newest one. Raises NotFound."""
+    """Return a version by its id; None returns the newest one. Raises NotFound if there is none."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:
@@ -57,7 +57,8 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """Create a specification. Raises BadRequest for an invalid slug or source, or if there are too many."""
+    """Create a specification. Raises BadRequest for an invalid or existing slug, an invalid source, or too
+    many specifications."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
             f"slug: there is already an API specification {slug!r}; use PUT to set its "

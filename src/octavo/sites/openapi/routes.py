@@ -162,7 +162,7 @@ def get_version(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
     errors=(404,),
 )
 def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str) -> wire.SpecContent:
-    """Get the files of a version of an API specification."""
+    """Get the files in a version of an API specification."""
     with call.db.read() as tx:
         spec = publishing.get_spec(tx, specs.organization_id, spec_slug)
         row = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)

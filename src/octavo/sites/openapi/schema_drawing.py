@@ -20,25 +20,25 @@ from .description import ApiDescription, Data, list_of, object_of, text_of
 _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
-"""Maximum number of properties rendered for one operation or schema; the second number is for a page with many
+"""Maximum number of properties to render per operation or schema; the second number is for pages with many
 operations. The rest are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Number of fields rendered for the operations of one page before nested content is omitted unless all fields
-are requested, outer levels first. Fields of the first level are always rendered."""
+"""Number of fields to render for the operations on one page, outer levels first. Beyond it, nested content is
+omitted unless all fields are requested. Fields at the first level are always rendered."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
-"""Maximum number of characters of an example; the second number is for a page with many operations."""
+"""Maximum number of characters in an example; the second number is for pages with many operations."""
 _EXAMPLES_OF_PAGE = 50_000
-"""Maximum total number of characters of the examples of all operations of one page."""
+"""Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters of a field's anchor; deeper fields have none."""
+"""Maximum number of characters in a field's anchor; deeper fields have none."""
 _UNFOLDED = 5
-"""Maximum number of nested fields shown without unfolding."""
+"""Maximum number of nested fields to show without expanding."""
 _VALUES = 200
-"""Maximum number of possible values of a field that are rendered."""
+"""Maximum number of a field's possible values to render."""
 _LIMITS = (
     ("default", "default"),
     ("const", "const"),
@@ -53,7 +53,7 @@ _LIMITS = (
     ("maxItems", "max_items"),
     ("pattern", "pattern"),
 )
-"""Keywords about a schema's values, and their labels."""
+"""Keywords for constraints on a schema's values, with their labels."""
 _KEYWORDS = (
     "uniqueItems",
     "minContains",
@@ -66,11 +66,12 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""Keywords shown under their own names: few specifications use them, and readers of those know them."""
+"""Keywords shown under their own names, because few specifications use them and readers of those know
+them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
-"""Keywords that say something about a schema's values; a schema without any of them allows all values."""
+"""Keywords that constrain a schema's values; a schema without any of them allows all values."""
 _INNER = (
     "contains",
     "propertyNames",
@@ -98,19 +99,19 @@ _HOLDING = (
 _PROMISED = 20
 """Maximum number of schemas examined to find out whether the variants of a field have content."""
 _LINKED_WITHIN = 3
-"""Maximum number of levels of lists and variants within which a type is shown as links."""
+"""Maximum number of levels of lists and variants up to which a type is shown as links."""
 _FEW_KINDS = 4
-"""Maximum number of variants of a type that are named."""
+"""Maximum number of variants of a type to list by name."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of the schemas of one specification. ``many``: whether the page has many operations, so that
-    each is shown in less detail. ``linked``: the schemas with their own heading on the page, or with their
-    own page under ``schemas_at``, whose content is shown only there. ``spec``: the page's name for the
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
+    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own
+    page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
     specification, used when trying out an operation. ``together``: the number of operations that share a page
     for people. ``brief``: whether the page also has other content, so that only required parts of a request
-    are unfolded. ``whole``: whether to render all nested fields, regardless of their number; otherwise some
+    are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise some
     are replaced by a link to the page with all of them."""
 
     def __init__(
@@ -139,35 +140,36 @@ class SchemaRenderer:
         self._many = many
         self._told: set[str] = set()
         self._schemes: set[str] = set()
-        """Ways to authenticate that are already described on the page."""
+        """Authentication methods that are already described on the page."""
         self._left_out = ""
-        """Keyword of properties that are currently omitted."""
+        """Keyword that marks the properties currently being omitted."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """Ids of folds on the page, by the reference to the schema that they show completely, and the omitted
-        parts."""
+        """Ids of expandable sections on the page, by the reference to the schema that they show completely
+        and by the omitted parts."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """Ids of folds that are shown only with all fields, by the reference to their schema."""
+        """Ids of expandable sections that are shown only if all fields are requested, by the reference to
+        their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
-        """Number of fields to render before nested content is postponed; None if nothing is postponed."""
+        """Number of fields to render before postponing nested content; None if nothing is postponed."""
         self._waiting: list[_Postponed] = []
         self._waited = 0
         self._looked = 0
         self._nulls: dict[str, bool] = {}
-        """Whether a schema allows only null, by the reference to it."""
+        """Whether each schema allows only null, by the reference to it."""
         self._fills = False
         self._at: list[str] = []
         """Names of the part being rendered, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
-        """Fields of the page with an anchor. On a page with many operations there would be too many, so no
-        field has one."""
+        """Fields on the page that have an anchor. On a page with many operations, there would be too many, so
+        no field has one."""
         self._received = False
-        """Whether the reader receives the part being rendered, as with a webhook, instead of sending it."""
+        """Whether the reader receives the part being rendered, like a webhook, instead of sending it."""
         self._left = self._most
         self._cut = 0
-        """Number of omissions for lack of space."""
+        """Number of items omitted for lack of space."""
 
     def _label(self, word: str, *marks: str, name: str = "") -> Text | Inline:
         """Return a label (``BlockLabels``) in the language of the site. ``name``: a value for its
@@ -185,15 +187,15 @@ class SchemaRenderer:
         del self._at[len(self._at) - len(names) :]
 
     def _part_heading(self, word: str, *beside: Text | Inline, inner: bool = False) -> Block:
-        """Return the heading of a part of an operation. ``inner``: whether it is a part of one of its
-        responses."""
+        """Return the heading of a part of an operation. ``inner``: whether it is a part of one of the
+        operation's responses."""
         if not self._folded:
             return draw_paragraph(self._label(word, "bold"), *beside)
         named = {} if inner else {"part": word, **self._anchor_data(word)}
         return Block("openapi-part", named, [self._label(word, "bold"), *beside])
 
     def _anchor_data(self, *names: str, below: int = 0) -> Data:
-        """Return the anchor of a part of an operation, and its depth in the outline."""
+        """Return the anchor of a part of an operation, and the part's depth in the outline."""
         return {"id": ".".join((*self._at, *names)), "level": (3 if self._at else 2) + below}
 
     def _reserve(self, count: int) -> int:
@@ -222,8 +224,8 @@ class SchemaRenderer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to all its parts; None if a part has no link. This is called at
-        each level, so it looks ahead only a few levels."""
+        """Return a schema's type as links to all its parts; None if a part has no link. Because it is called
+        at each level, it looks ahead only a few levels."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -255,8 +257,8 @@ class SchemaRenderer:
         return {"kind": "anchor", "anchor": anchor} if anchor else None
 
     def _fold(self, title: Nodes, value: object, inside: list[Block], *, whole: bool) -> Block:
-        """Return a fold with the content of a schema. On a page with many operations, most schemas are
-        repeated: once shown completely, a schema is linked to."""
+        """Return an expandable section with the content of a schema. On a page with many operations, most
+        schemas are repeated, so once a schema has been shown completely, link to it."""
         shown = _count(inside)
         folded = draw_expandable(title, inside, is_open=0 < shown <= _UNFOLDED, kind="openapi-fold")
         name = self._description.name_of(value)
@@ -283,17 +285,18 @@ class SchemaRenderer:
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Assign an id to the fold of a named schema, so that later occurrences link to it."""
+        """Assign an id to the expandable section of a named schema, so that later occurrences can link to
+        it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
-        # Folds have the same ids with and without all fields.
+        # Expandable sections have the same ids with and without all fields.
         name = f"{said} {self._spec} {self._description.name_of(value)}"
         id = free_name(slug(name), self._fold_ids.__contains__)
         folded.data["id"] = at[value["$ref"], self._left_out] = id
         self._fold_ids.add(id)
 
     def _predict_title(self, name: str, value: object, above: tuple[str, ...], deep: int = 0) -> Nodes | None:
-        """Return the future title of a schema's fold without rendering its content; None if the content is a
-        single line."""
+        """Return the future title of a schema's expandable section, without rendering its content; None if
+        the content is a single line."""
         if self._is_line(value, above, deep):
             return None
         schema = self._description.merge(value)
@@ -311,7 +314,7 @@ class SchemaRenderer:
         return self._predict_title(name, schema["items"], above, deep + 1) if "items" in schema else None
 
     def _has_nested(self, value: object, above: tuple[str, ...], deep: int) -> bool:
-        """Return whether a schema has content to fold, without examining all of it; return True if that takes
+        """Return whether a schema has content to collapse, without examining all of it; True if that takes
         too long."""
         self._looked += 1
         if self._looked > _PROMISED:
@@ -347,8 +350,8 @@ class SchemaRenderer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return the number of fields of a schema that are shown here, and whether it allows additional fields with any
-        name."""
+        """Return the number of a schema's fields that are shown here, and whether the schema allows
+        additional fields with any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
             for inner in object_of(schema.get("properties")).values()
@@ -384,7 +387,7 @@ class SchemaRenderer:
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """Return the number of fields inside if there is nothing else, and otherwise the field's name."""
+        """Return the number of fields inside if there is nothing else; otherwise, the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._label("fields", name=str(count))]
@@ -396,8 +399,8 @@ class SchemaRenderer:
 
     @staticmethod
     def _fold_context(name: str, title: Nodes) -> Data:
-        """Return the context of a fold for screen readers, which read its title without the content above it;
-        empty if the title includes the context."""
+        """Return the context of an expandable section for screen readers, which read its title without the
+        content above it; empty if the title includes the context."""
         says = any(node.data.get("word") == "inside" for node in title if isinstance(node, Inline))
         return {"of": name} if name and not says else {}
 
@@ -420,7 +423,7 @@ class SchemaRenderer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Return the variants in a few words; empty if that is too long."""
+        """Summarize the variants; return nothing if the summary is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -430,7 +433,7 @@ class SchemaRenderer:
         return list(found) if len(found) <= _FEW_KINDS and "" not in found else []
 
     def _limits(self, schema: Data) -> list[Block]:
-        """Return the constraints of a value other than its type."""
+        """Return the constraints on a value other than its type."""
         if _OF_VALUES.isdisjoint(schema):
             return []
         found: list[Block] = []
@@ -449,7 +452,7 @@ class SchemaRenderer:
 
         values = list_of(schema.get("enum"))
         about = object_of(schema.get("x-enumDescriptions"))
-        # If its values are listed, the default is marked there.
+        # If the values are listed, the default is marked in the list.
         marked = schema.get("default") if self._folded and not about else None
         is_marked = isinstance(marked, str) and marked in values[:_VALUES]
         for key, word in _LIMITS:
@@ -461,7 +464,7 @@ class SchemaRenderer:
             say("default", schema["default"])
         for key in _KEYWORDS:
             given = schema.get(key)
-            # Schemas are rendered elsewhere, and the default value of a keyword adds nothing.
+            # Schemas are rendered separately, and the default value of a keyword doesn't add anything.
             is_schema = key.startswith("unevaluated") and given is not False
             if given is not None and not is_schema and (key, given) != ("uniqueItems", False):
                 say(key, given)
@@ -496,8 +499,7 @@ class SchemaRenderer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line that says how many items are omitted and where to find them; empty for 0. ``cut``:
-        the number of omitted characters."""
+        """Return a line that tells how many items are omitted and where to find them; empty for 0."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -510,7 +512,7 @@ class SchemaRenderer:
             self._cut += 1
             return self._not_shown(self._description.merge(value))
         if name and not self._folded:
-            # Text is read from top to bottom, so each schema is described only once.
+            # Plain text is read from top to bottom, so each schema is described only once.
             if name in self._told:
                 return [draw_paragraph(draw_text("As described above."))]
             self._told.add(name)
@@ -562,8 +564,8 @@ class SchemaRenderer:
         return blocks
 
     def _less_common(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
-        """Return the schemas of less common keywords, each labeled with its subject: a pattern, an index, or the
-        keyword."""
+        """Return the schemas in less common keywords, each labeled with its subject: a pattern, an index, or
+        the keyword."""
         inner = [
             *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
             *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
@@ -654,7 +656,7 @@ class SchemaRenderer:
         examples: Sequence[tuple[str, object]] = (),
     ) -> list[Block]:
         """Return a property or parameter: name, type, description, and content. ``examples``: the examples
-        outside its schema, each with its description."""
+        outside the schema, each with its description."""
         schema = self._description.follow(value)
         head: Nodes = [
             draw_text(name, "code") if name else self._label("other_key", "italic"),
@@ -698,7 +700,7 @@ class SchemaRenderer:
                 return [*blocks, waits]
             inside = self.schema(value, above)
         if len(inside) == 1 and inside[0].type == "paragraph":
-            # A single line, such as "same as above", is shorter than a fold.
+            # A single line, such as "same as above", is shorter than an expandable section.
             blocks += inside
         elif inside and self._folded:
             shown = value if self._description.name_of(value) else items
@@ -732,8 +734,8 @@ class SchemaRenderer:
         return [Block("openapi-fields", {}, [*listed])] if listed else []
 
     def _fold_optional(self, fields: list[list[Block]], required: list[bool]) -> list[Block]:
-        """Render fields like ``_fields``, with the optional ones folded. A single optional field is shown,
-        because a fold takes as much space."""
+        """Render fields like ``_fields``, with optional ones collapsed. A single optional field is shown,
+        because an expandable section would take up as much space."""
         optional = [each for each, wanted in zip(fields, required, strict=False) if not wanted]
         if not self._brief or len(optional) < 2:
             return self._fields(fields)
@@ -761,7 +763,7 @@ def _on_one_line(value: object) -> str:
 
 
 def _count(inside: list[Block]) -> int:
-    """Return the number of fields if there is nothing else except text about them; otherwise 0."""
+    """Return the number of fields if there is nothing else except text about them; otherwise, 0."""
     fields = [block for block in inside if block.type == "openapi-fields"]
     is_all = len(fields) == 1 and all(block.type in ("openapi-fields", "paragraph") for block in inside)
     return len(fields[0].nodes) if is_all else 0

@@ -1,4 +1,5 @@
-"""Requests sent on behalf of visitors to servers of a specification. They are limited and never stored."""
+"""Send requests on behalf of visitors to the servers in a specification. Requests are limited and never
+stored."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from .trying import PreparedRequest
 
 _LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
 """A redirect is returned like any other response, because its target may be a server that the specification
-doesn't name."""
+doesn't list."""
 
 
 class Sent(Struct):
-    """Response of a server. ``body``: the body, in base64 in JSON. ``milliseconds``: the duration."""
+    """Server response. ``body``: the body; in JSON, it is in base64. ``milliseconds``: the duration."""
 
     status: int
     headers: list[tuple[str, str]]

@@ -1,4 +1,5 @@
-"""Database access for API specifications and their versions. Rows are returned as frozen records."""
+"""Read and write API specifications and their versions in the database. Rows are returned as frozen
+records."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ STATES, VISIBILITIES, ERROR_CODES = get_args(State), get_args(Visibility), get_a
 
 class SpecRow(Struct, frozen=True):
     """API specification of an organization. ``pending``: the hash of a text to process. ``generation``: the
-    number of the newest request to process it. ``errors``: the first problems found by the latest processing,
-    as JSON. ``error_count``: the number of all problems. Times are in milliseconds."""
+    number of the newest request to process it. ``errors``: the first problems found when it was last
+    processed, as JSON. ``error_count``: the total number of problems. Times are in milliseconds."""
 
     id: str
     organization_id: str
@@ -53,8 +54,8 @@ class SpecRow(Struct, frozen=True):
 
 class VersionRow(Struct, frozen=True):
     """Version of an API specification. ``digest``: the hash of all files. ``document``: the hash of the text
-    of the whole specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the size
-    of that file in bytes."""
+    of the complete specification as OpenAPI 3. ``file``: the hash of the same text as a file. ``size``: the
+    size of that file in bytes."""
 
     id: str
     spec_id: str
@@ -95,7 +96,7 @@ def find_spec_by_url(tx: Transaction, organization_id: str, url: str) -> SpecRow
 
 
 def list_specs(tx: Transaction, organization_id: str, limit: int, page: str | None) -> Slice[SpecRow]:
-    """Return the specifications by slug."""
+    """Return the specifications, sorted by slug."""
     return list_page(
         tx,
         limit,
@@ -141,7 +142,7 @@ def release_pending(tx: Transaction, spec_id: str) -> None:
 
 
 def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
-    """Return the specifications that are due for processing by a time, longest due first."""
+    """Return the specifications that are due for processing by a time, most overdue first."""
     rows = tx.all(
         f"""SELECT {_SPEC} FROM openapi_specs WHERE check_at IS NOT NULL AND check_at <= :now
             ORDER BY check_at LIMIT :limit""",
@@ -152,7 +153,7 @@ def list_due(tx: Transaction, moment: int, limit: int) -> list[SpecRow]:
 
 
 def count_outdated(tx: Transaction, since: int) -> Remainder:
-    """Count the specifications that have not been read again since a migration requested it."""
+    """Count the specifications that haven't been reread since a migration requested it."""
     return Remainder(
         tx.value(
             """SELECT count(*) FROM openapi_specs
@@ -212,7 +213,8 @@ def insert_version(
     size: int,
     bodies: Mapping[str, str],
 ) -> str:
-    """Insert a version. ``bodies``: the hashes of the files by path, the specification itself first."""
+    """Insert a version. ``bodies``: the hashes of the files by path, starting with the specification
+    itself."""
     version_id = ids.new_id()
     last = tx.value("SELECT max(number) FROM openapi_versions WHERE spec_id = :spec", spec=spec_id)
     tx.insert(
@@ -252,7 +254,7 @@ def _release_versions(tx: Transaction, where: str, **given: object) -> None:
 
 
 def list_files(tx: Transaction, version_id: str) -> Sequence[tuple[str, str]]:
-    """Return the path and text hash of each file, the specification itself first."""
+    """Return the path and text hash of each file, starting with the specification itself."""
     rows = tx.all(
         "SELECT path, body FROM openapi_files WHERE version_id = :version ORDER BY position",
         version=version_id,

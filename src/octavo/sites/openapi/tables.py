@@ -1,4 +1,4 @@
-"""Declarations of the specification tables."""
+"""Declare the tables for specifications."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Requests that visitors send from a page: the form of a request, and the requests that can be sent on their
-behalf. Pure.
+"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on their
+behalf. Does no I/O.
 
-A request is built from the server and values that a visitor chose, never from a URL they provide. So it
-always goes to a server of the specification, with the method and path of one operation.
-"""
+A request is built from the server and values that a visitor chooses, never from a URL that they provide. So
+it always goes to a server in the specification, with the method and path of one operation."""
 
 from __future__ import annotations
 
@@ -30,13 +29,13 @@ _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Maximum number of hosts that the script of a page can connect to; Octavo's server forwards requests to the
+"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to the
 others."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
 _SEPARATORS = {"label": ".,=", "matrix": ";,=", "simple": ",="}
-"""Separators between the values of a list or an object in a path, by style."""
+"""Separators between the values of a list or object in a path, by style."""
 
 _NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _VALUE = re.compile(r"[\t\x20-\x7e\xa0-\xff]*")
@@ -85,8 +84,8 @@ class FormServer(Struct, omit_defaults=True):
 
 class FormField(Struct, omit_defaults=True):
     """Parameter, or field of a form. ``style`` and ``explode``: the serialization of lists and objects (RFC
-    6570 in the terms of OpenAPI); without a style, the text is sent unchanged. ``kind``: its type in the
-    schema. ``schema``: the schema with which to validate it."""
+    6570, using OpenAPI's terms); without a style, the text is sent unchanged. ``kind``: its type in the
+    schema. ``schema``: the schema to validate it with."""
 
     name: str
     type: Literal["text", "number", "boolean", "list", "object", "file"] = "text"
@@ -102,8 +101,8 @@ class FormField(Struct, omit_defaults=True):
 
 class Body(Struct, omit_defaults=True):
     """Request body. ``value``: an example. ``examples``: all examples by name. ``fields``: the fields of a
-    form. ``file``: whether to select one of the visitor's files. ``schema``: the schema with which to
-    validate it; the schemas it refers to are in ``Form.schemas``."""
+    form. ``file``: whether to select one of the visitor's files. ``schema``: the schema to validate it with;
+    the schemas that it refers to are in ``Form.schemas``."""
 
     media_type: str
     value: str = ""
@@ -124,10 +123,10 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Credential and its location. ``prefix``: the text that precedes it. ``basic``: whether it is a user
-    name and a password. ``env``: its variable in samples. ``scopes``: the scopes that the operation needs.
-    ``flows``: the flows to get a token, each with its URLs. ``beyond``: the reason why the page can't send
-    it: a certificate, which the browser has, or a value that is ``computed`` for each request."""
+    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
+    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``:
+    the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't send it: it
+    is a certificate, which only the browser has, or a value that is ``computed`` for each request."""
 
     scheme: str
     place: Place
@@ -142,10 +141,10 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form to send a request of an operation. ``security``: the ways to authenticate, one of which is
-    selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas to validate
+    """Form for sending a request for an operation. ``security``: the authentication methods, one of which is
+    selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for validating
     responses, by status and media type. ``schemas``: the schemas that any of these refer to. ``signed_in``:
-    the URL to which providers redirect readers after sign-in; empty if sign-in isn't possible."""
+    the URL that providers redirect readers to after sign-in; empty if sign-in isn't possible."""
 
     method: str
     path: str
@@ -202,11 +201,12 @@ def make_form(description: ApiDescription, operation: DescribedOperation) -> For
 
 
 _WAYS = 20
-"""Maximum number of ways to authenticate offered in a form for all operations."""
+"""Maximum number of authentication methods to offer in a form for all operations."""
 
 
 def make_access(description: ApiDescription) -> Form:
-    """Return a form for credentials only: each way to authenticate that an operation requires, most common first."""
+    """Return a form for credentials only: each authentication method that an operation requires, most common
+    first."""
     wanted = Counter(
         tuple(way) for each in description.operations.values() for way in description.security(each) if way
     )
@@ -261,7 +261,7 @@ _CHECKED = frozenset(
     ]
 )
 _CHECKS = 3000
-"""Maximum number of schemas that a browser gets for validation; other schemas aren't validated."""
+"""Maximum number of schemas to send to a browser for validation; other schemas aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
@@ -274,7 +274,7 @@ class _Checks:
         self.schemas: JsonObject = {}
 
     def take(self, value: object, depth: int = 0) -> object:
-        """Return the reduced schema; None if it accepts anything."""
+        """Return the reduced schema; None if it allows any value."""
         self._left -= 1
         if not isinstance(value, dict) or self._left < 0 or depth > 30:
             return False if value is False else None
@@ -340,7 +340,7 @@ def list_origins(description: ApiDescription, operation: DescribedOperation) -> 
         for name in way
         for flow in getattr(_scheme(description, name), "flows", [])
     )
-    # Tokens can be requested regardless of the number of servers.
+    # Token requests are allowed regardless of the number of servers.
     return list(dict.fromkeys([*islice(found, _ORIGINS), *islice(tokens, _TOKEN_ORIGINS)]))
 
 
@@ -352,7 +352,7 @@ def _proxy(
 
 
 def _servers(description: ApiDescription, operation: DescribedOperation | None) -> list[Data]:
-    """Return the servers with an absolute URL."""
+    """Return the servers that have an absolute URL."""
     found = description.servers(operation)[:_SERVERS]
     return [each for each in found if re.match(r"(?i)https?://[^/?#]", text_of(each.get("url")))]
 
@@ -372,7 +372,7 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 def _can_be_free(url: str, name: str) -> bool:
     """Return whether a variable can have any value. It can in the path, and in a host name if the
-    specification fixes at least the last two labels, so that they determine the owner of the host."""
+    specification sets at least the last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -406,7 +406,7 @@ def _choices(description: ApiDescription, schema: Data) -> list[str]:
 
 
 def _format_value(value: object) -> str:
-    """Return a value in the form shown in a field; values of a list are on separate lines."""
+    """Return a value as shown in a field; the values in a list are on separate lines."""
     if isinstance(value, list):
         return "\n".join(_format_value(each) for each in value)
     if value is None or isinstance(value, str):
@@ -501,7 +501,7 @@ def _body(description: ApiDescription, kind: str, media: Data, checks: _Checks) 
 _COMPUTED = re.compile(
     r"(?i)digest|hoba|mutual|negotiate|ntlm|scram-.+|hawk|oauth|signature|aws4-.+|dpop|gnap"
 )
-"""HTTP schemes with a different value for each request."""
+"""HTTP schemes that require a different value for each request."""
 
 
 def _scheme(
@@ -552,7 +552,7 @@ def _scheme(
 
 
 def _safe_url(value: object) -> str:
-    """Return a URL that is safe to open; otherwise ""."""
+    """Return a URL if it is safe to open; otherwise, an empty string."""
     text = text_of(value)[:2000]
     return text if re.match(r"(?i)https?://[^/?#]", text) else ""
 
@@ -575,7 +575,7 @@ class FilledForm(Struct, rename="camel", forbid_unknown_fields=True):
 
 
 class PreparedRequest(Struct, frozen=True):
-    """Request that is allowed to be sent."""
+    """Request that can be sent."""
 
     method: str
     url: str
@@ -586,7 +586,7 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest naming the value that the operation doesn't accept."""
+    """Return the request to send. Raises BadRequest, naming the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
             "This server can't send requests for this operation: its specification disables that. Call "
@@ -655,7 +655,7 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
             raise BadRequest(f"path.{name[:100]}: this value isn't allowed")
-        # Values joined by the browser are already encoded in the specified style, each by itself.
+        # Values joined by the browser are already individually encoded in the specified style.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:

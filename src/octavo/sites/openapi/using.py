@@ -1,4 +1,4 @@
-"""Uses of schemas in a specification. Pure."""
+"""Uses of schemas in a specification. Does no I/O."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SCHEMAS = "#/components/schemas/"
 
 
 class Uses(Struct):
-    """Direct uses of one schema by name, without duplicates, in the order of the specification."""
+    """Direct uses of a schema by name, without duplicates, in the order of the specification."""
 
     answers: dict[str, DescribedOperation] = {}
     requests: dict[str, DescribedOperation] = {}
@@ -25,7 +25,7 @@ _uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
 
 
 def uses_of(description: ApiDescription) -> dict[str, Uses]:
-    """Return the uses by the names of schemas; unused schemas are omitted. Cached."""
+    """Return the uses by schema name; unused schemas are omitted. Cached."""
     found = _uses.get(description)
     if found is None:
         found = _uses[description] = _list_uses(description)

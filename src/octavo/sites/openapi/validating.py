@@ -1,4 +1,5 @@
-"""Validate a specification by the official schemas of each version, and by rules that those can't express."""
+"""Validate a specification with the official schemas for each version, and with rules that those can't
+express."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ Version = Literal["2.0", "3.0", "3.1", "3.2"]
 MAX_OPERATIONS = 5_000
 _SCHEMAS = Path(__file__).parent / "schemas"
 EARLY_WEBHOOKS = "x-webhooks"
-"""Extension that authors use in OpenAPI 3.0 in place of ``webhooks``."""
+"""Extension that authors use instead of ``webhooks`` in OpenAPI 3.0."""
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
 def version_of(document: object) -> Version:
-    """Return the version. Raises SpecError if this isn't a specification, or if its version is unknown."""
+    """Return the version. Raises SpecError if this isn't a specification or its version is unknown."""
     if not isinstance(document, dict):
         raise SpecError([Complaint("The specification must be an object.", "NO_VERSION")])
     swagger, openapi = document.get("swagger"), document.get("openapi")
@@ -73,8 +74,8 @@ def validate(file: SourceFile, version: Version) -> None:
 
 
 def _of_early_webhooks(file: SourceFile, validator: Any) -> tuple[list[Complaint], int]:
-    """Return the problems of ``x-webhooks``, which are path items that the official schemas don't cover, and
-    the number of problems beyond the maximum."""
+    """Return the problems with ``x-webhooks``, which are path items that the official schemas don't cover,
+    and the number of problems beyond the maximum."""
     webhooks = file.value.get(EARLY_WEBHOOKS)
     if not isinstance(webhooks, dict):
         return [], 0
@@ -101,7 +102,7 @@ def _validator(version: Version) -> Any:
 
     schema = msgspec.json.decode((_SCHEMAS / f"{version}.json").read_bytes())
     kind = jsonschema_rs.Draft4Validator if version in ("2.0", "3.0") else jsonschema_rs.Draft202012Validator
-    # Patterns in other dialects and malformed URLs only matter to callers of the API, and Octavo doesn't use
+    # Patterns in other dialects and malformed URLs matter only to callers of the API, and Octavo doesn't use
     # them.
     return kind(schema, retriever=_refuse, validate_formats=False)
 
@@ -128,7 +129,7 @@ def _find_best_error(error: Any) -> Any:
         branches = [branch for branch in kind.context if branch]
         if not branches:
             break
-        # Authors rarely mean a reference if there is none.
+        # If there is no reference, authors rarely intended one.
         meant = [b for b in branches if not any("$ref" in e.message for e in b)] or branches
         error = max((min(branch, key=_depth) for branch in meant), key=_depth)
     return error
@@ -139,7 +140,7 @@ def _depth(error: Any) -> int:
 
 
 def _shorten_message(message: str) -> str:
-    """Shorten a message in the middle: its end says what was expected, and its start may be the whole
+    """Shorten a message in the middle: its end describes what was expected, and its start may be the entire
     value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 

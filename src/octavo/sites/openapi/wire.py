@@ -29,7 +29,7 @@ Slug = Annotated[str, Meta(min_length=1, max_length=100, pattern=SLUG)]
 
 
 class SpecSource(Struct, forbid_unknown_fields=True):
-    """Source of a specification: either ``url``, which is fetched again every six hours, or ``text``."""
+    """Source of a specification: either ``url``, which is refetched every six hours, or ``text``."""
 
     url: FetchUrl | UnsetType = UNSET
     text: Annotated[str, Meta(min_length=1)] | UnsetType = UNSET
@@ -56,7 +56,7 @@ class UpdateSpec(Struct):
 
 class SpecProblem(Struct, omit_defaults=True):
     """Problem with a specification. ``pointer`` and ``line``: its location. ``file``: the path of the file,
-    if there are several."""
+    if there is more than one."""
 
     message: str
     code: str
@@ -126,9 +126,9 @@ class ContentUrls(Struct):
 
 
 class SpecContent(Struct):
-    """Content of a version. ``filesystem``: its files by name, the specification itself first. For site
-    renderers it is a list, in the form that Scalar's parser loads. ``url``: the URL of everything in one
-    file, as OpenAPI 3 in JSON."""
+    """Content of a version. ``filesystem``: its files by name, starting with the specification itself. For
+    site renderers, it is a list in the format that Scalar's parser loads. ``url``: the URL of everything in
+    one file, as OpenAPI 3 in JSON."""
 
     filesystem: dict[str, SpecFile] | list[SpecFile]
     url: str
@@ -141,13 +141,14 @@ class RawContent(Struct):
 
 
 class CompareQuery(Struct):
-    """Query of a comparison. ``since``: the ID of another version; by default, the previous one."""
+    """Query parameters of a comparison. ``since``: the ID of another version; by default, the previous
+    one."""
 
     since: str | None = None
 
 
 class SpecChange(Struct):
-    """Change of an operation. ``place``: the changed part; empty for the whole operation."""
+    """Change to an operation. ``place``: the changed part; empty for the entire operation."""
 
     kind: Literal["added", "removed", "changed"]
     breaking: bool
@@ -158,7 +159,7 @@ class SpecChange(Struct):
 
 class SpecChanges(Struct):
     """Changes between two versions. ``since``: the version to compare with; omitted for the first version,
-    which has no changes. ``breaking``: whether any change is breaking. Breaking changes come first."""
+    which has no changes. ``breaking``: whether any change is breaking. Breaking changes are listed first."""
 
     version: str
     breaking: bool
@@ -206,7 +207,7 @@ def present_spec(to: Recipient, access: SpecsAccess, row: SpecRow) -> Spec:
 
 
 def _present_referred(to: Recipient, tx: Transaction, space: SpaceAccess, slug: str) -> Spec | None:
-    """Return the specification that a page of the space refers to."""
+    """Return the specification that a page in the space refers to."""
     specs = find_specs_access(space.organization)
     row = store.find_spec(tx, space.organization_id, slug) if specs is not None else None
     return present_spec(to, specs, row) if specs is not None and row is not None else None
@@ -244,5 +245,5 @@ def present_content(
 
 
 def _published(to: Recipient, spec: SpecRow) -> str | None:
-    """Return the public URL of the newest version; None while the specification is private."""
+    """Return the public URL of the newest version; None if the specification is private."""
     return to.url(f"/openapi/{spec.id}") if spec.visibility == "public" else None

@@ -1,8 +1,7 @@
 """Labels of computed pages: titles of pages and headings, and labels in lists of changes.
 
-They are part of the content that navigation, search, Markdown, and PDFs show, so they are in the language of
-the space. Labels added when a page is displayed are in the language of its reader (``BlockLabels``).
-"""
+They are part of the content that navigation, search, Markdown, and PDFs show, so they are in the space's
+language. Labels added when a page is displayed are in the language of its reader (``BlockLabels``)."""
 
 from __future__ import annotations
 

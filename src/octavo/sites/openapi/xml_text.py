@@ -1,4 +1,4 @@
-"""Example values as XML, using the `xml` objects of OpenAPI schemas. Pure."""
+"""Example values as XML, using the `xml` objects in OpenAPI schemas. Does no I/O."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]
 
 
 def xml_text(description: ApiDescription, schema: object, value: object) -> str:
-    """Return the XML of a value; empty if the specification doesn't name its root, or uses names that aren't
+    """Return the XML of a value; empty if the specification doesn't name its root or uses names that aren't
     valid in XML."""
     root = description.merge(schema)
     name = text_of(object_of(root.get("xml")).get("name")) or description.name_of(schema)
     if not name and isinstance(value, list):
-        # A standalone list is named like its items, in the plural.
+        # A standalone list gets the name of its items, in the plural.
         name = "items"
     try:
         (made,) = _elements(description, {**root, "xml": _wrapped(root, value)}, value, name)
@@ -32,7 +32,8 @@ def _wrapped(root: Data, value: object) -> Data:
 
 
 def _elements(description: ApiDescription, value_schema: object, value: object, name: str) -> list[Element]:
-    """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError."""
+    """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError for an
+    invalid name."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))
     if isinstance(value, list):

@@ -1,3 +1,3 @@
-"""Print: pages, spaces, and change requests as PDF."""
+"""Printing: pages, spaces, and change requests as PDFs."""
 
 from . import tables as tables

@@ -25,7 +25,7 @@ _PROBES = 200
 
 
 class PrintCompiler:
-    """Compiler of one print in its folder."""
+    """Compiler of one PDF in its folder."""
 
     def __init__(self, folder: Path, order: PrintOrder) -> None:
         self._folder = folder
@@ -36,7 +36,7 @@ class PrintCompiler:
         self._fonts = self._find_fonts()
 
     def run(self, *, plain: bool) -> PrintResult:
-        """Typeset the print. Raises typst's error if not even the plain text can be typeset."""
+        """Typeset the PDF. Raises typst's error if even the plain text can't be typeset."""
         import typst
 
         self._setting.write(plain=plain)
@@ -96,7 +96,7 @@ class PrintCompiler:
         """Return the chapters that don't compile, found by bisection."""
         self._probes += 1
         if self._probes > _PROBES:
-            # With so many failing chapters, continuing the search costs more than it saves.
+            # With this many failing chapters, continuing the search costs more than it saves.
             return list(numbers)
         if self._compiles(self._setting.main(numbers)):
             return []

@@ -1,4 +1,5 @@
-"""Characters that a print can show: those of the fonts included in typst and of a folder with additional fonts."""
+"""Characters that a PDF can show: those covered by the fonts included in typst and in a folder with
+additional fonts."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from pathlib import Path
 
-# Whole Unicode blocks covered by the fonts included in typst (Libertinus Serif, New Computer Modern, DejaVu
+# Unicode blocks fully covered by the fonts included in typst (Libertinus Serif, New Computer Modern, DejaVu
 # Sans Mono).
 _EMBEDDED = [
     (0x20, 0x58F),
@@ -30,7 +31,7 @@ _EMBEDDED = [
     (0xFFFC, 0xFFFD),
     (0x1D400, 0x1D7FF),
 ]
-# Symbols that represent a word, replaced by symbols that the fonts have.
+# Symbols that represent a word, and their replacements by symbols that the fonts have.
 _NEAR = {
     "✅": "✓",
     "☑": "✓",
@@ -83,10 +84,10 @@ class Glyphs:
         return at >= 0 and point <= self._ranges[at][1]
 
     def shown(self, text: str) -> str:
-        """Return the text with symbols that no font covers replaced by a similar symbol, or by their name."""
+        """Return the text with symbols that no font covers replaced by a similar symbol or their name."""
         if not _OUTSIDE.search(text):
             return text
-        # Characters that join emoji and select color have no meaning without them.
+        # Characters that join emoji or select their color have no meaning without emoji.
         return _OUTSIDE.sub(self._replaced, text if self._pictures else _JOINERS.sub("", text))
 
     def _replaced(self, match: re.Match[str]) -> str:
@@ -120,7 +121,7 @@ def font_files(folder: str | None) -> list[Path]:
 
 
 def read_folder_coverage(folder: str | None) -> Iterator[tuple[int, int]]:
-    """Yield the characters that the fonts of a folder cover, as ranges."""
+    """Yield the characters that the fonts in a folder cover, as ranges."""
     for path in font_files(folder):
         yield from _read_coverage(path)
 

@@ -1,4 +1,4 @@
-"""Collect the data for a print from a state of a space: an order, and the images next to it."""
+"""Collect the data for a PDF from a state of a space: an order, and the images for it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _PIXELS_MAX = 60_000_000
 def collect_order(
     context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path
 ) -> PrintOrder:
-    """Return the order of a print, and write the documents of its chapters and copies of their images to
+    """Return the order for a PDF, and write the documents of its chapters and copies of their images to
     ``folder``. Raises NotFound for a page that an anonymous reader can't see."""
     space = get_space(tx, wanted.space_id)
     view = load_view(tx, state)
@@ -89,7 +89,7 @@ class _UsedReferences:
 
 
 def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
-    """Return the pages to print with their levels. A page requested by its id is printed even if it is
+    """Return the pages to print, with their levels. A page requested by id is printed even if it is
     hidden."""
     first = tree.page(page_id) if page_id else None
     if page_id and (first is None or first.kind == "link"):
@@ -119,7 +119,7 @@ def _chapter(page: Page, level: int) -> PrintChapter:
 
 
 def _files(context: Context, items: list[Item], folder: Path) -> list[StoredFile]:
-    """Return the files as the print uses them. Images are copied unless they are too large to open."""
+    """Return the files as used by the PDF. Images are copied unless they are too large to open."""
     left = _ALL_IMAGES_MAX
     found = []
     for number, item in enumerate(items):

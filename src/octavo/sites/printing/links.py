@@ -1,8 +1,7 @@
-"""Links to prints. They are signed, use the domain of sites, and are valid for an hour as long as the person
-who requested the link can see the space.
+"""Links to PDFs. They are signed, use the sites domain, and are valid for an hour, as long as the person who
+requested the link can see the space.
 
-Creating a link writes nothing: the print starts when someone opens the link.
-"""
+Creating a link doesn't write anything: the PDF is created when someone opens the link."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ class PrintGrant(Struct, frozen=True):
 
 
 class OpenedPrint(Struct, frozen=True):
-    """Result of opening a link: the file or a permanent error; neither while the print is in progress."""
+    """Result of opening a link: the file or a permanent error; neither while the PDF is being created."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -45,7 +44,7 @@ class OpenedPrint(Struct, frozen=True):
 
 
 def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) -> str:
-    """Return a link to a print for a person who can see the space, valid for an hour."""
+    """Return a link to a PDF, valid for an hour, for a person who can see the space."""
     name = f"{slugify(title)}.pdf"
     payload = msgspec.json.encode(PrintGrant(wanted, name, grantor_of(actor))).decode()
     token = context.signer.sign(_PURPOSE, payload, now() + GOOD_FOR)
@@ -53,8 +52,8 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the print of a link, and order it if necessary. Return None if the link is invalid or has
-    expired, or if its requester can no longer see the content."""
+    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or
+    has expired, or if the person who requested it can no longer see the content."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

@@ -1,4 +1,4 @@
-"""Print order: all data that the typesetting process receives. That process makes no requests."""
+"""PDF order: all the data that the typesetting process receives. That process doesn't make any requests."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from octavo.core.page_fields import PageKind
 
 
 class PrintChapter(Struct, frozen=True, kw_only=True):
-    """Page to print, whose document is in the print's folder (``write_document``). ``level``: its depth in
-    the print, from 1."""
+    """Page to print, whose document is in the PDF's folder (``write_document``). ``level``: its depth in the
+    PDF, from 1."""
 
     id: str
     kind: PageKind
@@ -34,8 +34,8 @@ class LinkedPage(Struct, frozen=True, kw_only=True):
 
 
 class StoredFile(Struct, frozen=True, kw_only=True):
-    """File that the print shows or mentions. ``image``: the name of its copy in the print's folder; None if
-    there is none."""
+    """File that the PDF shows or mentions. ``image``: the name of its copy in the PDF's folder; None if there
+    is none."""
 
     id: str
     name: str
@@ -46,7 +46,7 @@ class StoredFile(Struct, frozen=True, kw_only=True):
 
 
 class PrintWords(PrintLabels, frozen=True, kw_only=True):
-    """Labels of a print, in addition to the content of its pages."""
+    """Labels that Octavo adds to a PDF, such as the title of the table of contents."""
 
     contents: str = "Contents"
     untitled: str = "Untitled"
@@ -54,7 +54,7 @@ class PrintWords(PrintLabels, frozen=True, kw_only=True):
 
 
 class PrintFace(Struct, frozen=True, kw_only=True):
-    """Font in the print's folder. ``weights``: the weights to create from the ``file``, as faces of
+    """Font in the PDF's folder. ``weights``: the weights to create from the ``file``, as faces of
     ``family``."""
 
     file: str
@@ -64,7 +64,7 @@ class PrintFace(Struct, frozen=True, kw_only=True):
 
 
 class OrderLook(Struct, frozen=True, kw_only=True):
-    """Appearance of a print, from the site that shows its space. ``logo``: a file in the print's folder.
+    """Appearance of a PDF, from the site that shows its space. ``logo``: a file in the PDF's folder.
     ``colors``: lightness, chroma, and hue."""
 
     site: str = ""
@@ -76,8 +76,8 @@ class OrderLook(Struct, frozen=True, kw_only=True):
 
 
 class PrintOrder(Struct, frozen=True, kw_only=True):
-    """Order of a print. ``whole``: whether to include a title page and contents. ``about``: its subject. ``subtitle``:
-    its state. ``fonts``: a folder with additional fonts."""
+    """Order for a PDF. ``whole``: whether to include a title page and a table of contents. ``about``: its
+    subject. ``subtitle``: its state. ``fonts``: a folder with additional fonts."""
 
     title: str
     about: str = ""
@@ -94,8 +94,8 @@ class PrintOrder(Struct, frozen=True, kw_only=True):
 
 
 class ContainedFailure(Struct, frozen=True):
-    """Failure of Octavo's code that affected only single blocks: its stage, its message, and the number of
-    times it occurred."""
+    """Failure in Octavo's code that affected only individual blocks: its stage, its message, and the number
+    of times it occurred."""
 
     stage: str
     error: str
@@ -103,8 +103,8 @@ class ContainedFailure(Struct, frozen=True):
 
 
 class PrintResult(Struct, frozen=True):
-    """Result of a print: chapters that could only be printed as plain text, images that couldn't be read, and
-    failures in single blocks."""
+    """Result of creating a PDF: chapters that could be printed only as plain text, images that couldn't be
+    read, and failures in individual blocks."""
 
     plain: list[str]
     broken: list[str]
@@ -112,7 +112,7 @@ class PrintResult(Struct, frozen=True):
 
 
 def write_document(folder: Path, number: int, document: Document) -> None:
-    """Write the document of a chapter to the print's folder, as presented to its reader and with references
+    """Write a chapter's document to the PDF's folder, as presented to its reader and with references
     resolved."""
     for block in document.nodes:
         block.source = None
@@ -124,7 +124,7 @@ def read_document(folder: Path, number: int) -> Document:
 
 
 def read_stored_document(folder: Path, number: int) -> str:
-    """Return the stored document of a chapter as JSON."""
+    """Return a chapter's stored document as JSON."""
     return _path(folder, number).read_text()
 
 

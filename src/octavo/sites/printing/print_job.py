@@ -1,4 +1,4 @@
-"""Jobs that create prints, once for each state, in a separate process."""
+"""Jobs that create PDFs, once per state, in a separate process."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from .styles import find_look, write_look
 log = logging.getLogger(__name__)
 
 BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
-"""Resource limits of a print."""
+"""Resource limits for creating a PDF."""
 KEPT = WEEK
 _SWEEP_EVERY = 6 * 3600.0
 _TOO_MUCH = (
@@ -40,19 +40,18 @@ _TOO_MUCH = (
 
 
 class CannotPrint(Exception):
-    """Raised if not even the plain text could be typeset. The message tells the reader why."""
+    """Raised if even the plain text couldn't be typeset. The message tells the reader why."""
 
 
 class FailedApart(Exception):
-    """Raised if Octavo's code failed in the typesetting process. It has the message of that process."""
+    """Raised if Octavo's code failed in the typesetting process. It contains that process's message."""
 
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
-    """Return the print, and order it if necessary; None if the space was deleted. ``look``: the version of
-    the appearance of its space.
+    """Return the PDF's row, and order the PDF if necessary; None if the space was deleted. ``look``: the
+    version of its space's appearance.
 
-    Needs a write transaction.
-    """
+    Requires a write transaction."""
     print_id = wanted.id_in(look)
     if store.insert_print(tx, print_id, wanted):
         organization_id = get_space(tx, wanted.space_id).organization_id
@@ -67,7 +66,7 @@ def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | 
     seconds=3 * BOUNDS.longest,
 )
 def make_print(context: Context, print_id: str) -> None:
-    """Create the PDF of a row of ``prints``."""
+    """Create the PDF for a row in ``prints``."""
     with context.db.read() as tx:
         row = store.find_print(tx, print_id)
     if row is None or row.file is not None:
@@ -98,7 +97,8 @@ def make_print(context: Context, print_id: str) -> None:
 
 
 def compile_order(order: PrintOrder, folder: Path) -> PrintResult:
-    """Write ``print.pdf`` to the folder. The folder contains the images of the order. Raises CannotPrint.
+    """Write ``print.pdf`` to the folder, which must contain the order's images. Raises CannotPrint if even
+    the plain text can't be typeset.
 
     If the process runs out of time or memory, it runs once more with plain text.
     """
@@ -115,7 +115,7 @@ def _run(folder: Path, arguments: list[str]) -> bool:
 
 @jobs.job("forgetOldPrints", bound="everything that expired since the last run")
 def forget_old_prints(context: Context) -> None:
-    """Delete prints after a week; opening a link to a deleted print creates it again."""
+    """Delete PDFs after a week; opening a link to a deleted PDF recreates it."""
     with context.db.write() as tx:
         store.forget_prints(tx, now() - KEPT)
         jobs.finish(tx)
@@ -124,6 +124,6 @@ def forget_old_prints(context: Context) -> None:
 jobs.schedule("forgetOldPrints", _SWEEP_EVERY, "forgetOldPrints")
 
 
-# Pages that depend on other data are printed again when that data changes, because their revision doesn't
-# show it. This includes pages computed by an integration.
+# Pages that depend on other data, such as pages computed by an integration, are reprinted when that data
+# changes, because their revision doesn't reflect the change.
 on_dependency_change(lambda tx, organization_id, space_ids: store.forget_prints_of(tx, organization_id))

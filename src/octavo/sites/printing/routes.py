@@ -1,4 +1,4 @@
-"""Print a space, a change request, or a page of either as PDF."""
+"""Print a space, a change request, or a page in either as a PDF."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ operation = Area("printing").operation
     yields=("content:read",),
 )
 def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
-    """Create a link to the current content of a space or change request as PDF. The link expires after an
+    """Create a link to a PDF of the current content of a space or change request. The link expires after an
     hour. The PDF is created when the link is first opened."""
     state = read.state
     with call.db.read() as tx:

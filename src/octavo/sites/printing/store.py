@@ -1,4 +1,4 @@
-"""Database access for prints."""
+"""Read and write PDFs in the database."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Version of the output. Increase it when the same state would be printed differently with the same
-appearance, so that existing prints are created again."""
+"""Version of the output. Increase it if the same state would be printed differently with the same appearance,
+so that existing PDFs are recreated."""
 
 
 class PrintSubject(Struct, frozen=True):
-    """Subject of a print: the state of a whole space, or only ``page``, with or without its subpages. ``hidden``: the
-    key of the pages that were restricted when it was requested."""
+    """Subject of a PDF: the state of an entire space, or only ``page``, with or without its subpages.
+    ``hidden``: a key for the pages that were restricted when the PDF was requested."""
 
     space_id: str
     revision_id: str
@@ -28,7 +28,7 @@ class PrintSubject(Struct, frozen=True):
     hidden: str = ""
 
     def id_in(self, look: str) -> str:
-        """Return the id of the subject's print in a version of its space's appearance."""
+        """Return the id of the subject's PDF for a version of its space's appearance."""
         return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
             :40
         ]
@@ -51,7 +51,7 @@ def find_print(tx: Transaction, print_id: str) -> PrintRow | None:
 
 
 def insert_print(tx: Transaction, print_id: str, wanted: PrintSubject) -> bool:
-    """Insert a print. Return False if it already exists, or if the space was deleted."""
+    """Insert a PDF. Return False if it already exists or the space was deleted."""
     return bool(
         tx.run(
             """INSERT INTO prints (id, space_id, revision_id, page_id, single, subtitle, created_at)
@@ -82,7 +82,7 @@ def fail_print(tx: Transaction, print_id: str, error: str) -> None:
 
 
 def forget_prints(tx: Transaction, before: int) -> None:
-    """Delete prints ordered before a time. Their files are removed a day later unless other content uses them
+    """Delete PDFs requested before a given time. Their files are removed a day later unless other content uses them
     by then."""
     old = [
         row[0] for row in tx.all("SELECT id FROM prints WHERE created_at < :before LIMIT 500", before=before)
@@ -91,7 +91,7 @@ def forget_prints(tx: Transaction, before: int) -> None:
 
 
 def forget_prints_of(tx: Transaction, organization_id: str) -> None:
-    """Delete the prints of an organization's spaces."""
+    """Delete the PDFs of an organization's spaces."""
     rows = tx.all(
         "SELECT p.id FROM spaces s JOIN prints p ON p.space_id = s.id WHERE s.organization_id = :org",
         org=organization_id,

@@ -21,15 +21,15 @@ from .order import OrderLook, PrintFace
 log = logging.getLogger(__name__)
 
 _LOGO = (560, 96)
-"""Size in points of the box in which a logo is drawn; it is larger than on the page, so that it stays sharp
-on paper."""
+"""Size in points of the box that a logo is drawn in. It is larger than on the page, so that the logo stays
+sharp on paper."""
 _LOGO_LIMITS = Limits(size=2 * 1024 * 1024, seconds=5)
 
 
 class FontFile(Struct, frozen=True):
-    """Font file: a built-in one by its ``name``, or an organization's by its ``content``. ``weights``: the
-    weights to create from it. Files of one ``group`` are faces of one family; later groups supply characters
-    that earlier ones lack."""
+    """Font file: a built-in one, identified by ``name``, or an organization's, identified by ``content``.
+    ``weights``: the weights to create from it. Files in the same ``group`` are faces of one family; later
+    groups supply characters that earlier ones lack."""
 
     name: str = ""
     content: str = ""
@@ -39,8 +39,8 @@ class FontFile(Struct, frozen=True):
 
 
 class PrintLook(Struct, frozen=True):
-    """Appearance of a print. ``site``: the title of the site. ``logo``: the URL of the logo. ``colors``:
-    lightness, chroma, and hue (OKLCH) by their use: accent, info, success, warning, danger."""
+    """Appearance of a PDF. ``site``: the title of the site. ``logo``: the URL of the logo. ``colors``:
+    lightness, chroma, and hue (OKLCH) by use: accent, info, success, warning, and danger."""
 
     site: str = ""
     address: str = ""
@@ -59,13 +59,12 @@ _finders: list[FindLook] = []
 
 
 def register_look_finder(find: FindLook) -> None:
-    """Register ``find``, which returns the appearance of prints of a space by its id; None if the space has
-    none."""
+    """Register ``find``, which returns the appearance of PDFs by space id; None if the space has none."""
     _finders.append(find)
 
 
 def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
-    """Return the appearance of prints of a space; by default a plain one."""
+    """Return the appearance of a space's PDFs; by default, a plain one."""
     for find in _finders:
         look = find(context, tx, space_id)
         if look is not None:
@@ -74,8 +73,8 @@ def find_look(context: Context, tx: Transaction, space_id: str) -> PrintLook:
 
 
 def write_look(context: Context, look: PrintLook, folder: Path) -> OrderLook:
-    """Write the files of an appearance to the folder of a print. This fetches the logo, so don't call it
-    within a transaction."""
+    """Write the files of an appearance to a PDF's folder. This fetches the logo, so don't call it within a
+    transaction."""
     return OrderLook(
         site=look.site,
         address=look.address,

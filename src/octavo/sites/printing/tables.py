@@ -1,4 +1,4 @@
-"""Declaration of the table of prints."""
+"""Declare the table for PDFs."""
 
 from __future__ import annotations
 

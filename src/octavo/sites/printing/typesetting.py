@@ -1,4 +1,4 @@
-"""Convert an order to files for typst: one for each page, so that a page that fails can be identified."""
+"""Convert an order to files for typst, with one file per page, so that a failing page can be identified."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from .unpacking import unpack_faces
 
 _HEAD = '#import "octavo.typ": *\n#{\n'
 FONTS = "fonts"
-"""Folder of the print's own fonts, inside its folder."""
+"""Folder for the PDF's own fonts, inside its folder."""
 _ABSENT = "No font contains these characters: {}. Set OCTAVO_PDF_FONTS to a folder with fonts that do."
 
 
 class Typesetter:
-    """Writer of an order's files to a folder. ``places``: the possible targets of links in the print."""
+    """Writer of an order's files to a folder. ``places``: the possible targets of links in the PDF."""
 
     def __init__(self, order: PrintOrder, folder: Path) -> None:
         self._order = order
@@ -50,7 +50,7 @@ class Typesetter:
         self.broken: list[str] = []
 
     def write(self, *, plain: bool = False) -> None:
-        """Write all files. ``plain``: whether to write every page as text alone."""
+        """Write all files. ``plain``: whether to write all pages as plain text."""
         for number, chapter in enumerate(self._order.chapters):
             self.places[place_of(chapter.id)] = place_of(chapter.id)
             if plain:
@@ -74,7 +74,7 @@ class Typesetter:
         (self._folder / "known.json").write_bytes(msgspec.json.encode(known))
 
     def main(self, numbers: Any) -> str:
-        """Return the print with these chapters."""
+        """Return the main file, with these chapters."""
         order = self._order
         title = self._text(order.title)
         date = self._text(order.date)
@@ -110,9 +110,9 @@ class Typesetter:
         return f"{sign} {chapter.title}".strip() or self._order.words.untitled
 
     def write_plain(self, number: int) -> None:
-        """Replace a chapter with its text alone, and a note about it."""
+        """Replace a chapter with its plain text and a note about that."""
         chapter = self._order.chapters[number]
-        # Without the headings, there are no targets for links.
+        # Without headings, there are no targets for links.
         own = f"{chapter.id}."
         self.places = {name: place for name, place in self.places.items() if not place.startswith(own)}
         text = self._glyphs.shown(to_text(read_document(self._folder, number)))
@@ -120,7 +120,7 @@ class Typesetter:
         (self._folder / f"p{number}.typ").write_text(f"{_HEAD}{remark}{plain_typst(text)}}}\n")
 
     def _characters(self) -> set[int]:
-        """Return the characters that the print shows, including some more: all characters in its source."""
+        """Return the characters that the PDF shows, and a few more: all characters in its source."""
         written = msgspec.json.encode(self._order).decode()
         chapters = (read_stored_document(self._folder, number) for number in range(len(self._order.chapters)))
         return {ord(character) for text in (written, *chapters) for character in set(text)}

@@ -1,7 +1,6 @@
 """Convert web fonts for typst: decompress them, write one weight per file, and rename them.
 
-Organizations upload fonts, so this belongs in the sandboxed process that typesets a print.
-"""
+Organizations upload fonts, so this belongs in the sandboxed process that typesets a PDF."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ from .order import PrintFace
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
 """Entries of a font's name table that contain its family and style."""
 _COMPLEX = 0x590
-"""First character of each script whose letters change their forms next to each other."""
+"""First character of each script whose letters change shape next to each other."""
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
 def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int], into: Path) -> list[str]:
-    """Write the parts of the faces needed for the characters, and return the families with which to typeset
-    the text, in order of preference. Files that aren't fonts are skipped, and later faces don't repeat
+    """Write the parts of the faces that are needed for the characters, and return the families to typeset the
+    text with, in order of preference. Files that aren't fonts are skipped, and later faces don't repeat
     characters that a family already has."""
     into.mkdir(exist_ok=True)
     families: dict[str, None] = {}
@@ -47,8 +46,8 @@ def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> s
             shown = characters & set(font.getBestCmap())
             if not shown:
                 return shown
-            # Making a variable font static with all its glyphs and features takes seconds. Ligatures and alternate
-            # forms are optional in the scripts that come first in Unicode, and essential in others.
+            # Making a variable font static with all its glyphs and features takes seconds. Ligatures and
+            # alternate forms are optional in the scripts that come first in Unicode, but essential in others.
             if "GSUB" in font and max(shown) < _COMPLEX:
                 del font["GSUB"]
             font["name"].names = []

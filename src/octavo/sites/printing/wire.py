@@ -1,4 +1,4 @@
-"""Wire format of prints."""
+"""Wire format of PDFs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class PrintQuery(Struct, rename="camel"):
-    """Query of a print. ``page``: the id of the page to print with its subpages. ``only``: whether to print
-    that page alone."""
+    """Query parameters of a PDF. ``page``: the id of the page to print, with its subpages. ``only``: whether
+    to print only that page."""
 
     only: bool = False
     page: str | None = None

@@ -1,4 +1,4 @@
-"""Labels of a print, in the language of its space."""
+"""Labels in a PDF, in the language of its space."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def _read_catalog() -> dict[str, PrintWords]:
 
 
 def find_words(language: str | None) -> tuple[str, PrintWords]:
-    """Return the labels in the language closest to this one, and that language."""
+    """Return the labels in the closest available language, and that language."""
     locale = find_locale(language, _read_catalog()) or DEFAULT
     return locale, _read_catalog()[locale]

@@ -1,4 +1,5 @@
-"""Ad settings of sites. Octavo shows no ads; settings are stored and returned for API clients that use them."""
+"""Ad settings of sites. Octavo doesn't show ads; settings are stored and returned for API clients that use
+them."""
 
 from __future__ import annotations
 

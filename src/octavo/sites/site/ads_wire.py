@@ -1,4 +1,4 @@
-"""Wire types of ads."""
+"""Wire format of ads."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class UpdateAds(Struct):
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """Result of a review. ``zoneId`` and ``reportingId``: the ids of the ads, only with the status `live`.
-    ``reason``: the reason, only with `rejected`."""
+    """Result of a review. ``zoneId`` and ``reportingId``: the ad ids, present only with the status `live`.
+    ``reason``: the reason, present only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]
     zone_id: Id | UnsetType = UNSET

@@ -1,4 +1,4 @@
-"""Authorize paths that name an organization by subdomain, or a site by host name or by id alone."""
+"""Authorize paths that specify an organization by subdomain, or a site by host name or only by id."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
     with call.db.read() as tx:
         found = find_organization_by_hostname(tx, subdomain.lower())
     if found is None:
-        # Authenticate first, as everywhere.
+        # Authenticate first, as always.
         call.actor  # noqa: B018
         raise missing
     try:
@@ -35,7 +35,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
     with call.db.read() as tx:
         owner = find_site_by_hostname(tx, name)
         found = [*([owner] if owner is not None else []), *list_claiming(tx, name)]
-    # Authenticate first, as everywhere.
+    # Authenticate first, as always.
     call.actor  # noqa: B018
     for site in found:
         try:
@@ -47,7 +47,7 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
 
 @enters(SiteAccess, "siteId")
 def enter_site_alone(call: Call, needs: Can, site_id: str) -> SiteAccess:
-    """Authorize the caller for a site whose organization is not part of the path."""
+    """Authorize the caller for a site whose organization isn't part of the path."""
     missing = NotFound(f"There is no site {site_id!r}.")
     with call.db.read() as tx:
         found = find_site(tx, site_id)

@@ -1,4 +1,4 @@
-"""Branding of an imported source, applied to the site created from it."""
+"""Apply the branding of an imported source to the site created from it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from .customization.model import Favicon, PutCustomization, ThemedColor, ThemedU
 
 
 def brand_site(tx: Transaction, context: Context, site: SiteAccess, given: StoredBrand) -> list[Problem]:
-    """Apply the logo, icon, and colors of a source to a new site, once the images of the source are stored.
-    Return the problems with parts that can't be used."""
+    """Apply a source's logo, icon, and colors to a new site, after the source's images were stored. Return
+    problems with parts that can't be used."""
     brand = given.brand
     problems: list[Problem] = []
 

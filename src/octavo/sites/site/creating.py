@@ -1,4 +1,4 @@
-"""Create sites with spaces of an organization."""
+"""Create sites with an organization's spaces."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ def create_site(
     visibility: str = "public",
     spaces: Sequence[str] = (),
 ) -> str:
-    """Create an unpublished site with spaces of the organization and return its id.
+    """Create an unpublished site with spaces of the organization, and return its id.
 
-    Without a title, it gets the title of the first space. Raises BadRequest for a duplicate space, NotFound
-    naming a space that does not belong to the organization. The caller must have checked access to the
-    spaces.
-    """
+    Without a title, it gets the title of the first space. Raises BadRequest for a duplicate space, and
+    NotFound, naming the space, if one doesn't belong to the organization. The caller must have checked access
+    to the spaces."""
     titles = []
     for n, space_id in enumerate(spaces):
         if space_id in spaces[:n]:

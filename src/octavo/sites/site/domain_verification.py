@@ -1,4 +1,4 @@
-"""DNS record that verifies the organization to which a host belongs."""
+"""DNS record that verifies which organization a host belongs to."""
 
 from __future__ import annotations
 

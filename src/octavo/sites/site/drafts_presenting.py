@@ -1,5 +1,5 @@
 """Drafts of a site: parts of its structure and redirects that only members see. Drafts can be listed with the
-content that becomes visible, and published together."""
+content that they make visible, and published together."""
 
 from __future__ import annotations
 
@@ -112,7 +112,8 @@ def _site_spaces_in(structure: Structure, row: Row) -> list[SiteSpaceRow]:
 
 
 def _becomes_visible(structure: Structure, shown: SiteSpaceRow, published: Row) -> bool:
-    """Return whether publishing this row would make the site space visible: it is the draft that hides it."""
+    """Return whether publishing this row would make the site space visible, because the row is the draft that
+    hides it."""
     draft = structure.draft_of(shown)
     return draft is not None and draft.id == published.id
 
@@ -142,7 +143,7 @@ def _count_redirects(tx: Transaction, site_id: str, row: Row, inside: Sequence[s
 
 
 def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -> int:
-    """Return the number of links in these spaces to spaces that are not on the site."""
+    """Return the number of links in these spaces to spaces that aren't on the site."""
     return int(
         tx.value(
             """SELECT count(*) FROM content_references
@@ -157,8 +158,8 @@ def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -
 def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
-    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids that are not on the site, Forbidden
-    for spaces that the caller can't publish, and the errors of publishing redirects."""
+    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids that aren't on the site,
+    Forbidden for spaces that the caller can't publish, and the errors that publishing redirects can raise."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}
         for id, row in found.items():

@@ -27,7 +27,7 @@ from .structure.changing import lock, set_defaults
 from .types import SiteStyleguide
 
 _AUDIENCES = {"share-link": 0, "visitor-auth": 0, "unlisted": 1, "public": 2}
-"""Visibilities ordered by the size of the audience; share links and tokens can't be compared."""
+"""Visibilities by size of the audience; share links and tokens can't be compared with each other."""
 _PLAIN = ("title", "visibility", "agents_context")
 
 
@@ -54,9 +54,10 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest; Conflict for a basename in use;
-    NotFound for a default that is not on the site; Forbidden if the update would show spaces that the caller
-    can't publish to more people, or sets a default level above the caller's own role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest for invalid values, Conflict for
+    a basename in use, NotFound for a default that isn't on the site, and Forbidden if the update would show
+    spaces that the caller can't publish to more people, or if it sets a default level above the caller's own
+    role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}
@@ -70,7 +71,7 @@ def update_site(
     if "adaptive_content" in given:
         settings = replace(settings, adaptive=given["adaptive_content"].enabled)
         widens = widens or settings.adaptive != before.settings.adaptive
-    # Visitors are redirected there with the tokens that grant them access.
+    # Visitors are redirected to this URL with the tokens that grant them access.
     elsewhere = any(given.get(name) is not None for name in ("hostname", "proxy"))
     if widens or elsewhere:
         require_publish_permission_if_published(tx, site)
@@ -96,8 +97,8 @@ def update_site(
 
 
 def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStyleguide | None) -> str | None:
-    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that is not a style
-    guide."""
+    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that isn't a
+    style guide."""
     if styleguide is None:
         return None
     access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)
@@ -125,7 +126,7 @@ def _note(tx: Transaction, site: SiteAccess, before: store.SiteRow, values: Mapp
 
 
 def delete_site(tx: Transaction, site: SiteAccess) -> bool:
-    """Delete a site and return True: the caller has just read it."""
+    """Delete a site. Always returns True, because the caller has just loaded the site."""
     title = store.get_site(tx, site.site_id).title
     store.delete_site(tx, site.site_id)
     delete_grants(tx, "site", [site.site_id])

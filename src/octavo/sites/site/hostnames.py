@@ -1,10 +1,9 @@
-"""Host names of sites: verify them, check whether they point to this server, and remove them.
+"""Verify sites' host names, check whether they point to this server, and remove them.
 
-A host name or proxy path is used once it is verified; no other site can have it then. Until then the site
-only claims it, which does not prevent other sites from claiming it. Names of the first organization, which
-the operator owns, are used immediately, and so are those of all organizations if the operator's settings
-allow that.
-"""
+A host name or proxy path is used once it is verified; after that, no other site can have it. Until then, the
+site only claims it, which doesn't prevent other sites from claiming it. Names of the first organization,
+which belongs to the server administrator, are used immediately, and so are those of all organizations if the
+server's settings allow that."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Return whether a host name resolves to an address of this server's sites. Uses the network."""
+    """Return whether a host name resolves to an IP address of this server's sites. Makes network requests."""
     found = resolve(hostname)
     if not found:
         return "dns_no_cname"
@@ -60,9 +59,9 @@ def require_shared_host(context: Context, host: str) -> None:
 
 
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
-    """Return whether a host belongs to an organization: the operator trusts it, a parent domain is
-    verified, its DNS record proves it, or, with ``points_here``, it resolves to the IP address of the sites. Uses the
-    network; do not call it within a transaction."""
+    """Return whether a host belongs to an organization: the server administrator trusts the organization, a
+    parent domain is verified, its DNS record verifies it, or, with ``points_here``, it resolves to the IP
+    address of the sites. Makes network requests, so don't call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):
@@ -87,8 +86,8 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new host name. The name is verified or claimed. Raises
-    BadRequest, or Conflict for the host name of another site."""
+    """Return the columns of a site that gets a new host name. The name is either verified or claimed. Raises
+    BadRequest for an invalid name, and Conflict for another site's host name."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -112,8 +111,8 @@ def proxy_columns(
 def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
-    """Store the result of a check; a verified name becomes the site's. Raises Conflict if the site's host
-    name changed in the meantime, or if another site has this one."""
+    """Store the result of a check; a verified name is assigned to the site. Raises Conflict if the site's
+    host name changed in the meantime or another site has this one."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
         raise Conflict("The host name was changed by another request. Reload it and try again.")
@@ -128,8 +127,8 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """Remove a host name or the claim to it, so that the site is only available under the sites domain.
-    Raises NotFound for a name that the site does not have."""
+    """Remove a host name or the claim to it, so that the site is available only under the sites domain.
+    Raises NotFound for a name that the site doesn't have."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
         store.update_site(tx, site.site_id, claimed_hostname=None)

@@ -1,4 +1,4 @@
-"""Texts of a site in several languages: their types, and the text for a reader."""
+"""Localized texts on a site: their types, and the text for a reader."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Locations of sites: a basename under the organization's URL, a custom domain, or a path at which a proxy
-shows the site. The same rules apply to API requests and to archives of organizations."""
+"""Locations of sites: a basename under the organization's URL, a custom domain, or a path where a proxy shows
+the site. The same rules apply to API requests and to archives of organizations."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def require_basename(given: str) -> None:
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized host name. Raises BadRequest for an invalid host name, and for that of the server
-    itself."""
+    """Return a normalized host name. Raises BadRequest for an invalid host name or the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
@@ -49,8 +48,8 @@ def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str)
 
 
 def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
-    """Return the normalized host and path of a proxy. Raises BadRequest for invalid values, and for the host
-    of the server itself."""
+    """Return the normalized host and path of a proxy. Raises BadRequest for invalid values or the server's
+    own host."""
     name, slash, path = given.partition("/")
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
@@ -67,7 +66,7 @@ def read_proxy(
     tx: Transaction, settings: Settings, site_id: str, organization_id: str, given: str
 ) -> tuple[str, str]:
     """Return the result of ``normalize_proxy`` if the location is available. Raises Conflict if another site
-    has it, or if a site of another organization is above or below it."""
+    has it, or if another organization's site is at a parent or child of this path."""
     host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
@@ -83,24 +82,24 @@ def read_proxy(
 
 
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
-    """Raise Conflict for a site with a proxy at its own host name."""
+    """Raise Conflict if a site's proxy uses the site's own host name."""
     if hostname is not None and hostname == proxy_host:
         raise Conflict(f"proxy: {hostname!r} is already the custom domain of this site.")
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest or Conflict if a site of an archive can't have the location in its row."""
+    """Raise BadRequest or Conflict if a site from an archive can't have the location in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
-        raise BadRequest("hostname: must be in lowercase, as in DNS")
+        raise BadRequest("hostname: must be lowercase")
     if (host is None) is not (path is None):
         raise BadRequest("proxy_path: proxy_path and proxy_host must be set together")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,
     ):
-        raise BadRequest("proxy_host: must be in lowercase, as in DNS")
+        raise BadRequest("proxy_host: must be lowercase")
     require_apart(hostname, host)
 
 
@@ -110,5 +109,5 @@ def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any
 
 
 def _is_own(settings: Settings, hostname: str) -> bool:
-    """Return whether Octavo itself is at this host."""
+    """Return whether Octavo itself runs at this host."""
     return hostname in {spell_host(settings.address.host), spell_host(settings.sites_address.host)}

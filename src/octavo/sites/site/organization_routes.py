@@ -21,8 +21,8 @@ operation = Area("orgs").operation
 
 
 class CreateOrganizationQuery(Struct, rename="camel"):
-    """Query of a new organization. ``withDefaultSite``: whether to also create a space and a site that shows
-    it. ``openapiUrl``: the source of its first API specification."""
+    """Query parameters of a new organization. ``withDefaultSite``: whether to also create a space and a site
+    that shows it. ``openapiUrl``: the source of its first API specification."""
 
     with_default_site: bool = False
     openapi_url: FetchUrl | None = None
@@ -33,7 +33,8 @@ def create(
     call: Call, caller: SignedIn, query: CreateOrganizationQuery, body: CreateOrganization
 ) -> Organization:
     """Create an organization, with the caller as its administrator. With `withDefaultSite`, it gets an empty
-    space and an unpublished site for that space. With `openapiUrl`, it gets the API specification `api`."""
+    space and an unpublished site for that space. With `openapiUrl`, it gets an API specification named
+    `api`."""
     with call.db.write() as tx:
         made = create_organization_for(tx, caller.actor, caller.user_id, body.title, body.email_domains)
         if query.with_default_site:

@@ -1,5 +1,5 @@
-"""Visibility of a site's content for a visitor with certain claims, and the reasons why the rest is hidden.
-It uses the same outline, views, and documents as the reader, and the decisions they made."""
+"""Present which of a site's content is visible to a visitor with certain claims, and why the rest is hidden.
+This uses the same outline, views, and documents as the reader, and reports their decisions."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ def list_entries(
     tx: Transaction, context: Context, site: SiteAccess, query: PretendedQuery
 ) -> PretendedListing:
     """List the sections and variants of a site, or the pages of one of its site spaces, in reading order.
-    Raises Forbidden if the caller can't see all spaces of the site, BadRequest for invalid claims, NotFound
-    for a site space of another site."""
+    Raises Forbidden if the caller can't see all spaces of the site, BadRequest for invalid claims, and
+    NotFound for another site's site space."""
     structure = load_structure(tx, site.site_id)
     require_seeing_all(tx, site, structure)
     given, visitor = read_claims(tx, site.site_id, query.claims)
@@ -90,7 +90,7 @@ def list_entries(
 def _ignored_claims(
     given: Mapping[str, object], admitted: Mapping[str, object], above: str = ""
 ) -> Iterator[str]:
-    """Yield the names of claims that the schema does not define, with dotted names for nested ones."""
+    """Yield the names of claims that the schema doesn't define, with dotted names for nested ones."""
     for name, value in given.items():
         known = admitted.get(name)
         if isinstance(value, dict) and isinstance(known, dict):
@@ -190,7 +190,7 @@ _Line = tuple[Page, list[str]]
 
 class _Pages:
     """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site
-    space. ``obstacle``: the reason why all of it is hidden from the visitor."""
+    space. ``obstacle``: the reason why the entire site space is hidden from the visitor."""
 
     def __init__(
         self,
@@ -264,7 +264,7 @@ def _lines(tree: PageTree) -> Iterator[_Line]:
     stack: list[tuple[Page, list[str]]] = [(page, []) for page in reversed(tree.children.get(None, []))]
     while stack:
         page, above = stack.pop()
-        # Ranks contain no character that sorts before a space.
+        # Ranks don't contain characters that sort before a space.
         line = [*above, f"{page.rank} {page.id}"]
         yield page, line
         stack += [(child, line) for child in reversed(tree.children.get(page.id, []))]

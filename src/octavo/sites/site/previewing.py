@@ -1,10 +1,9 @@
-"""Previews: URLs that show a site to a member as visitors will see it, published or not, for one hour. A
-preview works only while the member can see all spaces of the site and the token or session that created it is
-valid.
+"""Previews: URLs that show a site to a member as visitors will see it, whether or not it is published, for
+one hour. A preview works only as long as the member can see all spaces of the site and the token or session
+that created it is valid.
 
-A preview can show the site to a visitor with certain claims, and can show one change request as if it were
-merged, but no others: people with the URL see only that draft.
-"""
+A preview can show the site as a visitor with certain claims would see it. It can also show one change request
+as if it were merged, but no others: people with the URL see only that draft."""
 
 from __future__ import annotations
 
@@ -36,8 +35,8 @@ from .store import find_site, get_site
 from .structure.store import Structure, load_structure
 
 PREVIEWED = "/~previewed/"
-"""Path of previews in frames of the app, followed by their token. Frames get no cookies if sites are on
-another domain than the app, and must not leave cookies that affect later visits to the site."""
+"""Path of previews in frames of the app, followed by their token. Frames don't get cookies if sites are on a
+different domain than the app, and must not leave cookies that affect later visits to the site."""
 PREVIEW = "preview_token"
 """Query parameter that contains a token."""
 _PURPOSE = "site preview"
@@ -68,10 +67,10 @@ def make_preview(
     theme: Mode | None = None,
     drafts: bool = False,
 ) -> str:
-    """Return a token that shows the site to its holder as the member sees it, with the given ``visitor`` for
-    conditions. ``change``: the id of a change request to show instead of the content of its space. ``look``:
-    whether to use the customization that the member is previewing. ``theme``: light or dark, regardless of
-    the customization. ``drafts``: whether to show drafts of the structure."""
+    """Return a token that shows its holder the site as the member sees it, with the given ``visitor`` value
+    for conditions. ``change``: the id of a change request to show instead of the content of its space.
+    ``look``: whether to use the customization that the member is previewing. ``theme``: light or dark,
+    regardless of the customization. ``drafts``: whether to show drafts of the site structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
     payload = msgspec.json.encode(preview).decode()
     until = now() + HOUR
@@ -81,9 +80,9 @@ def make_preview(
 
 
 class PreviewGrant(Struct, frozen=True):
-    """Contents of a preview token. ``drafted``: the change request that it shows. ``expires``: its expiration
-    in milliseconds. ``look``: the person whose previewed customization it shows. ``drafts``: whether it shows
-    drafts of the structure."""
+    """Contents of a preview token. ``drafted``: the change request that the preview shows. ``expires``: the
+    expiration time in milliseconds. ``look``: the person whose previewed customization is shown. ``drafts``:
+    whether the preview shows drafts of the site structure."""
 
     site: str
     visitor: JsonObject
@@ -95,14 +94,14 @@ class PreviewGrant(Struct, frozen=True):
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
-    """Return the expiration of a token in milliseconds; None for an invalid token."""
+    """Return a token's expiration time in milliseconds; None for an invalid token."""
     signed = signer.read(_PURPOSE, token)
     return signed.expires if signed is not None else None
 
 
 def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | None:
-    """Return the contents of a valid token. Return None for other tokens, and if the member who created it
-    has left, is deactivated, has revoked the token or ended the session used to create it, or can no longer
+    """Return the contents of a valid token. Return None for other tokens, or if the member who created it has
+    left, has been deactivated, has revoked the token or ended the session used to create it, or can no longer
     see all spaces of the site."""
     signed = signer.read(_PURPOSE, token)
     if signed is None or signed.expires is None:
@@ -129,7 +128,7 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """Return a change request of a space that a site shows."""
+    """Return a change request in a space on the site."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None
@@ -151,14 +150,14 @@ def require_seeing_all(
     tx: Transaction, site: SiteAccess, structure: Structure, *, drafts: bool = False
 ) -> None:
     """Raise Forbidden if the caller can't see all spaces of the site. ``drafts``: whether this includes
-    drafts."""
+    spaces in drafts."""
     if not _sees_all(tx, site.actor, structure, drafts=drafts):
         raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
-    """Return the claims in a JSON text, with unsigned claims under `unsigned`, and the visitor they describe.
-    Raises BadRequest for JSON that is not an object."""
+    """Return the claims in a JSON text, with unsigned claims under `unsigned`, and the visitor that they
+    describe. Raises BadRequest for JSON that isn't an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except (msgspec.MsgspecError, RecursionError):
@@ -178,10 +177,10 @@ def preview_url(
     drafts: bool,
     target: str | None,
 ) -> str:
-    """Return the URL of a preview. ``drafts``: whether it shows drafts of the structure. ``target``: the URL
-    or path of the site at which it starts. Raises Forbidden if the caller can't see all of its spaces;
-    BadRequest for invalid claims or a target outside the site; NotFound for a site space of another site, or
-    a change request of a space that is not on this site."""
+    """Return the URL of a preview. ``drafts``: whether it shows drafts of the site structure. ``target``: the
+    URL or path on the site where the preview starts. Raises Forbidden if the caller can't see all of the
+    site's spaces, BadRequest for invalid claims or a target outside the site, and NotFound for another site's
+    site space or for a change request in a space that isn't on this site."""
     structure = load_structure(tx, site.site_id)
     start = None
     if site_space_id is not None:
@@ -206,8 +205,8 @@ def preview_url(
 
 
 def _below(url: str, target: str) -> str:
-    """Return a target relative to ``url``. The target is a path of the site or a URL that starts with
-    ``url``. Raises BadRequest."""
+    """Return a target relative to ``url``. The target is a path on the site or a URL that starts with
+    ``url``. Raises BadRequest for any other URL."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)
@@ -220,8 +219,8 @@ def framed_preview_url(
     tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
 ) -> str:
     """Return a URL for a frame of the app that shows the site with the customization that the caller is
-    previewing. Raises Forbidden if the caller can't see all spaces of the site, NotFound for a site space of
-    another site."""
+    previewing. Raises Forbidden if the caller can't see all spaces of the site, and NotFound for another
+    site's site space."""
     structure = load_structure(tx, site.site_id)
     base = ""
     if site_space_id is not None:

@@ -50,7 +50,7 @@ def find_print_look(context: Context, tx: Transaction, space_id: str) -> PrintLo
 
 
 def _font(tx: Transaction, organization_id: str, chosen: str | FontDefinition) -> tuple[FontFile, ...]:
-    """Return the files of a font; empty if it does not exist or must not be embedded."""
+    """Return the files of a font; empty if the font doesn't exist or must not be embedded."""
     if isinstance(chosen, FontDefinition):
         faces = list_faces(tx, organization_id, chosen.id)
         return tuple(FontFile(content=content, weights=(weight,)) for weight, content in faces)

@@ -26,7 +26,7 @@ def _role(site: SiteAccess | VisitedSite) -> str | None:
 def present_profile(
     tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None
 ) -> PublishedSite:
-    """Return the profile of a site. Raises NotFound for a site that is not published, or an unknown key."""
+    """Return the profile of a site. Raises NotFound if the site isn't published or the key is unknown."""
     shown = ShownStructure(tx, to, site, share_key)
     if not shown.site.published and isinstance(site, SiteAccess):
         raise NotFound("This site isn't published.")

@@ -1,4 +1,4 @@
-"""Wire types of the profile of a published site."""
+"""Wire format of a published site's profile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .wire import Site
 
 
 class Customizations(Struct, rename="camel"):
-    """Customization of the site, and of the site spaces with overrides by id."""
+    """Customization of the site, and of the site spaces with overrides, by id."""
 
     site: Customization
     site_spaces: dict[str, Customization]
@@ -34,8 +34,8 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 class SearchScope(Struct, rename="camel"):
     """Search scope. ``default``: search the default content of each section, in the language of
-    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``: limits
-    this to the current site space, or to the others."""
+    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``: whether
+    to limit the search to the current site space or to the others."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None
@@ -50,7 +50,7 @@ class SearchScope(Struct, rename="camel"):
 
 
 class SearchSite(Struct, rename="camel"):
-    """Search request. Older clients set the scope next to the query; ``current`` is then the scope
+    """Search request. Older clients set the scope alongside the query; ``current`` then means the scope
     ``default``."""
 
     query: Annotated[str, Meta(max_length=MAX_SEARCH)]

@@ -10,7 +10,7 @@ from .store import SiteRow
 
 
 def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
-    """Return the URL of a site: its own URL, or the one under the sites domain."""
+    """Return the URL of a site: its own URL, or else the one under the sites domain."""
     return (
         own_url(sites_url, site)
         or f"{sites_url.rstrip('/')}/{org.hostname or org.id}/{quote(site.basename)}/"
@@ -18,6 +18,6 @@ def published_url(sites_url: str, org: OrgRow, site: SiteRow) -> str:
 
 
 def own_url(sites_url: str, site: SiteRow) -> str | None:
-    """Return the URL of a site outside the sites domain: that of its proxy, or its custom domain."""
+    """Return a site's URL outside the sites domain: its proxy's URL or its custom domain."""
     place = site.proxy or site.hostname
     return f"{sites_url.partition('://')[0]}://{place}/" if place else None

@@ -1,9 +1,8 @@
 """Permission to publish spaces. Publishing a space requires the role ``create`` or higher in it. This is
 checked when a site is created, published, opened to a wider audience, or shared with a key.
 
-The role in the organization allows people to create and edit sites, but does not determine which spaces they
-can publish.
-"""
+The role in the organization allows people to create and edit sites, but doesn't determine which spaces they
+can publish."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ from .structure.store import load_structure
 
 
 def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, str]) -> None:
-    """Raise NotFound or Forbidden naming a space that the caller can't publish on a site of ``org``.
-    ``spaces``: the ids by request field."""
+    """Raise NotFound or Forbidden, naming the space, if the caller can't publish one of these on a site of
+    ``org``. ``spaces``: the space ids, by request field."""
     for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:
@@ -36,8 +35,8 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
-    """Return whether the caller can publish these spaces, or by default all spaces on the site. Spaces in the
-    trash count, because the site shows them again when they are restored."""
+    """Return whether the caller can publish these spaces; by default, all spaces on the site. This includes
+    spaces in the trash, because the site shows them again if they are restored."""
     if spaces is None:
         structure = load_structure(tx, site.site_id, trashed=True)
         spaces = {shown.space_id for shown in structure.site_spaces.values()}

@@ -1,4 +1,4 @@
-"""Git sync of a site: ``docs.yaml`` contains its structure, and each space has a folder.
+"""Git sync for a site: ``docs.yaml`` contains its structure, and each space has a folder.
 
 The structure is synced as a whole in one direction. If both sides changed it since the last sync, a person
 decides which version to keep. Spaces are synced page by page, like all synced spaces.
@@ -109,8 +109,9 @@ class _Site:
 
 
 def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
-    """Return access to the site. Raises NotFound, and Forbidden if the caller can't see every space of the
-    site, including those in the trash, because docs.yaml reveals the title and existence of each."""
+    """Return access to the site. Raises NotFound if the site doesn't exist, and Forbidden if the caller can't
+    see every space of the site, including those in the trash, because docs.yaml reveals their existence and
+    titles."""
     access = site_access(tx, actor, Can.ADMIN, row.organization_id, row.id)
     shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
     if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
@@ -126,8 +127,8 @@ def _hash(data: bytes | None) -> str | None:
 
 
 def _structure_hash(config: DocsConfig) -> str:
-    """Return the hash of a structure without languages, because a language that the first import of a space
-    detected is not a change by a person."""
+    """Return the hash of a structure without languages, because a language that was detected when a space was
+    first imported isn't a change by a person."""
     plain = [(entry, entry.language) for entry in config.spaces]
     for entry, _ in plain:
         entry.language = None
@@ -138,14 +139,14 @@ def _structure_hash(config: DocsConfig) -> str:
 
 
 def _source(row: ProjectRow) -> str:
-    """Return the source id of the repository, in the form used by imports."""
+    """Return the source id of the repository, in the format used by imports."""
     return hashlib.sha256(row.remote.encode()).hexdigest()
 
 
 def _side(
     row: ProjectRow, agreed: _LastSync | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
 ) -> First | None:
-    """Return the side whose structure replaces the other one; None if both are equal."""
+    """Return the side whose structure replaces the other side's; None if they are equal."""
     if agreed is None:
         return row.first  # type: ignore[return-value]
     theirs, ours = _hash(data) != agreed.file, _structure_hash(config) != agreed.ours
@@ -169,7 +170,8 @@ def _side(
 
 
 def _edited(data: bytes | None, config: DocsConfig) -> bytes:
-    """Return docs.yaml updated to the structure, keeping all other content; unchanged if both agree."""
+    """Return docs.yaml updated to the structure, keeping all other content; unchanged if they already
+    agree."""
     try:
         text = data.decode("utf-8") if data is not None else None
     except UnicodeDecodeError:
@@ -180,7 +182,7 @@ def _edited(data: bytes | None, config: DocsConfig) -> bytes:
 
 
 def _read(ground: CommittedFolder) -> DocsConfig:
-    """Read docs.yaml. Raises Stopped, and BadRequest if it exceeds the limits of a site."""
+    """Read docs.yaml. Raises Stopped if it can't be read, and BadRequest if it exceeds a site's limits."""
     data = ground.read(DOCS_PATH)
     if data is None:
         raise Stopped(
@@ -196,7 +198,7 @@ def _read(ground: CommittedFolder) -> DocsConfig:
 
 
 def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]) -> set[str]:
-    """Return the keys of spaces whose folder exists, or existed when they were synced. Report the other
+    """Return the keys of spaces whose folders exist, or existed when they were synced. Report the other
     spaces."""
     found: set[str] = set()
     for entry in config.spaces:
@@ -213,7 +215,7 @@ def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]
 def _arrange(
     tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder, made: set[str]
 ) -> Sequence[Problem]:
-    """Apply the structure in docs.yaml to the site. ``made``: the set that receives the ids of created
+    """Apply the structure in docs.yaml to the site. ``made``: a set that receives the ids of created
     spaces."""
     config = _read(ground)
     there = _existing_keys(
@@ -250,7 +252,7 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Committ
         folder = entry.directory or ""
         space_id = spaces[entry.key] = described.spaces[folder]
         if row.agreed is not None and folder and space_id not in synced and ground.holds(folder):
-            # Other content in that folder does not belong to the space.
+            # Other content in that folder doesn't belong to the space.
             name = free_name(folder[:-1], lambda name: f"{name}/" in taken or ground.holds(f"{name}/"))
             entry.directory = f"{name}/"
             taken.add(entry.directory)

@@ -1,4 +1,4 @@
-"""Sites: create, get, update, publish, search, and related resources."""
+"""Operations on sites: create, get, update, publish, search, and related resources."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ __all__ = ["installation_routes", "organization_routes"]
 
 
 def _site(call: Call, tx: Transaction, site: SiteAccess) -> Site:
-    """Present a site with the caller's current role, because an update of the site can change it."""
+    """Present a site with the caller's current role, because an update to the site can change the role."""
     found = find_site_access(tx, site.actor, Can.VIEW, site.organization_id, site.site_id)
     organization = get_organization(tx, site.organization_id)
     sync = find(tx, ProjectRow, site.site_id)
@@ -112,8 +112,8 @@ def list_sites(call: Call, org: OrgAccess, query: SitesQuery) -> Listing[Site]:
 def list_member_sites(
     call: Call, org: OrgAccess, user_id: str, query: MemberSitesQuery
 ) -> Listing[MemberSitePermission]:
-    """List the sites that a member can see, with their role at each. Members can list their own;
-    administrators can list anyone's and also get the reasons."""
+    """List the sites that a member can see, with the member's role on each. Members can list their own sites;
+    administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
         raise Forbidden("Only administrators can see other members' sites and closed sites.")
     with call.db.read() as tx:
@@ -145,7 +145,7 @@ def list_member_sites(
     yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """Create an unpublished site with spaces in which the caller has the role `create` or higher."""
+    """Create an unpublished site with spaces where the caller has the role `create` or higher."""
     given = body or CreateSite()
     with call.db.write() as tx:
         require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
@@ -170,8 +170,8 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
-    variants. A host name, or a path at which a proxy shows the site, is used once it is verified to belong to
-    the organization. To repeat the check, send it again."""
+    variants. A host name, or a path where a proxy shows the site, is used once it is verified to belong to
+    the organization. To repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -181,7 +181,7 @@ def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
 
 @operation("deleteSiteById", "DELETE", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def delete_site(call: Call, site: SiteAccess) -> bool:
-    """Delete a site with its structure and settings. The content of its spaces is kept."""
+    """Delete a site, including its structure and settings. The content of its spaces is kept."""
     with call.db.write() as tx:
         return editing.delete_site(tx, site)
 
@@ -227,7 +227,7 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
 @operation("listSiteDrafts", "GET", "/orgs/{organizationId}/sites/{siteId}/drafts", needs=Can.VIEW)
 def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
     """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with the
-    content that becomes visible when it is published."""
+    content that becomes visible when the draft is published."""
     with call.db.read() as tx:
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
 
@@ -241,7 +241,7 @@ def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
 )
 def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDrafts:
     """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining
-    drafts. On a published site, this requires the role `create` or higher in all spaces that become
+    drafts. On a published site, this requires the role `create` or higher in all the spaces that become
     visible."""
     with call.db.write() as tx:
         drafts_presenting.publish_drafts(tx, call, site, body.items, draft=body.draft)
@@ -299,7 +299,7 @@ def list_scripts(call: Call, site: SiteAccess) -> list[IntegrationScript]:
 
 @operation("updateSiteAdsById", "POST", "/orgs/{organizationId}/sites/{siteId}/ads", needs=Can.ADMIN)
 def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
-    """Update the ad settings of a site. They are stored and returned, but Octavo shows no ads."""
+    """Update the ad settings of a site. They are stored and returned, but Octavo doesn't show ads."""
     with call.db.write() as tx:
         wanted = body or UpdateAds()
         ads.submit_ads(tx, site, wanted.status, wanted.topic)
@@ -307,7 +307,7 @@ def update_ads(call: Call, site: SiteAccess, body: UpdateAds | None) -> None:
 
 @operation("adsListSites", "GET", "/ads/sites", needs=Can.SIGN_IN)
 def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite]:
-    """List the sites that the caller manages by the status of their ad review."""
+    """List the sites that the caller manages, filtered by the status of their ad review."""
     with call.db.read() as tx:
         found, owners = ads.list_sites_with_ads(tx, caller, query.status, query.limit, query.page)
         user = find_user(tx, caller.user_id)
@@ -322,7 +322,7 @@ def list_ads(call: Call, caller: SignedIn, query: AdsQuery) -> Listing[AdsOfSite
 
 @operation("adsUpdateSite", "PATCH", "/ads/sites/{siteId}", needs=Can.ADMIN)
 def review_ads(call: Call, site: SiteAccess, body: UpdateAdsOfSite) -> None:
-    """Store the result of a site's ad review. Octavo shows no ads."""
+    """Store the result of a site's ad review. Octavo doesn't show ads."""
     with call.db.write() as tx:
         ads.review_ads(tx, site, **given(body))
 
@@ -366,7 +366,7 @@ def _named(call: Call) -> str:
 
 @operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW)
 def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
-    """Get a host name: its site and the result of its last check."""
+    """Get a host name, with its site and the result of its last check."""
     with call.db.read() as tx:
         return _hostname(call, tx, site)
 
@@ -379,7 +379,7 @@ def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     errors=(400, 409),
 )
 def check_hostname(call: Call, site: SiteAccess) -> None:
-    """Check whether a host name points to the sites of this server, and whether it is verified."""
+    """Check whether a host name points to this server's sites, and whether it is verified."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
     leads_here = status == "live"
@@ -390,7 +390,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 
 @operation("removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN)
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
-    """Remove a host name. The site is then only available at its URL under the sites domain."""
+    """Remove a host name. The site is then available only at its URL under the sites domain."""
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True
@@ -419,6 +419,6 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
 
 @operation("deletePicture", "DELETE", _PICTURES + "/{pictureId}", needs=Can.CREATE_CONTENT)
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image. Sites that use it no longer show it."""
+    """Delete an image. Sites that use it stop showing it."""
     with call.db.write() as tx:
         return site_images.delete(tx, org, picture_id)

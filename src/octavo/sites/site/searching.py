@@ -1,5 +1,5 @@
-"""Search a site through the API: in the spaces that the caller can see, and for visitors only in the content
-that the site shows them."""
+"""Search a site through the API: in the spaces that the caller can see or, for visitors, in the content that
+the site shows them."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def search_site(
     named: Mapping[str, str],
     where: SearchedSpaces,
 ) -> SearchListing[SearchSpace]:
-    """Search a site and return spaces with matching pages, each with its best pages. ``named``: the site
-    spaces by request field. ``where``: the site spaces to search. Raises NotFound for a site space that is
-    not on the site, or whose space the caller can't see."""
+    """Search a site, and return spaces with matching pages, each with its best pages. ``named``: the site
+    spaces in the request, by field. ``where``: the site spaces to search. Raises NotFound for a site space
+    that isn't on the site or whose space the caller can't see."""
     structure = load_structure(tx, site.site_id)
     if isinstance(site, VisitedSite):
         visitor = site.visitor
@@ -60,8 +60,8 @@ def select_site_spaces(
     named: Mapping[str, str],
     where: SearchedSpaces,
 ) -> dict[str, str]:
-    """Return the site spaces of a scope with their spaces. ``visible``: those that the caller can see. Raises
-    NotFound like ``search_site``."""
+    """Return the site spaces in a scope, with their spaces. ``visible``: the site spaces that the caller can
+    see. Raises NotFound like ``search_site``."""
     for place, id in named.items():
         if id not in visible:
             raise NotFound(f"{place}: there is no site space {id!r} on this site.")
@@ -80,8 +80,9 @@ def select_site_spaces(
 def _by_default(
     tx: Transaction, structure: Structure, wanted: Mapping[str, str], current: str | None
 ) -> dict[str, str]:
-    """Return one site space per section, plus the one in which the search starts. For each section, this is
-    the first variant in the language of that one, otherwise the default, otherwise the first visible one."""
+    """Return one site space per section, plus the one where the search starts. For each section, this is the
+    first variant in the language of the one where the search starts, or else the default, or else the first
+    visible variant."""
     languages = {id: titles.language for id, titles in get_titles(tx, list(set(wanted.values()))).items()}
     language = languages.get(wanted[current]) if current is not None else None
     found = {} if current is None else {current: wanted[current]}

@@ -1,7 +1,6 @@
 """Images that an organization uploaded to customize its sites, such as logos and icons.
 
-Everyone with the URL of an image can load it, because pages show it to visitors who are not signed in yet.
-"""
+Everyone with the URL of an image can load it, because pages show it to visitors who aren't signed in yet."""
 
 from __future__ import annotations
 
@@ -23,9 +22,9 @@ from octavo.organization.access.authorization import OrgAccess
 from octavo.organization.spaces.garbage import release, retain
 
 PICTURES = "/~pictures/"
-"""Path prefix of image URLs, under the URL of all sites."""
+"""Path prefix of image URLs, under the sites URL."""
 _HEAD = 4096
-"""Number of bytes at the beginning of a file in which an SVG must identify itself."""
+"""Number of bytes at the beginning of a file that must identify it as an SVG."""
 _TYPES = {
     b"\x89PNG\r\n\x1a\n": "image/png",
     b"\xff\xd8\xff": "image/jpeg",
@@ -66,7 +65,8 @@ def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str |
 
 
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:
-    """Create an image from an upload of the caller. Raises NotFound, BadRequest."""
+    """Create an image from one of the caller's uploads. Raises NotFound for an unknown upload, and BadRequest
+    for a file that can't be used."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
     assert upload.hash is not None, "get_uploads returns only complete uploads"
     row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
@@ -78,7 +78,7 @@ def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> Pictu
 def insert(
     tx: Transaction, files: FileStore, organization_id: str, actor: Actor, name: str, hash: str, size: int
 ) -> PictureRow | None:
-    """Add an image for a stored file. Return None if the file is not an image."""
+    """Add an image for a stored file. Return None if the file isn't an image."""
     type = _type_of(files, hash)
     if type is None:
         return None
@@ -100,7 +100,7 @@ def insert(
 
 
 def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image; sites that use it no longer show it. Return False if it does not exist."""
+    """Delete an image; sites that use it no longer show it. Return False if it doesn't exist."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM pictures WHERE id = :id AND organization_id = :org",
         id=picture_id,
@@ -123,7 +123,7 @@ def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | No
 
 
 def _type_of(files: FileStore, hash: str) -> str | None:
-    """Return the media type of an image by its bytes; None for other files."""
+    """Return the media type of an image based on its bytes; None for other files."""
     head = b"".join(files.open(hash, 0, _HEAD))
     for begin, type in _TYPES.items():
         if head.startswith(begin):

@@ -1,4 +1,4 @@
-"""Wire types of an organization's images."""
+"""Wire format of an organization's images."""
 
 from __future__ import annotations
 

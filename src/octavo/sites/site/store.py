@@ -1,4 +1,4 @@
-"""Database access for sites. Rows are returned as frozen records."""
+"""Read and write sites in the database. Rows are returned as frozen records."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from octavo.organization.access.roles import SITE, Can, Level, role_from_height,
 from octavo.organization.access.visibility import Viewer, select_visible_sites
 
 MAX_PROXY = 512
-"""Maximum number of characters of the host and path of a proxy."""
+"""Maximum number of characters in a proxy's host and path together."""
 
 
 class VisitorAuthSettings(Struct, frozen=True, omit_defaults=True):
-    """Sign-in settings for visitors of a site. ``login_url``: the URL to which they are redirected.
-    ``key_version``: the version of the key that signs their tokens, see ``audiences.visitor_auth``.
-    ``by_integration``: whether an integration on the site takes precedence over the URL. ``logout_url``: the URL
-    to which visitors are redirected after signing out."""
+    """Sign-in settings for site visitors. ``login_url``: the URL that visitors are redirected to.
+    ``key_version``: the version of the key that signs their tokens; see ``audiences.visitor_auth``.
+    ``by_integration``: whether an integration on the site takes precedence over the URL. ``logout_url``: the
+    URL that visitors are redirected to after signing out."""
 
     login_url: str | None = None
     key_version: str = ""
@@ -50,8 +50,8 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 
 class SiteRow(Struct, frozen=True):
-    """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that are not
-    verified to belong to its owner, and at which nothing is served."""
+    """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that aren't
+    verified to belong to the owner, where nothing is served."""
 
     id: str
     organization_id: str
@@ -76,7 +76,7 @@ class SiteRow(Struct, frozen=True):
 
     @property
     def proxy(self) -> str | None:
-        """Return the host and path at which a proxy of the owner shows the site, without a trailing slash."""
+        """Return the host and path where the owner's proxy shows the site, without a trailing slash."""
         return f"{self.proxy_host}{self.proxy_path}" if self.proxy_host else None
 
 
@@ -116,7 +116,7 @@ def list_sites_of_space(tx: Transaction, space_id: str) -> list[SiteRow]:
 
 
 def list_sites_of_organization(tx: Transaction, organization_id: str) -> list[SiteRow]:
-    """List all sites of an organization, published or not."""
+    """List all sites of an organization, whether published or not."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.organization_id = :org ORDER BY t.id", org=organization_id
     )
@@ -133,7 +133,8 @@ def list_published_sites(tx: Transaction, organization_id: str) -> list[SiteRow]
 
 
 def list_public_sites(tx: Transaction, limit: int, page: str | None) -> Slice[SiteRow]:
-    """List all sites of the server that are published for everyone including search engines, newest first."""
+    """List all of the server's sites that are published for everyone, including search engines, newest
+    first."""
     public = "t.published = 1 AND t.visibility = 'public'"
     return list_page(
         tx, limit, page, _SITE, f"FROM sites t WHERE {public}", _site, by="t.id", descending=True
@@ -155,8 +156,8 @@ def find_site_by_hostname(tx: Transaction, hostname: str) -> SiteRow | None:
 
 
 def find_site_by_proxy(tx: Transaction, host: str, path: str) -> SiteRow | None:
-    """Return the site that a proxy shows at this location or at the nearest one above it. ``path``: the
-    decoded path."""
+    """Return the site that a proxy shows at this location or at its nearest parent. ``path``: the decoded
+    path."""
     parts = path.strip("/").split("/")
     above = list(accumulate(parts, lambda whole, part: f"{whole}/{part}"))[:MAX_PROXY]
     row = tx.one(
@@ -177,8 +178,8 @@ def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
 
 
 def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
-    """Return whether a proxy shows a site of an organization other than ``but`` at a host, at a parent or child
-    of a path."""
+    """Return whether a proxy shows a site of an organization other than ``but`` at this path, its parents, or
+    its children on a host."""
     rows = tx.all(
         "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
         host=host,
@@ -211,7 +212,7 @@ def find_site_by_docs_source(tx: Transaction, organization_id: str, source: str)
 
 
 def set_docs_source(tx: Transaction, site: SiteRow, source: str) -> None:
-    """Record the source of a site, and remove it from other sites of the organization."""
+    """Record the source of a site, and remove that source from the organization's other sites."""
     if find_site_by_docs_source(tx, site.organization_id, source) != site.id:
         names = {"org": site.organization_id, "source": source}
         tx.run(
@@ -232,8 +233,8 @@ def list_sites(
     published: bool | None = None,
     types: list[str] | None = None,
 ) -> Slice[tuple[SiteRow, str | None]]:
-    """List the sites of an organization that the viewer can see, newest first, each with their role there.
-    ``title``: a case-insensitive part of the title."""
+    """List the sites of an organization that the viewer can see, newest first, each with the viewer's role.
+    ``title``: part of the title, case-insensitive."""
     where, given = ["TRUE"], dict[str, Any]()
     if space is not None:
         where.append("EXISTS (SELECT 1 FROM site_spaces x WHERE x.site_id = t.id AND x.space_id = :space)")
@@ -270,7 +271,7 @@ def list_sites_by_id(tx: Transaction, site_ids: list[str], limit: int, page: str
 
 
 def list_managed_with_ads(tx: Transaction, org: OrgAccess, status: str) -> list[str]:
-    """List the sites of an organization with this ad status that the caller manages."""
+    """List an organization's sites that have this ad status and that the caller manages."""
     seen = select_visible_sites(org, "t.ads_status = :status AND t.ads_status IS NOT NULL", status=status)
     least = role_height(SITE[Can.ADMIN])
     rows = tx.all(
@@ -338,7 +339,7 @@ def _record_former_hostname(tx: Transaction, site_id: str) -> None:
 
 
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
-    """Return whether a site of another organization was the last to have this host name."""
+    """Return whether another organization's site was the last to have this host name."""
     row = tx.one(
         "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
         name=hostname,
@@ -348,8 +349,8 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes with everything that visitors of a site see, except the content of its
-    spaces."""
+    """Return a number that changes whenever anything that a site's visitors see changes, except the content
+    of its spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found
 
@@ -359,7 +360,7 @@ def touch_site(tx: Transaction, site_id: str) -> None:
 
 
 def delete_site(tx: Transaction, site_id: str) -> None:
-    """Delete a site with everything that belongs to it; the content of its spaces is kept."""
+    """Delete a site and everything that belongs to it; the content of its spaces is kept."""
     _record_former_hostname(tx, site_id)
     tx.run("DELETE FROM sites WHERE id = :site", site=site_id)
 

@@ -1,4 +1,4 @@
-"""Declarations of the site tables."""
+"""Declare the tables for sites."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ declare(
         columns=(row("parent_id", "site_section_groups"),),
         json={"localized": Localized},
     ),
-    # The database maintains it.
+    # The database maintains this column.
     Table(name="site_versions", derived=True),
     Table(name="site_former_paths", of_organization=_OF_SITE),
     Table(name="site_former_names", of_organization="organization_id = :org", check=check_former_name),
@@ -79,5 +79,5 @@ declare(
     ),
     Table(name="pictures", of_organization="organization_id = :org", columns=(file("hash"),)),
 )
-# Cached pages that show images must be rendered again when variants of these images are ready.
+# Cached pages that show images must be re-rendered when variants of these images are ready.
 on_variants_created(touch_sites)

@@ -12,18 +12,18 @@ SiteType = Literal["basic", "premium", "ultimate", "sponsored", "legacy-basic", 
 Visibility = Literal["public", "unlisted", "share-link", "visitor-auth"]
 SiteTitle = Annotated[str, Meta(min_length=2, max_length=128, pattern=TWO_SIGNS)]
 Backend = Literal["custom", "integration"]
-"""Backend of visitor authentication: a URL of the owner, or an integration."""
+"""Backend for visitor authentication: a URL of the owner or an integration."""
 
 
 class SearchedSpaces(NamedTuple):
-    """Scope of a search. ``spread``: the site spaces to search. ``current``: the site space in which the
-    search starts."""
+    """Scope of a search. ``spread``: the site spaces to search. ``current``: the site space where the search
+    starts."""
 
     spread: Literal["all", "named", "default", "currentSiteSpace", "otherSiteSpaces"]
     current: str | None = None
 
 
 class SiteStyleguide(Struct, tag_field="kind", tag="space"):
-    """Style guide of a site: a space whose pages are rules of writing."""
+    """Style guide of a site: a space whose pages are writing rules."""
 
     space: str

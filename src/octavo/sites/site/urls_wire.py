@@ -1,4 +1,4 @@
-"""Wire types of resolved URLs."""
+"""Wire format of resolved URLs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Versions and languages of an import, shown as variants of a site."""
+"""Show imported versions and languages as variants on a site."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ def arrange_variants(
     parts: Mapping[str, Source],
     brand: StoredBrand,
 ) -> tuple[str, list[Problem]]:
-    """Show spaces as variants: next to the first one on the site that already shows it, otherwise on a new
-    site. Return the id of the site and the problems found. Raises Forbidden, NotFound."""
+    """Show spaces as variants, next to the first one on the site that already shows it, or else on a new
+    site. Return the id of the site and the problems found. Raises Forbidden or NotFound without access to the
+    site or the spaces."""
     problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])
@@ -65,7 +66,7 @@ def arrange_variants(
 def _add(
     tx: Transaction, site: SiteAccess, structure: Sequence[DocsEntry], spaces: Mapping[str, str], first: str
 ) -> None:
-    """Add the spaces that are not shown yet next to the first."""
+    """Add the spaces that aren't shown yet next to the first one."""
     shown = load_structure(tx, site.site_id)
     beside = next(row for row in shown.site_spaces.values() if row.space_id == first)
     there = {row.space_id for row in shown.variants(beside.section_id)}

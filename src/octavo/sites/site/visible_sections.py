@@ -1,4 +1,4 @@
-"""Search results that a visitor of a site is allowed to see."""
+"""Search results that a site visitor is allowed to see."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octavo.kit.http.operation import Drafted, Visitor
 
 class Sight:
     """Filter for sections that a visitor is allowed to find. ``views``: the spaces that they can see, by id.
-    ``draft``: the state that one of them shows instead of main."""
+    ``draft``: the state to show for one of them instead of the main version."""
 
     def __init__(
         self, tx: Transaction, views: Mapping[str, SpaceView], drafted: Drafted | None = None

@@ -1,12 +1,12 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
 They are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
-renderers cache pages in folders named after the token, whose length is limited. So the header is empty, and
-the signature is truncated to 96 bits. Expiration and site are not in the token but in the signed text; they
-are derived from the time and the request. A person or an API specification can be requested if a page of the
-site refers to it. A token stops working when the visitor's access ends: when the share link or the key of
-visitor authentication is no longer valid, or when the site is unpublished or its visibility changes.
-"""
+renderers cache pages in folders named after the token, and the length of these names is limited. So the
+header is empty, and the signature is truncated to 96 bits. The expiration time and the site aren't in the
+token, but in the signed text; they are derived from the time and the request. A person or an API
+specification can be requested if a page on the site refers to it. A token stops working when the visitor's
+access ends: when the share link or the visitor authentication key is no longer valid, or when the site is
+unpublished or its visibility changes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """Payload of a token. ``exp``: the expiration in seconds; 0 for a token that ends with the hour.
+    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the hour.
     ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the id of the share
     link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
@@ -71,7 +71,7 @@ def make_visitor_token(
 ) -> str:
     """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` value for conditions.
     ``link``: the id of the share link that grants access. ``preview``: the preview token that grants access.
-    ``until``: the end of this access in milliseconds."""
+    ``until``: the time in milliseconds when this access ends."""
     expires, exp = max(_ends()), 0
     if preview:
         until = preview_until(signer, preview)
@@ -91,14 +91,14 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """Return the expiration in seconds of tokens of this hour and of the previous one."""
+    """Return the expiration times, in seconds, of tokens from this hour and the previous one."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 
 
 def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> str:
-    """Sign the token, its expiration, and the grant of its holder's access, so that it expires with that
-    grant."""
+    """Sign the token, its expiration time, and the grant of its holder's access, so that the token expires
+    with that grant."""
     if preview:
         by = "preview"
     elif site.visibility == "share-link":
@@ -111,8 +111,8 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> 
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Return the visitor of a visitor or preview token; None for a token that is not valid for this request.
-    Raises NotFound for a person or API specification that no page they can see refers to."""
+    """Return the visitor of a visitor or preview token; None for a token that isn't valid for this request.
+    Raises NotFound for a person or API specification that isn't on any page that the visitor can see."""
     if len(token) > _MAX:
         return None
     asked = _requested_resource(call)
@@ -124,8 +124,8 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
             if found is None or asked.named is None:
                 return found
             expires, visitor = found
-            # The response is the same as for a token of any other site, so that no one learns what hidden
-            # pages refer to.
+            # The response is the same as for any other site's token, so that no one learns what hidden pages
+            # refer to.
             if not is_named_for(tx, visitor, call.settings.url, *asked.named):
                 raise _no_reference()
             return expires, replace(visitor, named=asked.named)
@@ -137,7 +137,7 @@ def find_visitor(call: Call, token: str) -> Visitor | None:
 def _read(
     tx: Transaction, context: Context, token: str, asked: _RequestedResource
 ) -> tuple[int, Visitor] | None:
-    """Return the visitor, and the token's expiration in seconds."""
+    """Return the token's expiration time in seconds, and the visitor."""
     signer = context.signer
     header, _, rest = token.partition(".")
     if header != _HEADER:
@@ -179,7 +179,7 @@ def _read(
             visitor = admit(get_schema(tx, site.id), claims, unsigned if isinstance(unsigned, dict) else {})
         return expires, _make_visitor(tx, context, site, visitor, link=payload.link)
     if asked.named is not None and now() < max(ends) * 1000:
-        # It could be a token of any site without a reference. Renderers handle 404 but no other error.
+        # It could be the token of any site without a reference. Renderers handle only 404 errors.
         raise _no_reference()
     return None
 
@@ -238,7 +238,7 @@ _rendered = msgspec.json.Decoder(_Rendered)
 
 
 def _space_in_body(body: bytes) -> str | None:
-    """Return the space that contains a block of an integration."""
+    """Return the space that contains an integration block."""
     try:
         return _rendered.decode(body).context.space_id
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Wire types of sites."""
+"""Wire format of sites."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FEATURES = (
 
 class SiteUrls(Struct, kw_only=True):
     """URLs of a site. ``preview``: the URL that opens a new preview, for people who are signed in and can see
-    all spaces of the site. ``login`` and ``logout``: the URLs at which visitors sign in and out, if the site is
+    all spaces of the site. ``login`` and ``logout``: the URLs where visitors sign in and out, if the site is
     published for authenticated visitors."""
 
     location: str
@@ -91,15 +91,15 @@ class AdaptiveContent(Struct):
 
 
 class Proxy(Struct):
-    """Location of a site behind a proxy. ``origin``: the host and path at which a proxy of the owner shows
-    the site. ``target``: the URL to which to forward requests."""
+    """Location of a site behind a proxy. ``origin``: the host and path where the owner's proxy shows the
+    site. ``target``: the URL to forward requests to."""
 
     origin: str
     target: str
 
 
 class UnverifiedLocation(Struct):
-    """Location of a site that is not verified yet, and therefore not used. To verify it, add a TXT record
+    """Location of a site that isn't verified yet and therefore isn't used. To verify it, add a TXT record
     with this name and text or, for a host name, point it to this server."""
 
     address: str
@@ -109,8 +109,8 @@ class UnverifiedLocation(Struct):
 
 class Site(Struct, rename="camel", kw_only=True):
     """Site of an organization. ``defaultLevel``: the role of all members on the site: a role, null for no
-    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions
-    there. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that are not
+    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on
+    it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that aren't
     verified yet; an Octavo extension."""
 
     id: str
@@ -139,8 +139,8 @@ class Site(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
-    """Update of a site. ``proxy``: the proxy; null removes it. ``hostname``: the custom domain; null removes
-    it; an Octavo extension."""
+    """Update of a site. ``proxy``: the proxy; null removes it. ``hostname``: the custom domain, an Octavo
+    extension; null removes it."""
 
     title: SiteTitle | UnsetType = UNSET
     visibility: Visibility | UnsetType = UNSET
@@ -170,8 +170,8 @@ class SitesQuery(PageQuery, kw_only=True):
 
 
 class MemberSitesQuery(PageQuery):
-    """Query of the sites of a member. ``closed``: whether to include sites without access, for
-    administrators."""
+    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't see;
+    for administrators."""
 
     closed: bool = False
 
@@ -203,8 +203,8 @@ class LocationUrls(Struct):
 
 
 class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
-    """Host name. ``isActive``: whether the site is published there. ``status``: the result of the last
-    check."""
+    """Host name. ``isActive``: whether the site is published at this host name. ``status``: the result of the
+    last check."""
 
     hostname: str
     target: SiteTarget
@@ -224,7 +224,7 @@ def present_hostname(to: Recipient, site: SiteRow, hostname: str) -> CustomHostn
 
 
 def proxied_path(site: SiteRow) -> str:
-    """Return the path under the sites domain at which the owner's proxy requests a site."""
+    """Return the path on the sites domain where the owner's proxy requests a site."""
     return f"{PROXIED}{site.id}"
 
 
@@ -258,14 +258,14 @@ def _icon(site: SiteRow) -> Favicon | None:
 def present_site(
     to: Recipient, org: OrgRow, site: SiteRow, role: str | None, sync: ProjectRow | None
 ) -> Site:
-    """Present a site. ``role``: the recipient's role there. ``sync``: its Git sync."""
+    """Present a site. ``role``: the recipient's role on it. ``sync``: its Git sync."""
     proxy = site.claimed_proxy or site.proxy
     published = published_url(to.settings.sites_url, org, site) if site.published else UNSET
     authenticates = isinstance(published, str) and site.visibility == "visitor-auth"
     return Site(
         id=site.id,
         type=site.type,  # type: ignore[arg-type]
-        # A site is never limited to a smaller plan than its own.
+        # A site is never limited to a lower plan than its own.
         applied_type=site.type,  # type: ignore[arg-type]
         title=site.title,
         visibility=site.visibility,  # type: ignore[arg-type]

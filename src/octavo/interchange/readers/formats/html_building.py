@@ -70,7 +70,7 @@ _HARMLESS = frozenset(["http", "https", "mailto", "tel"])
 
 
 class NodeBuilder:
-    """Builder of the nodes of an element. Recursion stops at depth ``deepest``; deeper content becomes plain
+    """Builder of an element's nodes. Recursion stops at depth ``deepest``; deeper content becomes plain
     text."""
 
     def __init__(

@@ -111,8 +111,8 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that shows the version in which something was added
-    or removed; None for any other component. Nearly every site has one, with similar names."""
+    """Return the text of a custom component or shortcode that shows the version when something was added or
+    removed; None for any other component. Nearly every site has one, with similar names."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (

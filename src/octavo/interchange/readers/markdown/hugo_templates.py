@@ -20,7 +20,7 @@ _AS_IT_IS = frozenset(
 )
 """Functions whose effect doesn't matter on an Octavo page, so they return their argument."""
 _LONGEST = 50_000
-"""Maximum number of characters of a template, and of its output excluding its parameters."""
+"""Maximum number of characters in a template, and of its output excluding its parameters."""
 _LONGEST_WHOLE = 400_000
 _DEEPEST = 20
 

@@ -13,7 +13,7 @@ Line = tuple[str, int]
 MAX_LINES = 50_000
 """Maximum number of lines on a page, including all its includes."""
 MAX_INCLUDE = 2000
-"""Maximum number of characters of a line that includes another file."""
+"""Maximum number of characters in a line that includes another file."""
 FENCE = re.compile(
     r"(?P<lead>[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+|>[ \t]?)*)(?P<fence>`{3,}(?!.*`)|~{3,})(?P<info>.*)$"
 )

@@ -675,7 +675,7 @@ _CONDITION = re.compile(
     re.DOTALL,
 )
 MAX_TEMPLATE = 5000
-"""Maximum number of characters of an included template to fill in. Longer templates compute something."""
+"""Maximum number of characters in an included template to fill in. Longer templates compute something."""
 
 
 def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> str | None:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from .lines import FENCE, Line, indent_of
 
 MAX_TAG = 500
-"""Maximum number of lines of an Octavo tag."""
+"""Maximum number of lines in an Octavo tag."""
 _ATTRIBUTE_NAME = re.compile(r"[\s/]*([A-Za-z_:@#.][\w:@.-]*)")
 MAX_TAG_LINES = 200
 MAX_TAG = 20_000

@@ -86,7 +86,7 @@ def _of_version(files: Heads, project: str, version: str, is_first: bool) -> Lay
 
 
 def _versions(files: Heads, project: str) -> list[str]:
-    """Return the folder of each version of an export with several versions, newest first."""
+    """Return the folder for each version in an export with several versions, newest first."""
     tops = {
         path[len(project) :].partition("/")[0]
         for path in files.paths

@@ -25,7 +25,7 @@ from ..markdown.directives import part_of
 from ..names import Names, outside_link
 
 MAX_TEXT = 1_000_000
-"""Maximum number of characters of a page."""
+"""Maximum number of characters in a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
 """Maximum number of characters to search for the ends of inline markup. docutils searches from each start to

@@ -29,7 +29,7 @@ MAX_ITEMS = 20_000
 """Maximum number of entries per navigation."""
 _MAX_LEVEL = 20
 _MAX_REDIRECT = 1_000
-"""Maximum number of characters of a page that only redirects."""
+"""Maximum number of characters in a page that only redirects."""
 _NAV = re.compile(
     r"(?:side-?(?:bar|nav)\w*|nav(?:igation|-tree|-container|-menu)?|menu|toc|toctree-wrapper|table-?of-?contents|contents|summary|chapter)",
     re.IGNORECASE,

@@ -16,7 +16,7 @@ def parse_certificates(text: str) -> list[str]:
     """Return the certificates in ``text`` as base64 without line breaks.
 
     Accepts PEM blocks (several during a key rotation) or the bare base64 that identity providers display.
-    Raises BadRequest that names ``certificate``."""
+    Raises BadRequest for an invalid ``certificate``."""
     from cryptography import x509
     from cryptography.hazmat.primitives.asymmetric import ec, rsa
 

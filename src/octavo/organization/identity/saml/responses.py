@@ -274,7 +274,7 @@ def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
         ):
             raise RefusedResponse("SAML response: is signed with an unsupported algorithm")
         if transforms[:1] != [_ENVELOPED] or len(transforms) > 2 or not set(transforms[1:]) <= _CANONICAL:
-            raise RefusedResponse("SAML response: is signed with an unsupported transform")
+            raise RefusedResponse("SAML response: the signature uses an unsupported transform")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
             raise RefusedResponse("SAML response: a signature covers an element other than its parent")
     return sorted(signatures, key=lambda signature: signature.getparent() is assertion)

@@ -1,1 +1,1 @@
-"""Audiences of sites that are not public: share links, authenticated visitors, and their claims."""
+"""Audiences of sites that aren't public: share links, authenticated visitors, and their claims."""

@@ -16,7 +16,7 @@ _decoder = msgspec.json.Decoder(VisitorSchema)
 
 
 def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | None:
-    """Return the schema of a site and the time at which it was set; None if there is none."""
+    """Return a site's schema and the time when it was set; None if there is none."""
     row = tx.one("SELECT adaptive_schema, adaptive_updated_at FROM sites WHERE id = :site", site=site_id)
     if row is None or row[0] is None:
         return None

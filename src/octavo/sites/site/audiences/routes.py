@@ -1,4 +1,4 @@
-"""Audiences of a site: share links, authenticated visitors, and the visitor schema."""
+"""Operations on a site's audiences: share links, authenticated visitors, and the visitor schema."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Return the URL of a published site to callers who are allowed to see links that open it; return None
-    while it is not published."""
+    """Return the URL of a site if it is published and the caller can see links that open it; otherwise,
+    None."""
     row = get_site(tx, site.site_id)
     if not row.published or not may_publish_all(tx, site):
         return None
@@ -46,7 +46,7 @@ def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
 @operation("listSiteShareLinks", "GET", _LINKS, needs=Can.ADMIN, yields=("sites:write",))
 def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Listing[wire.ShareLink]:
     """List the share links of a site, newest first. Their URLs grant access to the site, so this requires the
-    role `create` or higher in all its spaces."""
+    role `create` or higher in all of its spaces."""
     with call.db.read() as tx:
         require_publish_permission(tx, site)
         base = _base(tx, call, site)
@@ -67,7 +67,7 @@ def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.Sha
 @operation("updateSiteShareLinkById", "PATCH", _LINK, needs=Can.ADMIN)
 def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.UpdateLink) -> wire.ShareLink:
     """Rename, disable, or enable a share link. Disabling takes effect immediately. Callers who can't enable
-    it receive no URL."""
+    the link don't receive its URL."""
     values: dict[str, Any] = {}
     if body.name is not UNSET:
         values["name"] = body.name
@@ -80,7 +80,7 @@ def update_link(call: Call, site: SiteAccess, share_link_id: str, body: wire.Upd
 
 @operation("deleteSiteShareLinkById", "DELETE", _LINK, needs=Can.ADMIN)
 def delete_link(call: Call, site: SiteAccess, share_link_id: str) -> bool:
-    """Delete a share link permanently."""
+    """Permanently delete a share link."""
     with call.db.write() as tx:
         return share_links.delete_link(tx, site, share_link_id)
 
@@ -103,19 +103,18 @@ def _present_auth(tx: Transaction, call: Call, site: SiteAccess) -> wire.Publish
 
 @operation("getSitePublishingAuthById", "GET", _AUTH, needs=Can.ADMIN, yields=("sites:write",), errors=(400,))
 def get_auth(call: Call, site: SiteAccess) -> wire.PublishingAuth:
-    """Get the key that signs visitor tokens, and the URL to which visitors without a token are redirected.
+    """Get the key that signs visitor tokens, and the URL that visitors without a token are redirected to.
 
-    The key grants access to the site, so this requires the role `create` or higher in all its spaces.
-    """
+    The key grants access to the site, so this requires the role `create` or higher in all of its spaces."""
     with call.db.read() as tx:
         return _present_auth(tx, call, site)
 
 
 @operation("updateSitePublishingAuthById", "PATCH", _AUTH, needs=Can.ADMIN, errors=(400,))
 def update_auth(call: Call, site: SiteAccess, body: wire.UpdatePublishingAuth) -> wire.PublishingAuth:
-    """Update the URL to which visitors without a token are redirected: your own sign-in URL (`custom`), or
-    the one of an integration on the site, with your URL as a fallback (`integration`). Also update the URL to which
-    visitors are redirected after signing out."""
+    """Update the URL that visitors without a token are redirected to: either your own sign-in URL (`custom`),
+    or the sign-in URL of an integration on the site, with your URL as a fallback (`integration`). You can
+    also update the URL that visitors are redirected to after signing out."""
     with call.db.write() as tx:
         visitor_auth.update_auth(tx, site, body.backend, body.fallback_url, body.logout_url)
         return _present_auth(tx, call, site)
@@ -138,7 +137,8 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
-    """Get a URL that shows the site as visitors will see it, published or not, for one hour.
+    """Get a URL that shows the site as visitors will see it for one hour, whether or not the site is
+    published.
 
     Requires access to every space on the site. `claims` sets the visitor's claims, as JSON; `changeRequest`
     shows the site as if this change request were merged. Drafts are shown unless `draft` is false.
@@ -167,12 +167,11 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
     """List the content of the site that a visitor with the given claims can see, and the condition that hides
-    each of the other entries. The entries are the site's sections and variants, or with `siteSpace` the pages
-    of one site space and the conditional parts of each page, in reading order.
+    each of the other entries. The entries are the site's sections and variants or, with `siteSpace`, the
+    pages of one site space and the conditional parts of each page, in reading order.
 
     Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
-    content.
-    """
+    content."""
     with call.db.read() as tx:
         return list_entries(tx, call.context, site, query)
 
@@ -215,7 +214,7 @@ def update_schema(call: Call, site: SiteAccess, body: wire.UpdateAdaptiveSchema)
     needs=Can.VIEW,
 )
 def list_template_conditions(call: Call, site: SiteAccess) -> wire.TemplateConditions:
-    """List condition templates: one for each boolean of the visitor schema and one for each allowed value of
+    """List condition templates: one for each boolean in the visitor schema, and one for each allowed value of
     a string."""
     with call.db.read() as tx:
         found = adaptive.find_schema(tx, site.site_id)

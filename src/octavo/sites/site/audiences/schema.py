@@ -1,7 +1,6 @@
 """Visitor schemas, and the claims of a visitor that match them.
 
-Conditions and expressions ignore claims that the schema does not define, or that have another type.
-"""
+Conditions and expressions ignore claims that the schema doesn't define or that have another type."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
-"""Surrogate, which UTF-8 text can't contain."""
+"""Pattern for a surrogate, which UTF-8 text can't contain."""
 
 Name = Annotated[
     str,
@@ -140,7 +139,7 @@ EMPTY = VisitorSchema(type="object", properties={}, additional_properties=False)
 
 
 def admit(schema: VisitorSchema, signed: Mapping[str, object], unsigned: Mapping[str, object]) -> JsonObject:
-    """Return the ``visitor`` value of conditions and expressions: the signed and unsigned claims that match
+    """Return the ``visitor`` value for conditions and expressions: the signed and unsigned claims that match
     the schema."""
     claims = {name: claim for name, claim in schema.properties.items() if name != UNSIGNED}
     below = schema.properties.get(UNSIGNED)

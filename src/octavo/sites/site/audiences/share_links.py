@@ -1,4 +1,4 @@
-"""Share links: named URLs with a key. They can be disabled one by one.
+"""Share links: named URLs with a key, which can be disabled individually.
 
 A key is derived from the id of its link, so that it can be shown again; it is looked up by its hash.
 """
@@ -41,7 +41,8 @@ def share_key(signer: Signer, link_id: str) -> str:
 
 
 def find_link_by_key(tx: Transaction, site_id: str, key: str) -> ShareLinkRow | None:
-    """Return the active link of a site that has a key; None for a key that is unknown, disabled, or of another site."""
+    """Return the site's active link with this key; None if the key is unknown, disabled, or belongs to
+    another site."""
     row = tx.one(
         f"SELECT {_COLUMNS} FROM share_links WHERE key_hash = :hash AND site_id = :site AND active = 1",
         hash=hash_token(key),
@@ -79,8 +80,8 @@ def list_links(
 
 
 def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) -> ShareLinkRow:
-    """Create an active link. Raises Conflict if the site has too many, Forbidden if the caller can't publish
-    the content of the site."""
+    """Create an active link. Raises Conflict if the site has too many links, and Forbidden if the caller
+    can't publish the site's content."""
     require_publish_permission(tx, site)
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
@@ -132,7 +133,7 @@ def update_link(
 
 
 def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
-    """Delete a link; return False if it does not exist."""
+    """Delete a link; return False if it doesn't exist."""
     found = find_link(tx, site.site_id, link_id)
     if found is None:
         return False

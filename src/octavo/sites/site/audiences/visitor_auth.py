@@ -1,9 +1,8 @@
 """Visitor authentication: the key that signs visitor tokens, and the verification of tokens.
 
-Tokens are JWTs signed with HS256 only, created by the owner's server with the site's key, or by another
+Tokens are JWTs, signed only with HS256, and created by the owner's server with the site's key or by another
 authenticator of the site. The site's key is derived from the site and a key version, so that it can be shown
-again, and a new version produces a new key.
-"""
+again, and a new version produces a new key."""
 
 from __future__ import annotations
 
@@ -27,16 +26,16 @@ from ..store import SiteRow, VisitorAuthSettings
 from ..types import Backend
 
 MAX_TOKEN = 16 * 1024
-"""Maximum number of characters of a token, which is passed in URLs and cookies."""
+"""Maximum number of characters in a token, which is passed in URLs and cookies."""
 _FORM = re.compile(r"[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
-"""Base64 decoders ignore invalid characters, which would break the cookie."""
+"""Pattern for tokens, because base64 decoders ignore invalid characters, which would break the cookie."""
 _LEEWAY = 60
 """Maximum difference in seconds between the signer's clock and the server's."""
 _REGISTERED = {"iss", "sub", "aud", "exp", "nbf", "iat", "jti"}
 
 
 class AuthenticatedVisitor(NamedTuple):
-    """Claims in a verified token. ``until``: its expiration in milliseconds."""
+    """Claims in a verified token. ``until``: the expiration time of the token in milliseconds."""
 
     claims: dict[str, Any]
     until: int
@@ -55,8 +54,8 @@ _others: list[FindOther] = []
 
 
 def register_authenticator(find: FindOther) -> None:
-    """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. It is used if the
-    site has no sign-in URL, or if it prefers the authenticator."""
+    """Register ``find(tx, context, site_id)``, which returns another authenticator of a site. The
+    authenticator is used if the site has no sign-in URL or is set to prefer it."""
     _others.append(find)
 
 
@@ -76,8 +75,8 @@ def update_auth(
     login_url: str | None | UnsetType,
     logout_url: str | None | UnsetType,
 ) -> None:
-    """Set the URLs to which visitors without a token are redirected, and visitors who sign out. Unset ones stay
-    unchanged."""
+    """Set the URLs that visitors are redirected to if they have no token, and after they sign out. Unset URLs
+    stay unchanged."""
     before = store.get_site(tx, site.site_id)
     was = before.settings.visitor_auth
     auth = replace(was, by_integration=backend == "integration")
@@ -99,7 +98,7 @@ def backend_of(auth: VisitorAuthSettings) -> Backend:
 
 
 def renew_key(tx: Transaction, site: SiteAccess) -> None:
-    """Create a new key; tokens signed with the old one stop working immediately."""
+    """Create a new key; tokens signed with the old key stop working immediately."""
     before = store.get_site(tx, site.site_id)
     auth = replace(before.settings.visitor_auth, key_version=ids.new_id())
     store.update_site(tx, site.site_id, settings=replace(before.settings, visitor_auth=auth))
@@ -107,9 +106,9 @@ def renew_key(tx: Transaction, site: SiteAccess) -> None:
 
 
 def read_token(tx: Transaction, context: Context, site: SiteRow, token: str) -> AuthenticatedVisitor | None:
-    """Verify a visitor's token and return its claims, without registered ones. Return None for a token that
-    is not valid for this site: signed differently or with another key, without an expiration or expired, not
-    valid yet, or too long."""
+    """Verify a visitor's token, and return its claims, excluding registered ones. Return None if the token
+    isn't valid for this site: it is signed differently or with another key, has no expiration time, has
+    expired, isn't valid yet, or is too long."""
     signed = _read(signing_key(context.signer, site), token)
     if signed is None and site.settings.visitor_auth.takes_others:
         other = find_other(tx, context, site.id)

@@ -1,4 +1,4 @@
-"""Wire types of audiences."""
+"""Wire format of audiences."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class UpdateLink(Struct):
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
     """Visitor authentication. ``privateKey``: the key that signs visitor tokens (HS256). ``integration``: the
-    name of the integration on the site that signs visitors in."""
+    name of the integration on the site that handles visitor sign-in."""
 
     private_key: str
     backend: Backend = "custom"
@@ -59,10 +59,10 @@ class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing
 
 
 class UpdatePublishingAuth(Struct, rename="camel"):
-    """Update of visitor authentication. ``fallbackURL``: the URL to which visitors without a token are
-    redirected; null removes it. ``logoutURL``: the URL to which they are redirected after signing out; null
-    removes it. ``backend``: with `custom`, the URL takes precedence over integrations; with
-    `integration`, integrations take precedence."""
+    """Update of visitor authentication. ``fallbackURL``: the URL that visitors without a token are redirected
+    to; null removes it. ``logoutURL``: the URL that visitors are redirected to after signing out; null
+    removes it. ``backend``: with `custom`, the URL takes precedence over integrations; with `integration`,
+    integrations take precedence."""
 
     backend: Backend
     fallback_url: HttpUrl | None | UnsetType = field(name="fallbackURL", default=UNSET)
@@ -70,9 +70,10 @@ class UpdatePublishingAuth(Struct, rename="camel"):
 
 
 class PreviewQuery(Struct, rename="camel"):
-    """Query of a preview. ``claims``: the claims of a visitor as JSON, with unsigned claims under `unsigned`.
-    ``changeRequest``: the id of a change request to show as if it were merged. ``draft``: whether to show
-    drafts of the structure and of redirects. ``target``: the URL or path of the site at which to start."""
+    """Query parameters of a preview. ``claims``: a visitor's claims as JSON, with unsigned claims under
+    `unsigned`. ``changeRequest``: the id of a change request to show as if it were merged. ``draft``: whether
+    to show drafts of the structure and of redirects. ``target``: the URL or path on the site where the
+    preview starts."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
@@ -95,8 +96,8 @@ class UpdateAdaptiveSchema(Struct, rename="camel"):
 
 
 class TemplateConditions(Struct, rename="camel"):
-    """Condition templates of a site. ``updatedAt``: the time at which the schema was set; omitted if there is
-    none; an Octavo extension."""
+    """Condition templates of a site. ``updatedAt``: the time when the schema was set, an Octavo extension;
+    omitted if there is no schema."""
 
     items: list[Condition]
     updated_at: str | UnsetType = UNSET
@@ -105,15 +106,15 @@ class TemplateConditions(Struct, rename="camel"):
 # --- content visible to a visitor ----------------------------------------------------------------------
 
 MAX_ENTRIES = 200
-"""Maximum number of entries per request, because the text of each is read."""
+"""Maximum number of entries per request, because the text of each one is read."""
 
 PretendedObject = Literal["site-section-group", "site-section", "site-external-link", "site-space", "page"]
 
 
 class PretendedQuery(Struct, rename="camel"):
-    """Query of the content visible to a visitor. ``claims``: the claims of the visitor as JSON, with unsigned
-    claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by default, the
-    sections and variants of the site are listed."""
+    """Query parameters for the content visible to a visitor. ``claims``: the visitor's claims as JSON, with
+    unsigned claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by default,
+    the sections and variants of the site are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     site_space: Annotated[str, Meta(max_length=100)] | None = None
@@ -122,7 +123,7 @@ class PretendedQuery(Struct, rename="camel"):
 
 
 class PretendedCondition(Struct):
-    """Condition and its result. ``problem``: the reason why it can't be evaluated and therefore is not
+    """Condition and its result. ``problem``: the reason that it can't be evaluated and therefore isn't
     met."""
 
     expression: str
@@ -150,8 +151,8 @@ class PretendedPart(Struct):
 
 class PretendedEntry(Struct, rename="camel", kw_only=True):
     """Section, variant, or page. ``level``: its depth in the list, from 0. ``path``: the path of a document,
-    relative to the start of the site. ``listed``: whether navigation includes it, if it is visible.
-    ``condition``: its own condition. ``hiddenBy``: the reason why it is hidden. ``parts``: the evaluated
+    relative to the site's URL. ``listed``: whether navigation includes the entry, if it is visible.
+    ``condition``: its own condition. ``hiddenBy``: the reason that it is hidden. ``parts``: the evaluated
     conditional parts of a visible document."""
 
     object: PretendedObject
@@ -169,7 +170,7 @@ class PretendedEntry(Struct, rename="camel", kw_only=True):
 class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
     """Content visible to a visitor. ``claims``: the claims that conditions use, limited to those in the
     site's schema. ``ignored``: the names of the other claims. ``enabled``: whether the site uses claims; if
-    not, its visitors see the same content as a visitor without claims."""
+    it doesn't, visitors see the same content as a visitor without claims."""
 
     claims: dict[str, Any]
     ignored: list[str]
@@ -177,7 +178,7 @@ class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
 
 
 def present_link(to: Recipient, base: str | None, link: ShareLinkRow) -> ShareLink:
-    """Present a share link. ``base``: the URL of the published site; None while it is not published."""
+    """Present a share link. ``base``: the URL of the published site; None if it isn't published."""
     url = f"{base}{share_key(to.context.signer, link.id)}/" if base is not None else UNSET
     return ShareLink(
         id=link.id,

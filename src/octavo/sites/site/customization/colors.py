@@ -1,4 +1,4 @@
-"""Colors of a site, computed from the selected colors."""
+"""A site's colors, computed from the selected colors."""
 
 from __future__ import annotations
 

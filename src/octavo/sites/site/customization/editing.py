@@ -1,4 +1,4 @@
-"""Store customization: all settings of a site, and only the overrides of a site space."""
+"""Store customization: for a site, all settings; for a site space, only overrides."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\
 
 
 class StoredCustomization(NamedTuple):
-    """Stored customization. ``theme``: the selected theme. None means that none was selected: visitors see the
-    theme of their system, while the API returns the default, as clients of version 0.146 expect."""
+    """Stored customization. ``theme``: the selected theme. None means that no theme was selected: visitors
+    see their system's theme, while the API returns the default, as clients for version 0.146 expect."""
 
     customization: Customization
     theme: DefaultMode | None
@@ -57,8 +57,8 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Replace the customization of a site. Raises NotFound for a link to a space that is not on the site, or
-    for a font of another organization."""
+    """Replace the customization of a site. Raises NotFound for a link to a space that isn't on the site, or
+    for another organization's font."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -77,8 +77,8 @@ def try_customization(
     site_space_id: str | None,
     over: Override | None,
 ) -> None:
-    """Store a customization for the caller's preview only. ``over``: the overrides of the site space in the
-    preview. Raises the errors of ``put_customization`` and ``override``."""
+    """Store a customization only for the caller's preview. ``over``: the overrides of the site space in the
+    preview. Raises the same errors as ``put_customization`` and ``override``."""
     _, tried = _put(tx, site, whole)
     kept = None
     if over is not None:
@@ -105,7 +105,8 @@ def try_customization(
 def _put(
     tx: Transaction, site: SiteAccess, body: PutCustomization
 ) -> tuple[StoredCustomization, StoredCustomization]:
-    """Return the customization of a site before and after applying the body. Raises NotFound for invalid references."""
+    """Return the customization of a site before and after applying a request body. Raises NotFound for
+    invalid references."""
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
     before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
@@ -120,7 +121,7 @@ def _write(kept: StoredCustomization) -> str:
 
 
 def _read(kept: str | None) -> StoredCustomization:
-    """Decode a stored customization. If no default theme was selected, it has none."""
+    """Decode a stored customization. If no default theme was selected, it has no theme."""
     if not kept:
         return StoredCustomization(Customization(), None)
     plain = _plain.decode(kept)
@@ -132,7 +133,8 @@ def _read(kept: str | None) -> StoredCustomization:
 
 
 def _convert(stored: Mapping[str, object]) -> Customization:
-    """Return a stored customization. Earlier versions accepted some control characters in URLs."""
+    """Return a stored customization. Control characters in URLs are replaced, because earlier versions
+    accepted some of them."""
     try:
         return msgspec.convert(stored, Customization)
     except msgspec.ValidationError:
@@ -140,7 +142,7 @@ def _convert(stored: Mapping[str, object]) -> Customization:
 
 
 def _without_controls(stored: object) -> object:
-    """Return the stored form, with a replacement for each control character of a URL."""
+    """Return the stored value with each control character in URLs replaced."""
     if isinstance(stored, dict):
         return {name: _without_controls(value) for name, value in stored.items()}
     if isinstance(stored, list):
@@ -149,8 +151,8 @@ def _without_controls(stored: object) -> object:
 
 
 def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
-    """Return the customization after applying the body. A theme that only repeats the current response does
-    not count as selected."""
+    """Return the customization after applying a request body. A theme that only repeats the current response
+    doesn't count as selected."""
     themes, answered = body.themes, before.customization.themes
     if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
         theme = before.theme
@@ -167,8 +169,9 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
-    """Resolve the switches of page actions and their list. Older clients set the switches, newer ones the list; each
-    sends back fields that it does not support unchanged. Raises BadRequest if both were changed and disagree."""
+    """Reconcile the page action switches with the list of page actions. Older clients set the switches, and
+    newer ones set the list; each sends back unsupported fields unchanged. Raises BadRequest if both were
+    changed and disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
@@ -200,8 +203,7 @@ def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
 def find_customization(
     tx: Transaction, site_space_id: str, tried_by: str | None = None
 ) -> StoredCustomization:
-    """Return the customization of a site space, or the one with the customization that a person is
-    previewing."""
+    """Return the customization of a site space, including any customization that a person is previewing."""
     row = tx.one(
         """SELECT sites.customization, site_spaces.customization, sites.id FROM site_spaces
            JOIN sites ON sites.id = site_spaces.site_id WHERE site_spaces.id = :id""",
@@ -209,7 +211,8 @@ def find_customization(
     )
     whole, override, site_id = row or (None, None, "")
     if tried_by is not None:
-        # This is a separate query: what everyone sees is cached and must not depend on a person's preview.
+        # This is a separate query, because the shared result is cached and must not depend on a person's
+        # preview.
         tried = tx.one(
             """SELECT customization, site_space_id, override FROM site_look_drafts
                WHERE site_id = :site AND user_id = :by""",
@@ -229,7 +232,7 @@ def find_customization(
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """Return the customizations of the site spaces that override a setting, by id."""
+    """Return the customizations of site spaces that override a setting, by id."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -239,7 +242,7 @@ def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customizatio
 
 
 def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
-    """Return the customization of a site space: that of its site with its overrides."""
+    """Return the customization of a site space: its site's customization with the site space's overrides."""
     override = _find_override(tx, site_space_id)
     whole = get_customization(tx, site_id)
     return _merged(whole, override) if override else whole
@@ -253,7 +256,8 @@ def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
-    """Return the customization of a site space: that of its site with its overrides. Raises NotFound."""
+    """Return the customization of a site space: its site's customization with the site space's overrides.
+    Raises NotFound if the caller can't see it."""
     _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
@@ -268,7 +272,7 @@ def _merged(whole: Customization, override: JsonObject) -> Customization:
 
 
 def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Override) -> Customization:
-    """Set overrides of a site space; null removes one. Raises NotFound."""
+    """Set overrides of a site space; null removes an override. Raises NotFound if the caller can't see it."""
     lock(tx, site.site_id)
     _require_seen(tx, site, site_space_id)
     _require_links(tx, site, body)
@@ -284,7 +288,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 
 
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove all overrides of a site space; return False if it has none or does not exist."""
+    """Remove all overrides of a site space; return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
         return False
@@ -308,7 +312,7 @@ def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDA
 
 def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
     """Return ``below`` with the overrides in ``above``: groups are merged setting by setting, and all other
-    values are replaced as a whole."""
+    values are replaced entirely."""
     found = dict(below)
     for name, value in above.items():
         inside = parts.get(name)
@@ -317,7 +321,7 @@ def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE
 
 
 def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
-    """Return the overrides without those that are null, and without groups that become empty."""
+    """Return the overrides, except null overrides and groups that become empty."""
     found = {}
     for name, value in overrides.items():
         inside = parts.get(name)
@@ -328,7 +332,7 @@ def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObj
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Raise NotFound for links in the header and footer to spaces that are not on the site."""
+    """Raise NotFound for links in the header and footer to spaces that aren't on the site."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)

@@ -268,7 +268,7 @@ class ThemedCodeTheme(Struct, rename="camel"):
 
 
 class CodeTheme(Struct, rename="camel"):
-    """Colors of code blocks, used by separate site renderers. ``openapi``: the colors in API references."""
+    """Colors of code blocks, used by external site renderers. ``openapi``: the colors in API references."""
 
     default: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
     openapi: ThemedCodeTheme = field(default_factory=ThemedCodeTheme)
@@ -619,7 +619,7 @@ class Git(SettingsGroup, rename="camel"):
 
 
 class PageActions(SettingsGroup, rename="camel"):
-    """Actions for readers on a page. ``items``: the same actions as an ordered list, together with
+    """Actions for readers on a page. ``items``: the same actions as an ordered list, along with
     ``git.showEditLink`` and ``pdf.enabled``."""
 
     external_ai: Annotated[
@@ -650,7 +650,7 @@ class SocialDisplay(Struct, rename="camel"):
 
 
 class SocialAccount(Struct, rename="camel"):
-    """Account of the site's owner on a social network. Separate site renderers link to it."""
+    """Social media account of the site's owner. External site renderers link to it."""
 
     platform: SocialPlatform
     handle: Annotated[str, Meta(min_length=1, max_length=128)]
@@ -675,15 +675,15 @@ class Insights(SettingsGroup, rename="camel"):
 
 
 class PutThemes(Struct, rename="camel"):
-    """Themes in an update of a customization. Sending back the whole current value changes nothing, including
-    whether a theme was selected."""
+    """Themes in an update of a customization. Sending back the complete current value has no effect,
+    including on whether a theme was selected."""
 
     default: DefaultMode | UnsetType = UNSET
     toggeable: bool | UnsetType = UNSET
 
 
 class CustomizationSettings(SettingsGroup, rename="camel"):
-    """Settings that have the same form in requests and responses. Omitted settings get their default."""
+    """Settings that have the same format in requests and responses. Omitted settings get their default."""
 
     styling: Styling = field(default_factory=Styling)
     internationalization: Annotated[

@@ -25,8 +25,8 @@ def _shown(site: SiteAccess, look: Customization) -> Customization:
 
 @operation("getSiteCustomizationById", "GET", f"{_SITE}/customization", needs=Can.VIEW, errors=(400,))
 def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -> Customization:
-    """Get the customization of a site, with all settings. Only administrators of the site get the instructions of
-    its assistant."""
+    """Get the customization of a site, with all settings. Only administrators of the site get its assistant's
+    instructions."""
     with call.db.read() as tx:
         return _shown(site, editing.get_customization(tx, site.site_id))
 
@@ -42,7 +42,7 @@ def get_customization(call: Call, site: SiteAccess, query: CustomizationQuery) -
 )
 def put_customization(call: Call, site: SiteAccess, body: PutCustomization) -> Customization:
     """Replace the customization of a site. Omitted settings are reset to their defaults. Sending back an
-    unchanged response changes nothing."""
+    unchanged response has no effect."""
     with call.db.write() as tx:
         return editing.put_customization(tx, site, body)
 
@@ -67,7 +67,7 @@ def preview_customization(call: Call, site: SiteAccess, body: TryCustomization) 
 def get_site_space_customization(
     call: Call, site: SiteAccess, site_space_id: str, query: CustomizationQuery
 ) -> Customization:
-    """Get the customization of a site space: that of its site with its overrides."""
+    """Get the customization of a site space: its site's customization with the site space's overrides."""
     with call.db.read() as tx:
         return _shown(site, editing.get_site_space_customization(tx, site, site_space_id))
 

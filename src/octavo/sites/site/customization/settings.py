@@ -1,5 +1,5 @@
-"""Declare settings. The table is `model.py`. The overrides of site spaces, the app's screen, and the classes
-of pages are derived from it.
+"""Declare settings. The table of settings is `model.py`. The overrides of site spaces, the app's screen, and
+the CSS classes of pages are derived from it.
 
 To add a setting, see "Add a setting to customization" in docs/architecture.md.
 """
@@ -29,7 +29,7 @@ Section = Literal[
     "languageAndTheme",
     "other",
 ]
-"""Sections of the app's screen, in order: the keys of their titles among the texts of the app."""
+"""Sections of the app's screen, in order: the keys of their titles in the app's texts."""
 Control = Literal[
     "switch",
     "segments",
@@ -49,25 +49,24 @@ Control = Literal[
     "link",
     "localized text",
 ]
-"""Control with which the app edits a setting. ``segments``: a choice of a few values. ``text colors``: colors
+"""Control for editing a setting in the app. ``segments``: a choice of a few values. ``text colors``: colors
 with their contrast on a page. ``localized text``: the title, with its translations."""
 
 
 class SettingsGroup(Struct):
-    """Settings that site spaces override one by one. All other values are overridden as a whole."""
+    """Settings that site spaces override individually. All other values are overridden entirely."""
 
 
 class Setting(Struct, frozen=True, kw_only=True):
     """Properties of a setting, or of a group with one setting, for other code.
 
-    ``label`` and ``hint``: the keys of texts of the app. Without a label, the app doesn't offer the setting.
+    ``label`` and ``hint``: keys of the app's texts. Without a label, the app doesn't offer the setting.
     ``section`` and ``control``: the place and the control for editing it in the app. ``options``: its values
     with the keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another
-    setting and its value; the app offers this setting only if the other one has that value. ``initial``: the
-    value to which the app then sets this setting if it is unset. ``site_only``: whether site spaces can't
-    override it, or anything in it. ``css``: the prefix of its class in the style sheet of sites, before its
-    value. The default has no class.
-    """
+    setting and a value; the app offers this setting only if the other one has that value. ``initial``: the
+    value that the app then sets for this setting if it is unset. ``site_only``: whether site spaces can't
+    override the setting or anything in it. ``css``: the prefix of its class in the site style sheet, before
+    its value. The default has no class."""
 
     label: str = ""
     hint: str = ""
@@ -82,9 +81,9 @@ class Setting(Struct, frozen=True, kw_only=True):
 
 
 class Declared(NamedTuple):
-    """Setting or group as declared in the table. ``name``: the name of the attribute, with dots between the
-    names of groups. ``path``: the same names in the API. ``types``: the types of its value, except that of an
-    unset value. ``optional``: whether it can be unset."""
+    """Setting or group as declared in the table. ``name``: the name of the attribute, with dots after group
+    names. ``path``: the same names in the API. ``types``: the types of its value, except that of an unset
+    value. ``optional``: whether it can be unset."""
 
     name: str
     path: tuple[str, ...]
@@ -100,7 +99,7 @@ class Declared(NamedTuple):
 
 
 Parts = dict[str, "Parts | None"]
-"""Parts that site spaces can override, by name in the API: the parts of a group, or None for a whole
+"""Parts that site spaces can override, by name in the API: the parts of a group, or None for a complete
 value."""
 
 
@@ -123,7 +122,7 @@ def _members(group: type[SettingsGroup]) -> tuple[Declared, ...]:
 
 
 def list_settings(group: type[SettingsGroup]) -> Iterator[Declared]:
-    """Yield the settings of a group and of the groups in it, in the order of the table."""
+    """Yield the settings in a group and in its nested groups, in the order of the table."""
     for outer in _members(group):
         if outer.group is None:
             yield outer
@@ -182,7 +181,7 @@ def _list_styled(group: type[SettingsGroup]) -> tuple[Declared, ...]:
 
 
 def list_classes(customization: SettingsGroup) -> Iterator[str]:
-    """Yield the classes of the style sheet of sites for settings that differ from their defaults."""
+    """Yield the classes in the site style sheet for settings that differ from their defaults."""
     for declared in _list_styled(type(customization)):
         value = attrgetter(declared.name)(customization)
         if value != declared.default:

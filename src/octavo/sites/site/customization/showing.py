@@ -1,4 +1,4 @@
-"""Customization as one reader sees it: without links whose conditions the visitor doesn't meet or whose targets they
+"""Customization as one reader sees it: without links whose conditions aren't met or whose targets the reader
 can't see, and with the assistant's instructions only for administrators."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .model import ContentLink, ContentRef, Customization, HeaderItem, Links
 
 
 def without_instructions(look: Customization) -> Customization:
-    """Return the customization without the instructions of the assistant."""
+    """Return the customization without the assistant's instructions."""
     return replace(look, ai=replace(look.ai, instructions=UNSET))
 
 

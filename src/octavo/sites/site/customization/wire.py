@@ -1,4 +1,4 @@
-"""Wire types of customization previews and queries."""
+"""Wire format of customization previews and queries."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from .model import Mode, Override, PutCustomization
 
 
 class TryCustomization(Struct, rename="camel"):
-    """Customization to preview. ``siteSpace``: the site space at which the preview starts. ``override``: the
-    overrides that replace those of that site space. ``theme``: light or dark, regardless of the
+    """Customization to preview. ``siteSpace``: the site space where the preview starts. ``override``:
+    overrides that replace those of the site space. ``theme``: light or dark, regardless of the
     customization."""
 
     customization: PutCustomization
@@ -21,7 +21,7 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """Query of a customization. ``unmasked``: whether to include settings that the plan does not include;
-    every plan of Octavo includes everything."""
+    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't in the plan;
+    in Octavo, every plan includes everything."""
 
     unmasked: bool = False

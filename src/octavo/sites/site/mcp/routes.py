@@ -1,4 +1,5 @@
-"""MCP servers of a site. Their headers can contain secrets, so only people who manage the site have access."""
+"""Operations on a site's MCP servers. Their headers can contain secrets, so only people who manage the site
+have access."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def get_server(call: Call, site: SiteAccess, site_mcp_server_id: str) -> McpServ
 
 @operation("updateSiteMcpServerById", "PATCH", _SERVER, needs=Can.ADMIN)
 def update_server(call: Call, site: SiteAccess, site_mcp_server_id: str, body: UpdateMcpServer) -> McpServer:
-    """Update an MCP server. Headers are replaced as a whole."""
+    """Update an MCP server. All headers are replaced."""
     with call.db.write() as tx:
         return present_server(
             call, site, editing.update_server(tx, call.context, site, site_mcp_server_id, given(body))

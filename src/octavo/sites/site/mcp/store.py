@@ -1,4 +1,5 @@
-"""Database access for MCP servers. Rows are returned as frozen records; headers are stored encrypted."""
+"""Read and write MCP servers in the database. Rows are returned as frozen records; headers are stored
+encrypted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wire types of MCP servers."""
+"""Wire format of MCP servers."""
 
 from __future__ import annotations
 
@@ -41,8 +41,9 @@ class Urls(Struct):
 
 
 class McpServer(Struct, tag_field="object", tag="site-mcp-server", kw_only=True):
-    """MCP server. ``headers``: the headers sent with every request to the server, which can contain secrets.
-    ``condition``: the condition that limits the visitors who can use it; by default, everyone can."""
+    """MCP server. ``headers``: the headers to send with every request to the server, which can contain
+    secrets. ``condition``: a condition that limits which visitors can use the server; by default, everyone
+    can."""
 
     id: str
     name: str
@@ -65,7 +66,8 @@ class CreateMcpServer(Struct):
 
 
 class UpdateMcpServer(Struct):
-    """Update of an MCP server. Omitted fields stay unchanged. ``condition``: null removes it."""
+    """Update of an MCP server. Omitted fields stay unchanged. ``condition``: the condition; null removes
+    it."""
 
     name: Name | UnsetType = UNSET
     url: FetchUrl | UnsetType = UNSET

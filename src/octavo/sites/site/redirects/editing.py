@@ -1,9 +1,8 @@
 """Create, update, publish, and delete redirects, and resolve their targets.
 
 A redirect never points to another redirect: destinations on the site are references, and a redirect that
-appends the part matched by its wildcard applies only if there is a page at the result. Redirects that would
-point to themselves are still rejected, because they could never apply.
-"""
+appends the part matched by its wildcard applies only if there is a page at the resulting path. Redirects that
+would point to themselves are still rejected, because they could never apply."""
 
 from __future__ import annotations
 
@@ -76,8 +75,9 @@ class RedirectEditor:
         return store.find_by_key(self._tx, self._site.site_id, store.source_key(source), draft=draft)
 
     def create(self, fields: RedirectFields) -> RedirectRow:
-        """Create a redirect. Raises Conflict if the site already has one from this source, or too many;
-        BadRequest for one that would point to itself; NotFound for a destination that isn't on the site."""
+        """Create a redirect. Raises Conflict if the site already has a redirect from this source or has too
+        many redirects, BadRequest if the redirect would point to itself, and NotFound for a destination that
+        isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)
         destination = self._resolve(fields.destination)
@@ -102,7 +102,7 @@ class RedirectEditor:
         return made
 
     def update(self, before: RedirectRow, fields: RedirectFields) -> RedirectRow:
-        """Update a redirect. ``draft``: False publishes a draft. Raises the errors of ``create``."""
+        """Update a redirect. ``draft``: False publishes a draft. Raises the same errors as ``create``."""
         values: dict[str, object] = {}
         source = before.source
         draft = bool(before.draft) if fields.draft is UNSET else fields.draft
@@ -165,8 +165,8 @@ class RedirectEditor:
     # --- destinations ----------------------------------------------------------------------------------
 
     def _resolve(self, destination: GivenDestination) -> Destination:
-        """Return a destination whose parts are on the site. Raises NotFound for one that is not, BadRequest for a
-        URL of the server's sites."""
+        """Return a destination whose parts are on the site. Raises NotFound if they aren't, and BadRequest
+        for a URL of the server's sites."""
         match destination:
             case ToSection():
                 get_section(self.structure, destination.site_section_id, "destination.siteSectionId")
@@ -209,7 +209,8 @@ class RedirectEditor:
         return found
 
     def page_at(self, shown: SiteSpaceRow, path: str) -> ToSiteSpace | ToPage | None:
-        """Return the destination at a path of a site space; None if there is no page that the caller can see."""
+        """Return the destination at a path in a site space; None if there is no page that the caller can
+        see."""
         if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
             return None
         if not path:
@@ -229,8 +230,8 @@ class RedirectEditor:
         draft: bool,
         but: str | None = None,
     ) -> None:
-        """Raise BadRequest for a redirect that would point to itself, directly or through others. ``but``:
-        the redirect that it replaces."""
+        """Raise BadRequest for a redirect that would point to itself, directly or through other redirects.
+        ``but``: the redirect that it replaces."""
         if capture and not source.endswith(WILDCARD):
             raise BadRequest("captureWildcard: requires a source that ends with `*`, such as /old/*")
         leads_to = self._path_of(destination)
@@ -243,7 +244,7 @@ class RedirectEditor:
             return
         way, seen = [source], {key}
         while leads_to is not None:
-            # The part after the destination can be anything; here it is a name with which no source starts.
+            # The part after the destination can be anything; here, it is a name that no source starts with.
             reached = store.match(self._tx, self._site.site_id, f"{leads_to}/\ufffd", drafts=draft)
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
@@ -257,7 +258,8 @@ class RedirectEditor:
             leads_to = self._path_of(store.destination_of(reached))
 
     def _path_of(self, destination: Destination) -> str | None:
-        """Return the path of a destination in the form of ``store.source_key``; None if it is not on the site."""
+        """Return the path of a destination in the format of ``store.source_key``; None if it isn't on the
+        site."""
         found = path_of(self._tx, self.structure, destination)
         return found.strip("/").lower() if found is not None else None
 
@@ -279,7 +281,7 @@ def _state_of(row: RedirectRow) -> dict[str, object]:
 
 
 def delete_redirect(tx: Transaction, to: Recipient, site: SiteAccess, redirect_id: str) -> bool:
-    """Delete a redirect; return False if it does not exist."""
+    """Delete a redirect; return False if it doesn't exist."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False
@@ -298,8 +300,8 @@ def _start_of(structure: Structure, destination: Destination) -> SiteSpaceRow | 
 
 
 def path_of(tx: Transaction, structure: Structure, destination: Destination) -> str | None:
-    """Return the path of a destination under the site, decoded; None if it is no longer shown or is outside
-    the site."""
+    """Return the decoded path of a destination, relative to the site; None if it is no longer shown or is
+    outside the site."""
     first = _start_of(structure, destination)
     if first is None:
         return None
@@ -315,9 +317,9 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
-    """Return the target of a redirect from a path, for members: a path under the site (quoted, without a
-    leading slash), or a complete URL. Return None if the target is no longer shown, or is in a space that
-    they can't see."""
+    """Return the target of a redirect from a path, for members: a path relative to the site (quoted, without
+    a leading slash), or a complete URL. Return None if the target is no longer shown or is in a space that
+    the member can't see."""
     destination = store.destination_of(row)
     rest = row.rest_of(path) if row.capture else ""
     if isinstance(destination, ToExternal):

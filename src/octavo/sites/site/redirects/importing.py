@@ -1,9 +1,8 @@
-"""Import redirects from a table, or from the file of another platform.
+"""Import redirects from a table or from another platform's file.
 
 A row sets the destination of its source, whether or not a redirect from it already exists; an empty
-destination in a table deletes it. Of rows with the same source, only the first counts. Invalid rows are
-reported, and the others are imported.
-"""
+destination in a table deletes it. If several rows have the same source, only the first counts. Invalid rows
+are reported, and the others are imported."""
 
 from __future__ import annotations
 
@@ -40,7 +39,7 @@ _INTENTS = ("", "live", "draft", "publish", "blank")
 
 
 class WrongRow(Struct):
-    """Row that could not be imported. ``row``: its line number, or its number in a file without lines."""
+    """Row that couldn't be imported. ``row``: its line number, or its number in a file without lines."""
 
     row: int
     source: str
@@ -63,7 +62,7 @@ class Imported(Struct):
 def import_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, text: str, name: str, *, draft: bool
 ) -> Imported:
-    """Import the redirects of a file and return the result. ``name``: the name of the file, which can be
+    """Import the redirects in a file, and return the result. ``name``: the name of the file, which can be
     empty. ``draft``: whether rows without an intent become drafts. Raises BadRequest for an invalid file."""
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.redirect_files import format_of, read_redirects
@@ -108,7 +107,7 @@ class _Importing:
         )
 
     def take(self, row: GivenRedirect) -> Literal["created", "updated", "removed", "published", "unchanged"]:
-        """Write one redirect and return the outcome."""
+        """Write one redirect, and return the outcome."""
         draft = row.intent == "draft" or (self._draft and not row.intent)
         waiting = self._editor.find(row.source, draft=True) if row.intent == "publish" else None
         destination = self._destination(row.destination) if row.destination else None
@@ -126,7 +125,7 @@ class _Importing:
         return "removed" if status == "deleted" else status
 
     def _destination(self, text: str) -> Destination:
-        """Resolve a URL or a path of the site to a destination. Raises NotFound for a path without a page."""
+        """Resolve a URL or a path on the site to a destination. Raises NotFound for a path without a page."""
         if (address := escape_address(text)).startswith(self._base):
             text = f"/{address.removeprefix(self._base)}"
         if not text.startswith("/"):
@@ -142,14 +141,14 @@ class _Importing:
 
 
 MAX_REDIRECTED = 2_000
-"""Maximum number of redirects created in one transaction, which others have to wait for."""
+"""Maximum number of redirects to create in one transaction, because other transactions must wait for it."""
 
 
 def redirect_old_urls(
     tx: Transaction, to: Recipient, site: SiteAccess, space_id: str, addresses: Mapping[str, str]
 ) -> list[Problem]:
-    """Redirect the former URLs of a space's pages to their location on the site, and return the URLs that
-    could not be redirected. ``addresses``: the file of each page by its path under the former host. Existing
+    """Redirect the former URLs of a space's pages to their locations on the site, and return the URLs that
+    couldn't be redirected. ``addresses``: the file of each page, by its path on the former host. Existing
     redirects are kept."""
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
@@ -164,7 +163,7 @@ def redirect_old_urls(
         if editor.is_full:
             full = number
             break
-        # The URL of a page that is already there needs no redirect.
+        # If the page is already at this URL, no redirect is needed.
         with suppress(Conflict, BadRequest):
             editor.create(RedirectFields(source=source, destination=ToPage(shown, page)))
     left = len(wanted[MAX_REDIRECTED if full is None else full :])

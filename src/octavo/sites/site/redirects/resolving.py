@@ -1,6 +1,6 @@
-"""Resolve paths of a site that have no page for a visitor. The target can be the current location of a
-section or variant that was formerly there, or the target of a redirect of the space that contains the path or
-of the site. Targets are always visible to the visitor.
+"""Resolve paths on a site that have no page for a visitor. The target can be the current location of a
+section or variant that was previously at the path, or the target of a redirect in the site or in the space
+that contains the path. Targets are always visible to the visitor.
 
 The reader and external renderers use this.
 """
@@ -35,9 +35,9 @@ from .store import RedirectRow
 
 
 class ResolvedRedirect(Struct, frozen=True):
-    """Target of a path. ``target``: a path under the site (quoted, without a leading slash), or a complete
-    URL. ``redirect``: the redirect of the site that applies, if any. ``site_space``: otherwise, the site
-    space that the URL points to, or whose files contain the redirect."""
+    """Target of a path. ``target``: a path relative to the site (quoted, without a leading slash), or a
+    complete URL. ``redirect``: the site redirect that applies, if any. ``site_space``: otherwise, the site
+    space that the URL points to or whose files contain the redirect."""
 
     target: str
     redirect: RedirectRow | None
@@ -56,8 +56,8 @@ class ResolvedRedirect(Struct, frozen=True):
 def resolve_redirect(
     tx: Transaction, site: SiteRow, outline: Outline, claims: Mapping[str, object], path: str, sites_url: str
 ) -> ResolvedRedirect | None:
-    """Return the target of a path, or None. ``path``: the decoded path under the site. ``sites_url``: the
-    public URL of the sites, which redirects of spaces can't target."""
+    """Return the target of a path, or None. ``path``: the decoded path, relative to the site. ``sites_url``:
+    the public URL of the sites, which redirects in spaces can't target."""
     plain = path.strip("/")
     parts = plain.lower().split("/")
     located = outline.locate(path)
@@ -92,14 +92,14 @@ def _view_of(
 
 
 def _is_left(outline: Outline, path: str) -> bool:
-    """Return whether no site space is at a former path any longer."""
+    """Return whether there is no longer a site space at a former path."""
     return all(outline.base(shown).strip("/") != path for shown in outline.site_spaces())
 
 
 def find_target(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], row: RedirectRow, path: str
 ) -> str | None:
-    """Return the target of a site's redirect for a path; None if the target is no longer shown, or is hidden
+    """Return the target of a site's redirect for a path; None if the target is no longer shown or is hidden
     from this visitor."""
     rest = row.rest_of(path) if row.capture else ""
     if {".", ".."} & set(rest.split("/")):
@@ -126,8 +126,8 @@ def find_target(
 def _page_below(
     tx: Transaction, outline: Outline, claims: Mapping[str, object], start: str, rest: str
 ) -> str | None:
-    """Return the URL of the page at a path under another one; None if this visitor can't see a page there.
-    Nothing else is a target, so that redirects are never chained."""
+    """Return the URL of the page at a path under another one; None if this visitor can't see a page at it.
+    Only pages are targets, so that redirects are never chained."""
     located = outline.locate(f"{start.rstrip('/')}/{rest}".lstrip("/"))
     if located.shown is None or located.begins_there:
         return None
@@ -161,8 +161,8 @@ def _config_of(tx: Transaction, state: State) -> Config:
 
 
 def list_space_redirects(tx: Transaction, view: SpaceView) -> list[str]:
-    """List the decoded paths under a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*`` represents
-    everything under ``old``."""
+    """List the decoded paths in a space that its pages and its ``.gitbook.yaml`` redirect; ``old/*``
+    represents everything under ``old``."""
     return [*view.redirects, *(unquote(source) for source in _config_of(tx, view.state).redirects)]
 
 
@@ -175,7 +175,7 @@ def _of_space(
     rest: str,
     sites_url: str,
 ) -> str | None:
-    """Return the URL to which a page or the ``.gitbook.yaml`` of a space redirects a visitor: a page of the
+    """Return the URL that a page or the ``.gitbook.yaml`` of a space redirects a visitor to: a page in the
     space that they can see, or a URL on another host, so that redirects are never chained."""
     state = shown_state(tx, outline.drafted, shown.space_id)
     config = _config_of(tx, state)
@@ -211,12 +211,12 @@ def _elsewhere(url: str, site: SiteRow, sites_url: str) -> str | None:
 
 
 def is_elsewhere(url: str, site: SiteRow, sites_url: str) -> bool:
-    """Return whether a URL is outside the site and the server's other sites, from which a redirect could
-    return to the site."""
+    """Return whether a URL is outside the site and the server's other sites, where another redirect could
+    lead back to the site."""
     parts = read_address(url)
     if parts is None:
         return False
     host = spell_host(parts.host)
-    # The owner has other pages outside the path at which a proxy shows the site.
+    # The owner has other pages outside the path where a proxy shows the site.
     below_proxy = f"{host}{parts.path}/".startswith(f"{site.proxy}/") if site.proxy else False
     return bool(host) and not below_proxy and host not in (site.hostname, own_address(sites_url).host)

@@ -1,4 +1,4 @@
-"""Redirects of a site."""
+"""Operations on a site's redirects."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
     """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
-    everything that starts with it. Drafts redirect only people who preview the site."""
+    matches everything that starts with `/old`. Drafts redirect only people who preview the site."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(wire.fields_of(body)))
 
@@ -63,24 +63,24 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
 )
 def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -> wire.UpsertedRedirects:
     """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so that
-    an error affects only that redirect. The results are in the order of the request."""
+    an error affects only that redirect. The results are in the same order as the request."""
     with call.db.write() as tx:
         return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
 
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List up to 50 URLs of deleted pages that have no redirect, latest first. URLs of pages that were
-    renamed or moved redirect automatically."""
+    """List up to 50 URLs of deleted pages that have no redirect, most recent first. URLs of renamed or moved
+    pages redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
 
 @operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.ADMIN, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
-    """Import up to 500 redirects from a CSV table with the columns `source`, `destination`, and optionally `intent`,
-    `permanent`, and `captureWildcard`, or from the file of another platform. An empty destination in a table deletes
-    a redirect. Invalid rows are reported; the others are imported."""
+    """Import up to 500 redirects from another platform's file, or from a CSV table with the columns `source`,
+    `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a
+    table deletes a redirect. Invalid rows are reported; the others are imported."""
     with call.db.write() as tx:
         return importing.import_redirects(tx, call, site, body.text or body.csv, body.name, draft=body.draft)
 
@@ -89,8 +89,8 @@ def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -
 def update_redirect(
     call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
 ) -> wire.Redirect:
-    """Update a redirect. Setting `draft` to false publishes a draft, which replaces the live redirect of its
-    source."""
+    """Update a redirect. Setting `draft` to false publishes a draft, which replaces the live redirect from
+    the same source."""
     with call.db.write() as tx:
         editor = RedirectEditor(tx, call, site)
         found = editing.get_redirect(tx, site.site_id, site_redirect_id)
@@ -110,8 +110,8 @@ def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool
 def get_redirect_by_source(
     call: Call, site: SiteAccess | VisitedSite, query: wire.SourceQuery
 ) -> wire.FoundRedirect:
-    """Get the redirect for a path and its target URL. Case is ignored. With a token of `POST
-    /urls/published`, this also resolves redirects in the files of a space, and former paths of sections and
+    """Get the redirect for a path, and its target URL. Case is ignored. With a token from `POST
+    /urls/published`, this also resolves redirects in a space's files and former paths of sections and
     variants; `redirect` then has the id of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:

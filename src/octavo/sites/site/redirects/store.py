@@ -1,5 +1,5 @@
-"""Database access for redirects. Rows are returned as frozen records. Sources are looked up decoded and in
-lowercase."""
+"""Read and write redirects in the database. Rows are returned as frozen records. Sources are looked up
+decoded and in lowercase."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class RedirectRow(Struct, frozen=True):
         return self.source.endswith(WILDCARD)
 
     def rest_of(self, path: str) -> str:
-        """Return the part of a path that the source's wildcard matched, decoded and without slashes at its
-        ends."""
+        """Return the part of a path that the source's wildcard matched, decoded and without slashes at either
+        end."""
         prefix = source_key(self.source).removesuffix(WILDCARD)
         plain = path.strip("/")
         # Some letters have a different length in lowercase.
@@ -86,9 +86,9 @@ def find_by_key(tx: Transaction, site_id: str, key: str, *, draft: bool) -> Redi
 
 
 def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> RedirectRow | None:
-    """Return the redirect for a path: the one from exactly that path, otherwise the one whose wildcard
-    matches the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect of
-    their source."""
+    """Return the redirect for a path: the one from exactly that path, or else the one whose wildcard matches
+    the longest prefix. ``drafts``: whether to include drafts, which replace the live redirect from their
+    source."""
     key = source_key(path)
     wildcards = [f"{key[:n]}{WILDCARD}" for n in range(1, min(len(key), MAX_SOURCE) + 1)]
     row = tx.one(
@@ -96,7 +96,7 @@ def match(tx: Transaction, site_id: str, path: str, *, drafts: bool = False) -> 
             WHERE site_id = :site AND source_key IN :keys AND draft <= :drafts
             ORDER BY source_key = :key DESC, length(source_key) DESC, draft DESC LIMIT 1""",
         site=site_id,
-        # For `/old/` itself, there is nothing under `/old/*`.
+        # `/old/` itself isn't under `/old/*`.
         keys=[key, *(one for one in wildcards if one != f"{key}/{WILDCARD}")],
         key=key,
         drafts=int(drafts),
@@ -114,7 +114,8 @@ def list_redirects(
     draft: bool = False,
     order_by: OrderBy = "createdAt",
 ) -> Slice[RedirectRow]:
-    """List the live redirects, or the drafts, by source or newest first. ``search``: a part of the source."""
+    """List the live redirects or the drafts, sorted by source or newest first. ``search``: part of the
+    source."""
     where, given = "site_id = :site AND draft = :draft", dict[str, Any](site=site_id, draft=int(draft))
     if search:
         escaped = search.lower().replace("!", "!!").replace("%", "!%").replace("_", "!_")

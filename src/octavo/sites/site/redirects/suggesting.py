@@ -1,4 +1,4 @@
-"""Suggest redirects for deleted pages. URLs of pages that were renamed or moved redirect automatically."""
+"""Suggest redirects for deleted pages. URLs of renamed or moved pages redirect automatically."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from . import store
 _SUGGESTED = 50
 _VERSIONS = 2_000
 _EXAMINED = 200
-"""Maximum numbers of former versions of a space's pages, and of deleted pages among them, that are examined,
-latest first."""
+"""Maximum numbers of former versions of a space's pages, and of deleted pages among them, to examine, latest
+first."""
 
 
 class SuggestedRedirect(Struct, rename="camel"):
-    """Redirect that a site may lack. ``source``: the URL of a deleted page under the site."""
+    """Redirect that a site may lack. ``source``: the URL of a deleted page, relative to the site."""
 
     source: str
     title: str

@@ -16,7 +16,7 @@ SOURCE_PATTERN = pattern(
     "be a path, such as /guides/install, /old/*, or /old*, without a query or fragment",
 )
 WILDCARD = "*"
-"""End of a source that matches every path that starts with the rest of it."""
+"""Ending of a source that matches all paths that start with the rest of the source."""
 
 
 class ToSection(Struct, rename="camel", tag_field="kind", tag="site-section"):
@@ -33,19 +33,20 @@ class ToPage(Struct, rename="camel", tag_field="kind", tag="site-page"):
 
 
 class ToExternal(Struct, tag_field="kind", tag="external"):
-    """URL outside of this server's sites."""
+    """URL outside this server's sites."""
 
     url: HttpUrl
 
 
 class ToUrl(Struct, tag_field="kind", tag="url"):
-    """Former name of ``external``, from before the public API had it; an Octavo extension."""
+    """Former name of ``external``, from before that was in the public API; an Octavo extension."""
 
     url: HttpUrl
 
 
 class ToPath(Struct, rename="camel", tag_field="kind", tag="path"):
-    """Page at a path of a space of the site. The page is looked up once, when the redirect is written."""
+    """Page at a path in one of the site's spaces. The page is looked up once, when the redirect is
+    written."""
 
     space_id: str
     path: str
@@ -57,7 +58,7 @@ GivenDestination = ToSection | ToSiteSpace | ToPage | ToExternal | ToUrl | ToPat
 
 
 def columns_of(destination: Destination) -> dict[str, str | None]:
-    """Return the row columns of a destination."""
+    """Return the column values for a destination."""
     columns: dict[str, str | None] = dict.fromkeys(("section_id", "site_space_id", "page_id", "url"))
     match destination:
         case ToSection():

@@ -33,15 +33,15 @@ _SOURCE = re.compile(SOURCE_PATTERN)
 
 
 class AnyExternal(Struct, tag_field="kind", tag="external"):
-    """URL that is only checked when its redirect is written, so that an invalid one doesn't affect the other
+    """URL that is checked only when its redirect is written, so that an invalid one doesn't affect the other
     redirects."""
 
     url: str
 
 
 class UpsertedRedirect(Struct, rename="camel", kw_only=True):
-    """Redirect to create or update. ``destination``: None deletes the redirect. ``intent``: ``publish``
-    publishes its draft."""
+    """Redirect to create or update. ``destination``: the destination; None deletes the redirect. ``intent``:
+    ``publish`` to publish the source's draft."""
 
     source: str
     intent: Literal["live", "draft", "publish"] = "live"
@@ -51,8 +51,8 @@ class UpsertedRedirect(Struct, rename="camel", kw_only=True):
 
 
 class UpsertResult(Struct, kw_only=True):
-    """Result for one redirect. ``id``: the id, unless the redirect was deleted or had an error. ``error``:
-    the error, if any."""
+    """Result for one redirect. ``id``: the id of the redirect, unless it was deleted or had an error.
+    ``error``: the error, if any."""
 
     status: Status
     source: str
@@ -66,7 +66,7 @@ def is_source(text: str) -> bool:
 
 
 def require_source(source: str) -> None:
-    """Raise BadRequest for a string that is not a source."""
+    """Raise BadRequest for a string that isn't a valid source."""
     if len(source) > MAX_SOURCE:
         raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
     if not is_source(source):
@@ -76,7 +76,7 @@ def require_source(source: str) -> None:
 def upsert_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, wanted: Iterable[UpsertedRedirect]
 ) -> list[UpsertResult]:
-    """Write redirects one after the other and return the outcome of each."""
+    """Write redirects one at a time, and return the outcome of each."""
     editor = RedirectEditor(tx, to, site)
     return [_upsert(editor, one) for one in wanted]
 
@@ -145,7 +145,7 @@ def upsert(
     permanent: bool | UnsetType,
 ) -> tuple[Literal["created", "updated", "deleted", "unchanged"], RedirectRow | None]:
     """Set the destination of a source, whether or not a redirect from it already exists; None deletes it.
-    Raises the errors of ``RedirectEditor.create``."""
+    Raises the same errors as ``RedirectEditor.create``."""
     found = editor.find(source, draft=draft)
     if destination is None:
         if found is None:
@@ -157,7 +157,7 @@ def upsert(
     )
     if found is None:
         return "created", editor.create(fields)
-    # Only the spelling of the source may differ, which changes nothing.
+    # Only the spelling of the source may differ, which doesn't change anything.
     same = destination_of(found) == destination and found.capture == capture
     made = editor.update(found, msgspec.structs.replace(fields, source=UNSET if same else source))
     return ("unchanged" if made == found else "updated"), made

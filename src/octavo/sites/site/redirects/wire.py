@@ -1,4 +1,4 @@
-"""Wire types of redirects."""
+"""Wire format of redirects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Source = Annotated[
     ),
 ]
 SourcePattern = Annotated[str, Meta(max_length=MAX_SOURCE, pattern=SOURCE_PATTERN)]
-"""Path, or everything that starts with a path if it is followed by `/*` or `*`."""
+"""Path; with `/*` or `*` at the end, everything under the path or starting with it."""
 
 
 class Redirect(Struct, rename="camel", tag_field="object", tag="site-redirect", kw_only=True):
@@ -89,8 +89,8 @@ class SuggestedRedirects(Struct):
 
 class ImportRedirects(Struct):
     """Import of redirects. ``text``: a CSV table, or the redirects file of another platform. ``name``: the
-    name of the file, which determines its format. ``csv``: the former name of ``text`` for tables. ``draft``:
-    whether redirects become drafts unless the file specifies otherwise."""
+    name of the file, which determines its format. ``csv``: the former name of ``text``, for tables.
+    ``draft``: whether redirects become drafts unless the file specifies otherwise."""
 
     text: Annotated[str, Meta(max_length=1_500_000)] = ""
     name: Annotated[str, Meta(max_length=200)] = ""
@@ -127,8 +127,8 @@ def present_redirect(row: RedirectRow) -> Redirect:
 
 
 def present_resolved(site_space_id: str, source: str, target: str, created_at: int) -> Redirect:
-    """Present a redirect that is not a redirect of the site itself, but comes from the files of a space or
-    from a former path. It has the id of the site space and the creation time of the site."""
+    """Present a redirect that comes from a space's files or from a former path instead of the site's own
+    redirects. It has the id of the site space and the creation time of the site."""
     return Redirect(
         id=site_space_id,
         source=source,

@@ -1,5 +1,5 @@
-"""Conversion of a site's structure from and to ``docs.yaml``. Applying the file replaces the whole structure
-in one change."""
+"""Convert a site's structure from and to ``docs.yaml``. Applying the file replaces the entire structure in
+one change."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _KEY_MAX = 40
 
 
 def require_bounds(config: DocsConfig) -> None:
-    """Raise BadRequest if a structure exceeds the limits of a site."""
+    """Raise BadRequest if a structure exceeds a site's limits."""
     entries = list(walk_docs(config.structure))
     for type, most in (
         ("section", store.MAX_SECTIONS),
@@ -48,8 +48,8 @@ def require_bounds(config: DocsConfig) -> None:
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml`` by its id: its key or, without one, a stable name
-    derived from its title."""
+    """Return the name of each part in ``docs.yaml``, by id: its key or, without one, a stable name derived
+    from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
     nodes = [node for node in structure.ordered() if not isinstance(node, ExternalLinkRow)]
@@ -83,10 +83,11 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Replace the structure of a site with ``config`` and return the problems found. Parts with the same key
+    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key
     are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by key;
     entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``: the
-    actor whose permissions apply; None for the operator. Raises BadRequest, Forbidden."""
+    actor whose permissions apply; None for the server administrator. Raises BadRequest for an invalid
+    structure, and Forbidden without permission."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -99,8 +100,8 @@ def arrange_site(
         for row in wanted.rows.values():
             if row != wanted.old.get(row.id):
                 store.put_row(tx, row)
-        # The file has no external links: they are kept, and moved to the top level if their group was
-        # removed.
+        # The file doesn't contain external links. They are kept, and moved to the top level if their group
+        # was removed.
         for link in before.links.values():
             if link.group_id is not None and link.group_id not in wanted.rows:
                 store.update_row(tx, link, group_id=None)
@@ -122,10 +123,11 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space of each entry, updating titles and languages. It is the space in ``known`` by key, the
-    one the site already shows, or a new one from ``make``. ``there``: the keys whose directories contain
-    files. Entries without a directory and without a space are skipped and reported. ``by``: the actor who
-    needs permission to rename each space; None for the operator. Raises NotFound, Forbidden."""
+    """Return the space for each entry, and update titles and languages. The space is the one in ``known`` by
+    key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the keys
+    whose directories contain files. Entries with neither a directory nor a space are skipped and reported.
+    ``by``: the actor who needs permission to rename each space; None for the server administrator. Raises
+    NotFound or Forbidden without access to a space."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -157,7 +159,7 @@ def _rename(tx: Transaction, space_id: str, entry: DocsEntry, by: Actor | None) 
 
 
 class _Arrangement:
-    """Rows of the new structure of a site."""
+    """Rows of a site's new structure."""
 
     def __init__(self, tx: Transaction, site_id: str, before: Structure, spaces: Mapping[str, str]) -> None:
         self._site_id = site_id
@@ -265,7 +267,7 @@ class _Arrangement:
     def _default_of(
         self, entries: Sequence[DocsEntry], olds: Sequence[str], before: Set[str | None]
     ) -> DocsEntry | None:
-        """Return the entry marked as default, otherwise the previous default, otherwise the first."""
+        """Return the entry marked as default, or else the previous default, or else the first entry."""
         said = [entry for entry in entries if entry.default]
         for entry in said[1:]:
             self.add_problem(
@@ -284,9 +286,9 @@ class _Arrangement:
         taken: Set[str] = frozenset(),
         default: DocsEntry | None = None,
     ) -> list[str]:
-        """Return a unique path for each entry: the one it specifies, otherwise its previous one (``olds``),
-        otherwise one derived from its title. ``taken``: the paths that are only available to the default,
-        which is not shown at its path."""
+        """Return a unique path for each entry: the one that it specifies, or else its previous path
+        (``olds``), or else one derived from its title. ``taken``: paths that are available only to the
+        default, which isn't shown at its path."""
         found: dict[int, str] = {}
 
         def is_taken(at: int) -> Callable[[str], bool]:
@@ -313,7 +315,7 @@ class _Arrangement:
 
 
 def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
-    """Return the current ranks of rows if they are in this order, otherwise new ones for all."""
+    """Return the current ranks of rows if they are in this order; otherwise, new ranks for all."""
     kept = [row.rank for row in rows]
     in_order = all(low < high for low, high in zip(["", *kept], kept, strict=False))
     return kept if in_order else ranks(len(rows))
@@ -323,7 +325,7 @@ def _ranks(rows: Sequence[Node | SiteSpaceRow]) -> list[str]:
 
 
 class DescribedSite(Struct, frozen=True):
-    """Site in the form of ``docs.yaml``. ``spaces``: the space in each directory."""
+    """Site in the format of ``docs.yaml``. ``spaces``: the space in each directory."""
 
     site: SiteRow
     config: DocsConfig
@@ -393,7 +395,8 @@ def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
 
 
 def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dict[str, str]:
-    """Return a directory for each space: the previous one, unless it is inside another one or contains one."""
+    """Return a directory for each space: the previous one, unless it is inside another space's directory or
+    contains one."""
     found: dict[str, str] = {}
 
     def is_taken(directory: str) -> bool:
@@ -414,12 +417,12 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
 
 
 def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the ids of the parts of a site by their names in ``docs.yaml``."""
+    """Return the ids of a site's parts, by their names in ``docs.yaml``."""
     return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
 
 
 def name_spaces(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the spaces of a site that are not in the trash by their names in ``docs.yaml``."""
+    """Return the spaces of a site that aren't in the trash, by their names in ``docs.yaml``."""
     structure = store.load_structure(tx, site_id)
     names = name_parts(tx, store.load_structure(tx, site_id, trashed=True))
     return {names[shown.id]: shown.space_id for shown in structure.site_spaces.values()}

@@ -36,15 +36,15 @@ RESERVED = {
     "favicon.ico",
     "healthz",
 }
-"""Paths that sites serve themselves, which sections and variants can't have."""
+"""Paths that sites themselves serve, which sections and variants can't have."""
 _PATH = re.compile(r"\w[\w.+-]*")
 _PATH_MAX = 90
 
 
 def read_path(field: str, text: str) -> str:
-    """Return a normalized path: one segment in lowercase. Raises BadRequest."""
+    """Return a normalized path: one segment in lowercase. Raises BadRequest if it is invalid."""
     path = text.lower()
-    # Slugs can contain combining marks of scripts that are not letters themselves.
+    # Slugs can contain a script's combining marks, which aren't letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
     if not readable or path in RESERVED or path.endswith(".md"):
         raise BadRequest(
@@ -60,9 +60,10 @@ def lock(tx: Transaction, site_id: str) -> None:
 
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """Yield the structure before a change, and check the result. ``by``: the actor who changes it; None for
-    the operator. Raises BadRequest if two parts have the same path after the change, Forbidden if a published
-    site would show a space to more people and the caller can't publish that space."""
+    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
+    for the server administrator. Raises BadRequest if two parts have the same path after the change, and
+    Forbidden if a published site would show a space to more people and the caller can't publish that
+    space."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
@@ -108,7 +109,7 @@ def note(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record a change of a site in the audit log of its organization."""
+    """Record a change to a site in its organization's audit log."""
     audit(tx, site.actor, action, site.organization_id, target, before=before, after=after)
 
 
@@ -116,7 +117,8 @@ def note(
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound."""
+    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound if
+    there is none."""
     found = structure.sections.get(section_id)
     if found is None:
         raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} on this site.")
@@ -150,7 +152,7 @@ def get_site_space(structure: Structure, site_space_id: str, field: str = "") ->
 def _free_section_path(structure: Structure, title: str) -> str:
     default = structure.default_section
     taken = {section.path for section in structure.sections.values()} | RESERVED
-    # Variants of the default section have paths next to the sections.
+    # The paths of the default section's variants are at the same level as those of sections.
     taken |= {shown.path for shown in structure.variants(default.id if default else None)}
     return free_name(slugify(title)[:_PATH_MAX], taken.__contains__)
 
@@ -162,8 +164,9 @@ def rank_at_end(nodes: Sequence[Row]) -> str:
 def ranked_in_parent(
     structure: Structure, values: Mapping[str, object], column: str, current: str | None, field: str
 ) -> Mapping[str, object]:
-    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another one.
-    ``current``: its group. ``field``: the request field with the new one. Raises NotFound for an unknown group."""
+    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another
+    one. ``current``: its current group. ``field``: the request field with the new group. Raises NotFound for
+    an unknown group."""
     parent = values.get(column, current)
     if parent == current:
         return values
@@ -188,12 +191,11 @@ def add_section(
     group_id: str | None = None,
     page_id: str | None = None,
 ) -> str:
-    """Add a section with one space at the end of a group, or of the top level, and return its id. The content of a
-    site without sections becomes its first section. ``page_id``: the home page of the space.
+    """Add a section with one space at the end of a group or of the top level, and return its id. The content
+    of a site without sections becomes its first section. ``page_id``: the home page of the space.
 
-    Raises Conflict if the site is full, NotFound for an unknown group or page. The caller must have checked
-    permission to publish the space.
-    """
+    Raises Conflict if the site is full, and NotFound for an unknown group or page. The caller must have
+    checked permission to publish the space."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
             raise Conflict(f"A site can have at most {store.MAX_SECTIONS} sections.")
@@ -245,7 +247,8 @@ def update_section(
     default_site_space: str | None,
     values: Mapping[str, Any],
 ) -> None:
-    """Update columns of a section and its default site space. Raises NotFound, BadRequest."""
+    """Update columns of a section and its default site space. Raises NotFound for an unknown section or site
+    space, and BadRequest for invalid values."""
     with change_structure(tx, site.site_id, site) as structure:
         section = get_section(structure, section_id)
         if "path" in values:
@@ -268,7 +271,7 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
-    """Delete a section with its site spaces; their content is kept. Return False if it does not exist."""
+    """Delete a section and its site spaces; their content is kept. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         section = structure.sections.get(section_id)
         if section is None:
@@ -304,8 +307,9 @@ def add_group(
     parent_id: str | None,
     draft: bool = False,
 ) -> str:
-    """Add a group around these sections and return its id. ``parent_id``: the parent at whose end to add it;
-    None for the top level. Raises NotFound, Conflict."""
+    """Add a group around these sections, and return its id. ``parent_id``: the group to add it to, at the
+    end; None for the top level. Raises NotFound for an unknown section or group, and Conflict if the site is
+    full."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
             raise Conflict(f"A site can have at most {store.MAX_GROUPS} section groups.")
@@ -343,7 +347,7 @@ def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mappi
 
 def require_outside(structure: Structure, group: SectionGroupRow, parent: str | None, field: str) -> None:
     """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or inside
-    it, or because groups would be nested too deep."""
+    it, or because groups would be nested too deeply."""
     above = parent
     while above is not None:
         if above == group.id:
@@ -354,7 +358,7 @@ def require_outside(structure: Structure, group: SectionGroupRow, parent: str | 
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
-    """Delete a group; its contents move up to its position. Return False if it does not exist."""
+    """Delete a group; its contents move up to its position. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         group = structure.groups.get(group_id)
         if group is None:
@@ -373,7 +377,8 @@ def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
 
 
 def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
-    """Move a section to the end of a group. Raises NotFound, and Conflict if it is already in the group."""
+    """Move a section to the end of a group. Raises NotFound for an unknown group or section, and Conflict if
+    the section is already in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
@@ -385,7 +390,7 @@ def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, secti
 
 
 def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> bool:
-    """Move a section out of a group to the end of the top level. Return False if it is not in the group."""
+    """Move a section out of a group to the end of the top level. Return False if it isn't in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = structure.sections.get(section_id)
@@ -428,8 +433,9 @@ def add_site_space(
     page_id: str | None = None,
     draft: bool = False,
 ) -> str:
-    """Add a space as a variant of a section, by default of the default section, and return the id of the site
-    space. ``page_id``: the id of its home page. Raises NotFound, Conflict.
+    """Add a space as a variant of a section (by default, the default section), and return the id of the site
+    space. ``page_id``: the id of its home page. Raises NotFound for an unknown section or page, and Conflict
+    if the space can't be added.
 
     The caller must have checked permission to publish the space.
     """
@@ -450,7 +456,7 @@ def add_site_space(
 
 
 def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
-    """Raise NotFound for a page that is not in a space, BadRequest for a page without content."""
+    """Raise NotFound for a page that isn't in the space, and BadRequest for a page without content."""
     if page_id is None:
         return
     page = find_page(tx, shown_state(tx, None, space_id), page_id)
@@ -468,7 +474,8 @@ def _require_room(structure: Structure) -> None:
 def update_site_space(
     tx: Transaction, site: SiteAccess, site_space_id: str, values: Mapping[str, object]
 ) -> None:
-    """Update columns of a site space. Raises NotFound, BadRequest for a path in use, Conflict."""
+    """Update columns of a site space. Raises NotFound for an unknown site space, BadRequest for a path in
+    use, and Conflict if the space is already in the section."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
@@ -488,7 +495,7 @@ def update_site_space(
 
 
 def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove a space from the site; its content is kept. Return False if it does not exist."""
+    """Remove a space from the site; its content is kept. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = structure.site_spaces.get(site_space_id)
         if shown is None:
@@ -510,8 +517,8 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
 def set_defaults(
     tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
 ) -> None:
-    """Set the default section of the site, and the default space of a section; None leaves it unchanged.
-    Raises NotFound."""
+    """Set the default section of the site and the default space of a section; None leaves either unchanged.
+    Raises NotFound if they aren't on the site."""
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))

@@ -1,5 +1,5 @@
-"""Parts of a site's structure that one visitor can see: without drafts, parts whose condition is not met, and
-parts without pages."""
+"""Parts of a site's structure that one visitor can see: without drafts, parts whose conditions aren't met,
+and parts without pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .store import (
 
 class PathLocation(NamedTuple):
     """Site space that contains a path, and the rest of the path. ``begins_there``: whether the path is the
-    start of a section or of the site, so that visitors are redirected to this site space."""
+    start of a section or of the site, in which case visitors are redirected to this site space."""
 
     shown: SiteSpaceRow | None
     rest: str = ""
@@ -32,7 +32,7 @@ class PathLocation(NamedTuple):
 
 
 class VisibilityObstacle(NamedTuple):
-    """Reason why something is hidden: the row is a draft, its condition is not met, or it has nothing to
+    """Reason why something is hidden: the row is a draft, its condition isn't met, or it has nothing to
     show."""
 
     reason: Literal["draft", "condition", "empty"]
@@ -60,14 +60,14 @@ class Outline:
         self.drafts = drafts
         self.drafted = drafted
         self.rows = (*structure.ordered(), *structure.ordered_site_spaces())
-        """All rows of the structure; equal rows mean an equal structure."""
+        """All rows of the structure. If the rows are equal, so are the structures."""
         self.shown = Shown({}, {}, claims)
         self._compute_visible(frozenset() if preview else structure.empty)
         if not self.site_spaces():
             self._compute_visible(frozenset())
 
     def _compute_visible(self, without: frozenset[str]) -> None:
-        """Compute the visible parts, omitting everything that shows these spaces."""
+        """Compute the visible parts, excluding everything that shows these spaces."""
         self._without = without
         self._variants = {
             section_id: tuple(
@@ -88,8 +88,8 @@ class Outline:
         return self._gate(section) is None and bool(self._variants[section.id])
 
     def _gate(self, row: Row) -> VisibilityObstacle | None:
-        """Return the reason why a whole row is hidden: the row or something that contains it is a draft or
-        has a condition that is not met."""
+        """Return the reason why an entire row is hidden: the row or something that contains it is a draft or
+        has a condition that isn't met."""
         draft = self._structure.draft_of(row)
         if draft is not None and not self.drafts:
             return VisibilityObstacle("draft", draft)
@@ -117,7 +117,7 @@ class Outline:
         return self._variants[section.id if section is not None else None]
 
     def children(self, group_id: str | None) -> list[Node]:
-        """Return the sections and links of a group, or of the top level, and the groups that contain any."""
+        """Return the sections and links in a group or at the top level, and the groups that contain any."""
         return [node for node in self._structure.children(group_id) if self._is_shown(node)]
 
     def _is_shown(self, node: Node) -> bool:
@@ -128,7 +128,7 @@ class Outline:
         return self._gate(node) is None and bool(self.children(node.id))
 
     def listed(self, section: SectionRow | None, current: SiteSpaceRow) -> tuple[SiteSpaceRow, ...]:
-        """Return the site spaces of a section that the navigation lists while a visitor is in one of them."""
+        """Return the site spaces of a section that the navigation lists when a visitor is in one of them."""
         return tuple(one for one in self.variants(section) if not one.hidden or one.id == current.id)
 
     def site_spaces(self) -> list[SiteSpaceRow]:
@@ -148,14 +148,14 @@ class Outline:
         return self._structure.sections.get(section_id or "")
 
     def start(self, section: SectionRow | None) -> SiteSpaceRow | None:
-        """Return the site space at which visitors of a section start: its default, otherwise the first
-        visible site space in the navigation."""
+        """Return the site space where visitors of a section start: its default, or else the first visible
+        site space in the navigation."""
         variants = self.variants(section)
         default = next((shown for shown in variants if shown.is_default), None)
         return default or next((one for one in variants if not one.hidden), variants[0] if variants else None)
 
     def locate(self, path: str) -> PathLocation:
-        """Return the location of a path under the site for this visitor."""
+        """Return the location of a path on the site for this visitor."""
         first, _, below = path.partition("/")
         section = next((s for s in self.sections if not s.is_default and s.path == first.lower()), None)
         if section is not None:

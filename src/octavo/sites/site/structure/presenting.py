@@ -1,9 +1,8 @@
 """Structure of a site as one caller sees it.
 
-Site spaces whose space the caller can't see are omitted: showing a space on a site does not mean that its
-unpublished content can be read. Sections and groups with nothing else in them are omitted too, because their
-titles and paths derive from those of the spaces.
-"""
+Site spaces whose spaces the caller can't see are omitted: showing a space on a site doesn't mean that
+everyone can read its unpublished content. Sections and groups with nothing else in them are also omitted,
+because their titles and paths are derived from those of the spaces."""
 
 from __future__ import annotations
 
@@ -117,11 +116,12 @@ class ShownStructure:
         )
 
     def _is_unseen(self, row: Row) -> bool:
-        """Return whether a row has no URL because it is a draft that members see outside of a preview."""
+        """Return whether a row has no URL because it is a draft that members see outside a preview."""
         return self._visitor is None and self.structure.is_draft(row)
 
     def _condition(self, condition: str | None) -> str | UnsetType:
-        """Return the condition to members only; visitors must not learn what other visitors can see."""
+        """Return the condition, but only to members, because visitors must not learn what other visitors can
+        see."""
         return condition if condition and self._visitor is None else UNSET
 
     def _variants(self, section: SectionRow | None) -> Sequence[SiteSpaceRow]:
@@ -135,8 +135,8 @@ class ShownStructure:
         return self.seen_nodes(self.structure.children(group_id))
 
     def seen_nodes(self, nodes: Sequence[Node]) -> list[Node]:
-        """Return the nodes without sections whose spaces the caller can't see, and without groups that
-        contain only such sections."""
+        """Return the nodes, except sections whose spaces the caller can't see and groups that contain only
+        such sections."""
         return [node for node in nodes if self._sees(node)]
 
     def _sees(self, node: Node) -> bool:
@@ -151,7 +151,7 @@ class ShownStructure:
         return not below or any(map(self._sees, below))
 
     def seen(self, site_spaces: Sequence[SiteSpaceRow]) -> list[SiteSpaceRow]:
-        """Return the site spaces whose space the caller can see."""
+        """Return the site spaces whose spaces the caller can see."""
         return [shown for shown in site_spaces if shown.space_id in self._spaces]
 
     def _sees_kept(self, space_id: str) -> bool:
@@ -230,7 +230,7 @@ class ShownStructure:
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.StructureNode:
-        """Present the part of the structure with this id. Raises NotFound."""
+        """Present the part of the structure with this id. Raises NotFound if the caller can't see it."""
         structure = self.structure
         node = (
             structure.sections.get(item_id) or structure.groups.get(item_id) or structure.links.get(item_id)
@@ -251,7 +251,7 @@ def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:
 def present_ordered(
     rows: Sequence[T], limit: int, page: str | None, key: Callable[[T], str], present: Callable[[T], U]
 ) -> Listing[U]:
-    """Present one page of rows that were loaded as a whole, ordered by ``key``; the page token is the last
+    """Present one page of rows that were all loaded at once, sorted by ``key``; the page token is the last
     key."""
     after = decode_token(page, str)
     rest = [row for row in rows if after is None or key(row) > after[0]]

@@ -1,4 +1,4 @@
-"""The structure of a site: sections, groups, site spaces, and their order."""
+"""Operations on the structure of a site: sections, groups, site spaces, and their order."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LINK = _LINKS + "/{siteExternalLinkId}"
 _SPACES = f"{_SITE}/site-spaces"
 _SPACE = _SPACES + "/{siteSpaceId}"
 _STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
-"""Templates and titles of the sections of a new site."""
+"""Templates and titles of a new site's sections."""
 
 
 def _given(**values: object) -> dict[str, object]:
@@ -42,7 +42,8 @@ def _given(**values: object) -> dict[str, object]:
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the column of translations updated with those of a request; unset if it contains none."""
+    """Return the translations column updated with the translations in a request; unset if the request
+    contains none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -78,7 +79,7 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     minimal=True,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
-    """Move a section, group, external link, or site space before or after another one, into that one's
+    """Move a section, group, external link, or site space before or after another one, into the same
     group."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
@@ -109,7 +110,7 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space in which the caller has the role `create` or higher, or with a new one
+    """Add a section with one space where the caller has the role `create` or higher, or with a new space
     (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
     with (
         space_to_add(
@@ -229,7 +230,7 @@ def update_group(
 
 @operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
 def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
-    """Delete a group. Its sections and groups take its place."""
+    """Delete a group. The sections and groups in it take its place."""
     with call.db.write() as tx:
         return changing.delete_group(tx, site, site_section_group_id)
 
@@ -262,7 +263,7 @@ def add_section_to_group(
 def remove_section_from_group(
     call: Call, site: SiteAccess, site_section_group_id: str, site_section_id: str
 ) -> bool:
-    """Remove a section from a group. It moves to the end of the site."""
+    """Remove a section from a group. The section moves to the end of the site."""
     with call.db.write() as tx:
         return changing.remove_section_from_group(tx, site, site_section_group_id, site_section_id)
 
@@ -332,7 +333,7 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
 @operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
     """List the site spaces whose spaces the caller can see, in reading order. `default` filters by whether
-    they are a default."""
+    they are defaults."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         rows = [
@@ -353,8 +354,8 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space in which the caller has the role `create` or higher, or a new one (`spaceId` null), as a variant
-    of a section or of the site."""
+    """Add a space where the caller has the role `create` or higher, or a new space (`spaceId` null), as a
+    variant of a section or of the site."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -380,8 +381,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space with another one in which the caller has the role `create` or
-    higher, which removes the home page."""
+    """Update a site space, or replace its space with another one where the caller has the role `create` or
+    higher. Replacing the space removes the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -405,7 +406,7 @@ def update_site_space(
     "applyTemplateToSite", "POST", f"{_SITE}/template", needs=Can.ADMIN, status=200, yields=("content:write",)
 )
 def apply_template(call: Call, site: SiteAccess) -> None:
-    """Fill an empty site with a starting structure: a section with documentation of a product, and one with a
+    """Fill an empty site with a starter structure: a section with product documentation and a section with a
     changelog. Returns 409 if the site has content."""
     for template, title in _STARTING:
         choice = TemplateChoice(template)
@@ -428,9 +429,9 @@ def apply_template(call: Call, site: SiteAccess) -> None:
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space in which the caller has the role `create` or higher, and add the duplicate to the
-    site: as a section next to that of the original if that section has no other space, otherwise as a further
-    variant."""
+    """Duplicate a space where the caller has the role `create` or higher, and add the duplicate to the site.
+    It becomes a new section next to the original's if that section has no other space; otherwise, it becomes
+    another variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)

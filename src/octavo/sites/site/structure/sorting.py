@@ -32,7 +32,7 @@ _NOUNS: dict[Kind, str] = {
 
 
 class StructurePart(NamedTuple):
-    """Part named in a request. ``field``: the name of the request field."""
+    """Part of a structure specified in a request. ``field``: the name of the request field."""
 
     kind: Kind
     id: str
@@ -60,8 +60,7 @@ def move(
     """Move a part to a position among parts of its kind: site spaces within their section; sections, groups,
     and links anywhere.
 
-    Raises NotFound for parts that are not on this site, BadRequest for an impossible position.
-    """
+    Raises NotFound for parts that aren't on this site, and BadRequest for an impossible position."""
     with change_structure(tx, site.site_id, site) as structure:
         row = _get(structure, moved)
         found = []
@@ -100,11 +99,11 @@ def _siblings(structure: Structure, row: Row, parent: str | None) -> list[Row]:
 def _place(
     structure: Structure, row: Row, neighbor: StructurePart, at: Row, step: int
 ) -> tuple[str | None, int]:
-    """Return the parent that a neighbor determines, and the index among its other children."""
+    """Return the parent that a neighbor determines, and the index among the parent's other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
         raise BadRequest(f"{neighbor.field}: can't be a {neighbor.kind}. Choose a part of the same kind")
     if at.id == row.id:
-        raise BadRequest(f"{neighbor.field}: must be a different part")
+        raise BadRequest(f"{neighbor.field}: can't be the item that you're moving. Choose another one")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
         raise BadRequest(

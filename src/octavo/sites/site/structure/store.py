@@ -1,4 +1,5 @@
-"""Rows of a site's structure, loaded as a whole, because it is small and most queries concern all of it."""
+"""Rows of a site's structure. They are all loaded at once, because a structure is small and most queries
+concern all of it."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ MAX_GROUPS = 100
 MAX_SITE_SPACES = 1000
 MAX_LINKS = 100
 MAX_DEPTH = 4
-"""Maximum numbers of sections, groups, spaces, and external links of a site, and of nesting levels of
+"""Maximum numbers of sections, groups, spaces, and external links per site, and of nesting levels of
 groups."""
 
 
@@ -81,14 +82,14 @@ class SiteSpaceRow(Struct, frozen=True):
     condition: str | None
     docs_key: str | None = None
     docs_directory: str | None = None
-    """Directory of the space in the repository, with a trailing slash; empty for the whole repository."""
+    """Directory of the space in the repository, with a trailing slash; empty for the entire repository."""
     localized: str | None = None
     title: str | None = None
-    """Title on the site; None for the title of the space."""
+    """Title on the site; None to use the space's title."""
     page_id: str | None = None
-    """Id of the page shown at the start instead of the first page."""
+    """Id of the page to show as the start page instead of the first page."""
     hidden: int = 0
-    """Whether it is omitted from the navigation. Its URLs still work."""
+    """Whether the site space is omitted from the navigation. Its URLs still work."""
     draft: int = 0
 
 
@@ -102,7 +103,7 @@ Row = Node | SiteSpaceRow
 
 
 def read_localized(row: Row) -> dict[str, dict[str, str]]:
-    """Return the title and description in other languages, by field and language."""
+    """Return the translations of the title and description, by field and language."""
     found: dict[str, dict[str, str]] = msgspec.json.decode(row.localized) if row.localized else {}
     return found
 
@@ -118,7 +119,7 @@ def with_localized(
     title: Mapping[str, str] | UnsetType | None = UNSET,
     description: Mapping[str, str] | UnsetType | None = UNSET,
 ) -> str | None:
-    """Return the column ``localized`` of a row with these translations; unset ones stay unchanged. ``row``:
+    """Return the ``localized`` column of a row with these translations; unset ones stay unchanged. ``row``:
     the row; None for a new one."""
     texts: dict[str, Mapping[str, str]] = dict(read_localized(row)) if row is not None else {}
     for name, given in (("title", title), ("description", description)):
@@ -129,7 +130,7 @@ def with_localized(
 
 
 class Structure:
-    """Structure of one site. Spaces in the trash are omitted for display and included for editing."""
+    """Structure of one site. Spaces in the trash are omitted for display but included for editing."""
 
     def __init__(
         self,
@@ -164,11 +165,11 @@ class Structure:
 
     @staticmethod
     def parent(node: Node) -> str | None:
-        """Return the id of the group of a section, group, or link; None at the top level."""
+        """Return the id of the group that contains a section, group, or link; None at the top level."""
         return node.parent_id if isinstance(node, SectionGroupRow) else node.group_id
 
     def children(self, group_id: str | None) -> list[Node]:
-        """Return the contents of a group, or of the top level, in order."""
+        """Return the contents of a group or of the top level, in order."""
         return self._children.get(group_id, [])
 
     def gates(self, shown: SiteSpaceRow) -> set[str | None]:
@@ -235,11 +236,11 @@ class Structure:
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
     def base(self, shown: SiteSpaceRow) -> str:
-        """Return the path of a site space under its site, with a trailing slash unless it is the start of
-        the site.
+        """Return the path of a site space, relative to its site, with a trailing slash unless it is the start
+        of the site.
 
-        Defaults have no path: the site starts with the default section, and a section with its default.
-        """
+        Defaults have no path: the site starts with the default section, and a section starts with its default
+        variant."""
         section = self.sections[shown.section_id] if shown.section_id is not None else None
         base = "" if section is None or section.is_default else f"{section.path}/"
         return base if shown.is_default else f"{base}{shown.path}/"
@@ -264,15 +265,15 @@ class Structure:
         return own if holder is None else f"{self.key(holder)}/{own}"
 
     def depth(self, group_id: str | None) -> int:
-        """Return the depth of the contents of a group: the number of groups that enclose them, including the
-        group itself; 0 for the top level."""
+        """Return the depth of a group's contents: the number of groups that contain them, including the group
+        itself; 0 for the top level."""
         count = 0
         while group_id is not None:
             group_id, count = self.groups[group_id].parent_id, count + 1
         return count
 
     def height(self, group_id: str) -> int:
-        """Return the number of levels of groups in a group, including itself."""
+        """Return the number of levels of groups in a group, including the group itself."""
         below = [
             self.height(node.id) for node in self.children(group_id) if isinstance(node, SectionGroupRow)
         ]
@@ -280,7 +281,7 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site with five statements, regardless of its size. ``trashed``: whether to
+    """Load the structure of a site using five SQL statements, regardless of its size. ``trashed``: whether to
     include spaces in the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
@@ -301,7 +302,7 @@ def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> S
 
 
 def find_empty_spaces(tx: Transaction, site_id: str) -> frozenset[str]:
-    """Return the spaces of a site without pages: they have no document, and no source of computed
+    """Return the spaces of a site that have no pages: neither a document nor a source of computed
     documents."""
     rows = tx.all(
         f"""SELECT x.space_id FROM site_spaces x JOIN spaces s ON s.id = x.space_id
@@ -403,7 +404,7 @@ _TABLES: dict[type, str] = {
 
 
 def put_row(tx: Transaction, row: Row) -> None:
-    """Insert a whole row, replacing one with the same id."""
+    """Insert a row, replacing any row with the same id."""
     values = msgspec.structs.asdict(row)
     columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
@@ -427,7 +428,7 @@ def delete_row(tx: Transaction, row: Row) -> None:
 
 
 def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
-    """Move the site spaces that are in no section into one."""
+    """Move all site spaces without a section into the given section."""
     tx.run(
         "UPDATE site_spaces SET section_id = :section WHERE site_id = :site AND section_id IS NULL",
         section=section_id,
@@ -439,8 +440,8 @@ def move_site_spaces(tx: Transaction, site_id: str, section_id: str) -> None:
 
 
 def put_former_paths(tx: Transaction, site_id: str, paths: dict[str, str]) -> None:
-    """Record former paths of site spaces: the site space by path (in lowercase, without slashes at its
-    ends)."""
+    """Record former paths of site spaces. ``paths``: the site space by path (in lowercase, without slashes at
+    either end)."""
     moment = now()
     tx.run_many(
         """INSERT INTO site_former_paths (site_id, path, site_space_id, created_at)
@@ -458,7 +459,7 @@ def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None
 
 
 def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
-    """List all former paths with the id of their site space."""
+    """List all former paths, each with the id of its site space."""
     rows = tx.all(
         "SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site ORDER BY path", site=site_id
     )
@@ -466,7 +467,7 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return the former paths among these paths, longest first, with the id of their site space."""
+    """Return those of the paths that are former paths, longest first, each with the id of its site space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",

@@ -1,4 +1,4 @@
-"""Wire types of the structure of a site."""
+"""Wire format of a site's structure."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class PublishedUrls(Struct):
 
 
 class SiteSpace(Struct, rename="camel", tag_field="object", tag="site-space", kw_only=True):
-    """Space shown on a site: by itself, or as a variant of a section."""
+    """Space shown on a site, either by itself or as a variant of a section."""
 
     id: str
     path: str
@@ -133,8 +133,8 @@ class SiteSpacesQuery(ShownListQuery):
 
 class AddSection(Struct, rename="camel", kw_only=True):
     """New section. ``draft``: whether to hide the section from visitors until this is set to false.
-    ``pageId``: the id of the home page of the space.
-    ``spaceId``: the space; null to create a space with the pages of ``template``."""
+    ``pageId``: the id of the space's home page. ``spaceId``: the space; null to create a space with the pages
+    of ``template``."""
 
     space_id: str | None
     template: TemplateChoice | None = None
@@ -228,8 +228,8 @@ class AddSectionToGroup(Struct, rename="camel"):
 
 
 class AddSiteSpace(Struct, rename="camel", kw_only=True):
-    """New site space. ``title``: the title on the site; by default that of the space. ``pageId``: the id of
-    the page shown at the start. ``spaceId``: the space; null to create a space with the pages of ``template``."""
+    """New site space. ``title``: the title on the site; by default, the space's title. ``pageId``: the id of
+    the start page. ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
     space_id: str | None
     section_id: str | None = None
@@ -240,8 +240,8 @@ class AddSiteSpace(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
-    """Update of a site space. ``title`` and ``localizedTitle`` are an Octavo extension. ``pageId``: the id of
-    the page shown at the start; null for the first page. ``hidden``: whether it is omitted from the
+    """Update of a site space. ``title`` and ``localizedTitle`` are Octavo extensions. ``pageId``: the id of
+    the start page; null for the first page. ``hidden``: whether the site space is omitted from the
     navigation."""
 
     path: Path | UnsetType = UNSET
