@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from events.listening import listening
+from findings.test_scans import ScanScene
 from model_server import ModelServer, world_with_model
 from octavo.content.changes.store import find_state, get_change
 from octavo.content.events.presence import write_presence
@@ -380,6 +381,23 @@ def test_sites_show_a_restricted_page_only_if_all_of_its_rules_say_so(sqlite_wor
     refused = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "sites", "level": "read"}]}
     answer = world.call("admin", "POST", world.home.path(f"{SPACE}/content"), json={"changes": [refused]})
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("heading", ["There", "Elsewhere"])
+def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -> None:
+    """``heading``: whether the section that a visible page links to exists."""
+    world = sqlite_world
+    scene = ScanScene(world)
+    broken = f"See [it]({WORD}-missing.md) and ![]({WORD}-missing.png)\n\n## {heading}\n"
+    page = insert(world, SPACE, f"{WORD} plans", text=broken)
+    scene.scan()
+    assert WORD in str(scene.list("editor"))
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert WORD not in str(scene.list("editor"))
+    insert(world, SPACE, "Probe", text=f"[a](/pages/{page}#there), [b]({WORD}-plans.md#there)\n")
+    scene.scan()
+    for who in ("reader", "editor", "admin"):
+        assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
 
 
 # --- translations -------------------------------------------------------------------------------------
