@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from events.listening import listening
 from findings.test_scans import ScanScene
+from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
 from octavo.content.changes.store import find_state, get_change
 from octavo.content.events.presence import write_presence
@@ -398,6 +399,41 @@ def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -
     scene.scan()
     for who in ("reader", "editor", "admin"):
         assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
+
+
+def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
+    world, path = sqlite_world, "https://docs.test/"
+    site = Site(world)
+    page = insert(world, SPACE, f"{WORD} plans")
+
+    def event(of: str | None, name: str, **more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = site.event(url=path + name, **more)
+        made["location"] |= {"space": world.home["spaceId"], "page": of}
+        return made
+
+    def asked(who: str) -> list[Any]:
+        body = {
+            "range": "last7Days",
+            "groupBy": [{"column": "url"}, {"column": "page"}, {"column": "referrer"}],
+        }
+        answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
+        return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
+
+    linked = {"referrer": f"{path}{WORD}"}
+    site.track(
+        *(event(page, WORD), event(None, f"{WORD}-missing")),
+        event(world.home["pageId"], "a", session=linked),
+        event(None, "b"),
+    )
+    before = asked("reader")
+    assert len(before) == 4
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert asked("admin") == before
+    for who in ("reader", "editor"):
+        shown = asked(who)
+        assert {row[0] for row in shown} == {f"{path}a"} and page not in str(shown), who
+    restrict(world, SPACE, [], page)
+    assert asked("reader") == before
 
 
 # --- translations -------------------------------------------------------------------------------------
