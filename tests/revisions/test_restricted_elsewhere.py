@@ -231,6 +231,26 @@ def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
     assert {each["conflicts"] for each in world.get("editor", path)["items"]} == {0}
 
 
+@pytest.mark.parametrize("first", ["admin", "reader"])
+def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World, first: str) -> None:
+    """``first``: who reads the links first."""
+    world = sqlite_world
+    page = insert(world, CHANGE, "Plans")
+    link = {"document": {"markdown": "[a](missing.md)\n"}}
+    edit(world, CHANGE, {"operation": "update_page", "page": world.home["pageId"], **link})
+    say(world, CHANGE, page)
+    restrict(world, CHANGE, ADMINISTRATORS, page)
+
+    def counts(who: str) -> set[int]:
+        shown = world.get(who, world.home.path(f"{CHANGE}/links"))["items"]
+        places = [place for one in shown for place in one["locationReferences"]]
+        return {place["versionContext"]["changeRequest"]["comments"] for place in places}
+
+    for who in (first, "reader", "admin"):
+        assert counts(who) == {world.get(who, world.home.path(CHANGE))["comments"]}, who
+    assert counts("reader") != counts("admin")
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
