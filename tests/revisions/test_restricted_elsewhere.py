@@ -9,6 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from events.listening import listening
+from findings.test_scans import ScanScene
+from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
 from octavo.content.changes.store import find_state, get_change
 from octavo.content.events.presence import write_presence
@@ -229,6 +231,26 @@ def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
     assert {each["conflicts"] for each in world.get("editor", path)["items"]} == {0}
 
 
+@pytest.mark.parametrize("first", ["admin", "reader"])
+def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World, first: str) -> None:
+    """``first``: who reads the links first."""
+    world = sqlite_world
+    page = insert(world, CHANGE, "Plans")
+    link = {"document": {"markdown": "[a](missing.md)\n"}}
+    edit(world, CHANGE, {"operation": "update_page", "page": world.home["pageId"], **link})
+    say(world, CHANGE, page)
+    restrict(world, CHANGE, ADMINISTRATORS, page)
+
+    def counts(who: str) -> set[int]:
+        shown = world.get(who, world.home.path(f"{CHANGE}/links"))["items"]
+        places = [place for one in shown for place in one["locationReferences"]]
+        return {place["versionContext"]["changeRequest"]["comments"] for place in places}
+
+    for who in (first, "reader", "admin"):
+        assert counts(who) == {world.get(who, world.home.path(CHANGE))["comments"]}, who
+    assert counts("reader") != counts("admin")
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
@@ -380,6 +402,58 @@ def test_sites_show_a_restricted_page_only_if_all_of_its_rules_say_so(sqlite_wor
     refused = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "sites", "level": "read"}]}
     answer = world.call("admin", "POST", world.home.path(f"{SPACE}/content"), json={"changes": [refused]})
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("heading", ["There", "Elsewhere"])
+def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -> None:
+    """``heading``: whether the section that a visible page links to exists."""
+    world = sqlite_world
+    scene = ScanScene(world)
+    broken = f"See [it]({WORD}-missing.md) and ![]({WORD}-missing.png)\n\n## {heading}\n"
+    page = insert(world, SPACE, f"{WORD} plans", text=broken)
+    scene.scan()
+    assert WORD in str(scene.list("editor"))
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert WORD not in str(scene.list("editor"))
+    insert(world, SPACE, "Probe", text=f"[a](/pages/{page}#there), [b]({WORD}-plans.md#there)\n")
+    scene.scan()
+    for who in ("reader", "editor", "admin"):
+        assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
+
+
+def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
+    world, path = sqlite_world, "https://docs.test/"
+    site = Site(world)
+    page = insert(world, SPACE, f"{WORD} plans")
+
+    def event(of: str | None, name: str, **more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = site.event(url=path + name, **more)
+        made["location"] |= {"space": world.home["spaceId"], "page": of}
+        return made
+
+    def asked(who: str) -> list[Any]:
+        body = {
+            "range": "last7Days",
+            "groupBy": [{"column": "url"}, {"column": "page"}, {"column": "referrer"}],
+        }
+        answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
+        return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
+
+    linked = {"referrer": f"{path}{WORD}"}
+    site.track(
+        *(event(page, WORD), event(None, f"{WORD}-missing")),
+        event(world.home["pageId"], "a", session=linked),
+        event(None, "b"),
+    )
+    before = asked("reader")
+    assert len(before) == 4
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert asked("admin") == before
+    for who in ("reader", "editor"):
+        shown = asked(who)
+        assert {row[0] for row in shown} == {f"{path}a"} and page not in str(shown), who
+    restrict(world, SPACE, [], page)
+    assert asked("reader") == before
 
 
 # --- translations -------------------------------------------------------------------------------------

@@ -101,8 +101,10 @@ class _Gathering:
         url: str | None = None,
     ) -> Found:
         known = KINDS[kind]
+        # Findings about pages that the view lacks stay with these pages, so people who can't see them don't see
+        # the findings.
         pages = dict.fromkeys(
-            each.page for each in evidence if self._view.every.any_page(each.page) is not None
+            each.page for each in evidence if each.page and each.page not in self._view.items
         )
         return Found(
             key_of(kind, self._space_id, *subject),
@@ -121,6 +123,8 @@ class _Gathering:
     def _broken(self) -> Iterator[Found]:
         groups: dict[tuple[FindingKind, str], list[Row]] = {}
         for row in list_broken(self._tx, self._space_id):
+            if not self._is_shown(row):
+                continue
             groups.setdefault((self._kind_of(row), row.target_key), []).append(row)
         for (kind, target), rows in groups.items():
             written = _written_url(rows[0])
@@ -131,6 +135,13 @@ class _Gathering:
             if kind == "broken-link" and rows[0].type == "reusable-content":
                 title = "Included content is missing"
             yield self._found(kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing)
+
+    def _is_shown(self, row: Row) -> bool:
+        """Return whether a reference is neither on a page that the view lacks nor to a hidden page, whose anchors
+        are hidden, too."""
+        if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
+            return False
+        return row.kind != "page" or row.target not in self._view.state.hidden
 
     def _kind_of(self, row: Row) -> FindingKind:
         if row.type in TYPES_OF_FILES or row.kind == "file":
