@@ -338,3 +338,22 @@ def test_administrators_see_a_space_as_another_person(world: World) -> None:
             assert seen("reader", end, who, query=WORD).status_code == 403
     # A guest can't see the space, and people of other organizations aren't members.
     assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404
+
+
+# --- pages that sites show ------------------------------------------------------------------------------
+
+SITES = {"kind": "sites"}
+
+
+def test_templates_contain_no_page_that_only_sites_show(sqlite_world: World) -> None:
+    world = sqlite_world
+    restrict(world, insert(world, "plans"), ADMINISTRATORS, SITES)
+    spaces = world.get("admin", world.home.path("/collections/{collectionId}/spaces"))["items"]
+    template = {"id": world.home["spaceId"], "params": {"contentRefs": {}}}
+    made = world.post(
+        "editor",
+        f"/spaces/{spaces[0]['id']}/change-requests",
+        {"subject": "Copy", "template": template},
+    )
+    content = world.get("admin", f"/spaces/{spaces[0]['id']}/change-requests/{made['id']}/content")
+    assert content["pages"] and WORD not in str(content)

@@ -119,6 +119,7 @@ class _Copier:
                 target=self._map_target(page.target),
                 body=self._text(page.body, page.file_path),
                 file_path=self._new_path(page.file_path),
+                visible_to=(),
                 created_at=moment,
                 updated_at=moment,
             )

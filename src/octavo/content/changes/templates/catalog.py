@@ -13,7 +13,8 @@ from msgspec.structs import replace
 from octavo.content.revisions.bodies import body_hash, get_body
 from octavo.content.revisions.item_versions import list_items
 from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import unrestricted
+from octavo.content.revisions.states import main_state
 from octavo.core.document.page import read_head
 from octavo.core.import_plan import head_fields, page_of, plan_import, read_pages
 from octavo.core.pages import Page, slugify
@@ -99,7 +100,7 @@ def get_material(tx: Transaction, actor: Actor, template_id: str) -> CopiedMater
 
 
 def _space_material(tx: Transaction, space_id: str) -> CopiedMaterial:
-    state, title = shown_state(tx, None, space_id), get_space(tx, space_id).title
+    state, title = unrestricted(tx, main_state(tx, space_id)), get_space(tx, space_id).title
     pages = _parents_first(list_pages(tx, state))
     items = [item for kind in _KINDS for item in list_items(tx, state, kind)]
     return CopiedMaterial(pages, items, get_body, True, slugify(title))
