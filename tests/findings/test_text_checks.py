@@ -33,9 +33,8 @@ class TextScene(ScanScene):
 
     def check(self, *texts: str, who: str = "admin", page: str | None = None, **fields: Any) -> Any:
         body: dict[str, Any] = {"texts": [{"text": text, **fields} for text in texts]}
-        if page is not None:
-            body["page"] = page
-        return self.world.call(who, "POST", f"{self.site}/styleguide/checks", json=body)
+        query = f"?page={page}" if page is not None else ""
+        return self.world.call(who, "POST", f"{self.site}/styleguide/checks{query}", json=body)
 
     def found(self, *texts: str, **options: Any) -> list[dict[str, Any]]:
         answer = self.check(*texts, **options)
