@@ -179,6 +179,29 @@ def test_live_documents_resolve_no_link_to_a_restricted_page(world: World) -> No
     assert other not in shown() and "target.md" in shown()
 
 
+def test_links_in_the_page_tree_do_not_name_restricted_targets(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    target = {"kind": "page", "page": page}
+    edit(world, SPACE, {"operation": "insert_link", "title": "Look", "target": target})
+    link = find(world, "Look").id
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    home = f"{site}/site-spaces/{world.home['siteSpaceId']}"
+    assert world.call("admin", "PATCH", home, json={"pageId": page}).is_success
+    revision = world.get("admin", world.home.path(SPACE))["revision"]
+    contents = ("content", f"revisions/{revision}", f"content/page/{link}")
+    paths = [
+        f"{site}/structure",
+        f"{site}/site-spaces",
+        *(world.home.path(f"{SPACE}/{at}") for at in contents),
+    ]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        assert page in str(world.get("admin", path)), path
+        assert page not in str(world.get("reader", path)), path
+    shown = world.get("reader", paths[-1])
+    assert shown["target"] == {"kind": "url", "url": ""} and not shown["href"]
+
+
 def test_counts_leave_out_restricted_pages(world: World) -> None:
     page = world.home["pageId"]
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
