@@ -302,6 +302,18 @@ def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -
     assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
 
 
+def test_change_requests_that_verify_restricted_pages_do_not_name_them(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, f"{WORD} plans")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    path = world.home.path(SPACE)
+    assert world.call("admin", "PATCH", path, json={"editMode": "locked"}).is_success
+    made = world.post("admin", f"{path}/content/page/{page}/verify")
+    assert made["changeRequest"]["subject"] == "Verify a page"
+    shown = f"{path}/change-requests/{made['changeRequest']['id']}"
+    assert WORD not in str(world.get("reader", shown)) + str(world.get("reader", f"{path}/revisions"))
+
+
 @pytest.mark.parametrize("at", [SPACE, CHANGE])
 def test_comments_on_a_page_stay_hidden_after_a_change_request_restricts_and_deletes_it(
     world: World, at: str
