@@ -20,6 +20,7 @@ from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.core.pages import Page
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
+from octavo.sites.printing.links import open_print
 from visiting import Visitor
 from world import World
 
@@ -394,6 +395,26 @@ def find(world: World, title: str) -> Page:
     with world.context.db.read() as tx:
         pages = list_pages(tx, find_state(tx, world.home["spaceId"], None))
         return next(page for page in pages if page.title == title)
+
+
+def test_links_to_pdfs_end_when_a_page_is_restricted(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans")
+    path = world.home.path(f"{SPACE}/pdf")
+    tokens = [
+        world.get("reader", path, params={"page": of})["url"].split("/~pdf/")[1].split("/")[0]
+        for of in (page, world.home["pageId"])
+    ]
+    for token in tokens:
+        open_print(world.context, token)
+    work(world)
+    for token in tokens:
+        opened = open_print(world.context, token)
+        assert opened is not None and opened.file is not None
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert [open_print(world.context, token) for token in tokens] == [None, None]
+    token = world.get("reader", path)["url"].split("/~pdf/")[1].split("/")[0]
+    assert open_print(world.context, token) is not None
 
 
 # --- sites --------------------------------------------------------------------------------------------
