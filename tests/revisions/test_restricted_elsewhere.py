@@ -17,10 +17,12 @@ from octavo.content.events.presence import write_presence
 from octavo.content.live.documents import blocks_of
 from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from octavo.sites.printing.links import open_print
+from openapi.specs import processed
 from visiting import Visitor
 from world import World
 
@@ -273,6 +275,35 @@ def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World
     for who in (first, "reader", "admin"):
         assert counts(who) == {world.get(who, world.home.path(CHANGE))["comments"]}, who
     assert counts("reader") != counts("admin")
+
+
+def test_search_does_not_count_pages_computed_from_a_restricted_source(sqlite_world: World) -> None:
+    world = sqlite_world
+    operation = {"operationId": "run", "summary": WORD, "responses": {"200": {"description": "Fine"}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "one", "version": "1"},
+        "paths": {"/": {"get": operation}},
+    }
+    processed(world, "one", {"text": json.dumps(described)})
+    source = {
+        "type": "builtin:openapi",
+        "props": {"grouping": "by-operation"},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "one"}}},
+    }
+    body = {"title": "Api", "computedSource": source}
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), body)["id"]
+    searches = [f"/spaces/{space}/search", world.home.path("/orgs/{organizationId}/search")]
+
+    def counts(who: str) -> list[int]:
+        index_computed_pages(world.context, space)
+        return [world.get(who, path, params={"query": WORD})["count"] for path in searches]
+
+    assert counts("reader") == counts("admin") and all(counts("reader"))
+    (page,) = world.get("admin", f"/spaces/{space}/content/pages", params={"computed": "false"})["pages"]
+    change = {"operation": "update_page", "page": page["id"], "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    assert counts("reader") == [0, 0] and all(counts("admin"))
 
 
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
