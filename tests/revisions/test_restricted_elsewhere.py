@@ -17,9 +17,12 @@ from octavo.content.events.presence import write_presence
 from octavo.content.live.documents import blocks_of
 from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
+from octavo.sites.printing.links import open_print
+from openapi.specs import processed
 from visiting import Visitor
 from world import World
 
@@ -179,6 +182,29 @@ def test_live_documents_resolve_no_link_to_a_restricted_page(world: World) -> No
     assert other not in shown() and "target.md" in shown()
 
 
+def test_links_in_the_page_tree_do_not_name_restricted_targets(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    target = {"kind": "page", "page": page}
+    edit(world, SPACE, {"operation": "insert_link", "title": "Look", "target": target})
+    link = find(world, "Look").id
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    home = f"{site}/site-spaces/{world.home['siteSpaceId']}"
+    assert world.call("admin", "PATCH", home, json={"pageId": page}).is_success
+    revision = world.get("admin", world.home.path(SPACE))["revision"]
+    contents = ("content", f"revisions/{revision}", f"content/page/{link}")
+    paths = [
+        f"{site}/structure",
+        f"{site}/site-spaces",
+        *(world.home.path(f"{SPACE}/{at}") for at in contents),
+    ]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        assert page in str(world.get("admin", path)), path
+        assert page not in str(world.get("reader", path)), path
+    shown = world.get("reader", paths[-1])
+    assert shown["target"] == {"kind": "url", "url": ""} and not shown["href"]
+
+
 def test_counts_leave_out_restricted_pages(world: World) -> None:
     page = world.home["pageId"]
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
@@ -251,6 +277,35 @@ def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World
     assert counts("reader") != counts("admin")
 
 
+def test_search_does_not_count_pages_computed_from_a_restricted_source(sqlite_world: World) -> None:
+    world = sqlite_world
+    operation = {"operationId": "run", "summary": WORD, "responses": {"200": {"description": "Fine"}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "one", "version": "1"},
+        "paths": {"/": {"get": operation}},
+    }
+    processed(world, "one", {"text": json.dumps(described)})
+    source = {
+        "type": "builtin:openapi",
+        "props": {"grouping": "by-operation"},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "one"}}},
+    }
+    body = {"title": "Api", "computedSource": source}
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), body)["id"]
+    searches = [f"/spaces/{space}/search", world.home.path("/orgs/{organizationId}/search")]
+
+    def counts(who: str) -> list[int]:
+        index_computed_pages(world.context, space)
+        return [world.get(who, path, params={"query": WORD})["count"] for path in searches]
+
+    assert counts("reader") == counts("admin") and all(counts("reader"))
+    (page,) = world.get("admin", f"/spaces/{space}/content/pages", params={"computed": "false"})["pages"]
+    change = {"operation": "update_page", "page": page["id"], "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    assert counts("reader") == [0, 0] and all(counts("admin"))
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
@@ -277,6 +332,18 @@ def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -
         assert world.call("editor", "PUT", at, json=body).status_code == 403
     restrict(world, SPACE, [{**reading(world, "editor")[0], "level": "comment"}])
     assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
+
+
+def test_change_requests_that_verify_restricted_pages_do_not_name_them(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, f"{WORD} plans")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    path = world.home.path(SPACE)
+    assert world.call("admin", "PATCH", path, json={"editMode": "locked"}).is_success
+    made = world.post("admin", f"{path}/content/page/{page}/verify")
+    assert made["changeRequest"]["subject"] == "Verify a page"
+    shown = f"{path}/change-requests/{made['changeRequest']['id']}"
+    assert WORD not in str(world.get("reader", shown)) + str(world.get("reader", f"{path}/revisions"))
 
 
 @pytest.mark.parametrize("at", [SPACE, CHANGE])
@@ -359,6 +426,26 @@ def find(world: World, title: str) -> Page:
     with world.context.db.read() as tx:
         pages = list_pages(tx, find_state(tx, world.home["spaceId"], None))
         return next(page for page in pages if page.title == title)
+
+
+def test_links_to_pdfs_end_when_a_page_is_restricted(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans")
+    path = world.home.path(f"{SPACE}/pdf")
+    tokens = [
+        world.get("reader", path, params={"page": of})["url"].split("/~pdf/")[1].split("/")[0]
+        for of in (page, world.home["pageId"])
+    ]
+    for token in tokens:
+        open_print(world.context, token)
+    work(world)
+    for token in tokens:
+        opened = open_print(world.context, token)
+        assert opened is not None and opened.file is not None
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert [open_print(world.context, token) for token in tokens] == [None, None]
+    token = world.get("reader", path)["url"].split("/~pdf/")[1].split("/")[0]
+    assert open_print(world.context, token) is not None
 
 
 # --- sites --------------------------------------------------------------------------------------------
