@@ -754,6 +754,41 @@ def test_revisions_are_written_in_one_way() -> None:
     assert writing == {"content/revisions/store.py", "content/revisions/initializing.py"}
 
 
+SHOWN_ON_SITES = {
+    "assistants/findings/scanning.py",
+    "assistants/findings/unanswered.py",
+    "assistants/findings/wire.py",
+    "content/references/mentions.py",
+    "content/references/viewing.py",
+    "content/revisions/authorization.py",
+    "content/revisions/restrictions.py",
+    "delivery/visits/authorization.py",
+    "extensions/integrations/blocks.py",
+    "sites/site/customization/showing.py",
+    "sites/site/preview_presenting.py",
+    "sites/site/redirects/editing.py",
+    "sites/site/redirects/resolving.py",
+    "sites/site/redirects/suggesting.py",
+    "sites/site/structure/changing.py",
+    "sites/site/visible_sections.py",
+}
+"""Files that read pages as sites show them: the reader, its previews, renderers, settings of sites, and scans, whose
+findings are filtered for each person."""
+
+
+def test_only_sites_and_scans_read_what_sites_show() -> None:
+    """Sites can show a page that most people who can see its space can't see. Code for people uses ``unrestricted``,
+    ``main_seen_by``, or ``published_seen_by``."""
+    names = {"shown_state", "published", "hidden_on_sites"}
+    found = {
+        path.relative_to(SRC).as_posix()
+        for path in FILES
+        for node in nodes_of(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+    }
+    assert found == SHOWN_ON_SITES
+
+
 def test_there_is_no_separate_list_of_operations() -> None:
     """The declaration of an operation says who can call it. No other code lists operation ids."""
     load_packages()

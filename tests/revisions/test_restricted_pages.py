@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
+from findings.test_agent_settings import AgentScene
+from findings.test_style_merging import MergeScene
 from octavo.kit.http.operation import PUBLIC, TABLE, Operation
 from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
@@ -357,3 +359,58 @@ def test_templates_contain_no_page_that_only_sites_show(sqlite_world: World) -> 
     )
     content = world.get("admin", f"/spaces/{spaces[0]['id']}/change-requests/{made['id']}/content")
     assert content["pages"] and WORD not in str(content)
+
+
+def test_fixes_leave_out_pages_that_only_sites_show(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    text = f"Read [{WORD}](#instal).\n\n## Install\n"
+    update = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+    assert change(world, "admin", update).is_success
+    restrict(world, page, ADMINISTRATORS, SITES)
+    scene = AgentScene(world)
+    scene.write("Read [this](#instal).\n\n## Install\n")
+    scene.scan()
+    found = {WORD in str(one): one["id"] for one in scene.list() if one["kind"] == "broken-anchor"}
+    assert found.keys() == {True, False}
+    refused = world.call("admin", "POST", f"{scene.site}/findings/{found[True]}/change-requests")
+    assert refused.status_code == 409
+    scene.put(kinds=["broken-anchor"])
+    scene.fix()
+    (fixed,) = scene.changes()
+    assert WORD not in str(fixed)
+
+
+def test_style_guide_runs_leave_out_pages_that_only_sites_show(sqlite_world: World) -> None:
+    world = sqlite_world
+    scene = MergeScene(world)
+    rule = "extends: substitution\nmessage: Use %s.\nlevel: error\nswap:\n  utilize: use\n"
+    world.post("admin", f"{scene.site}/styleguide/import", {"files": [{"path": "Use.yml", "text": rule}]})
+    page = insert(world, "plans")
+    update = {"operation": "update_page", "page": page, "document": {"markdown": "We utilize it."}}
+    assert change(world, "admin", update).is_success
+    restrict(world, page, ADMINISTRATORS, SITES)
+    scene.write("They utilize it.")
+    answer = world.call(
+        "editor", "POST", f"{scene.site}/styleguide/runs", json={"spaces": [world.home["spaceId"]]}
+    )
+    assert answer.is_success and page not in answer.text
+
+
+def test_redirects_reveal_no_page_that_only_sites_show(sqlite_world: World) -> None:
+    world = sqlite_world
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    page, gone = insert(world, "plans"), insert(world, "past")
+    restrict(world, page, ADMINISTRATORS, SITES)
+    restrict(world, gone, ADMINISTRATORS, SITES)
+    assert change(world, "admin", {"operation": "delete_page", "page": gone}).is_success
+    assert WORD in world.call("admin", "GET", f"{site}/redirects/suggestions").text
+    assert WORD not in world.call("editor", "GET", f"{site}/redirects/suggestions").text
+    shown = world.get("admin", f"{site}/site-spaces")["items"]
+    (here,) = (one["id"] for one in shown if one["space"]["id"] == world.home["spaceId"])
+    target = {"kind": "site-page", "siteSpaceId": here, "pageId": page}
+    redirect = {"source": "/before", "destination": target}
+    assert world.call("admin", "POST", f"{site}/redirects", json=redirect).is_success
+    for who, sees_it in (("admin", True), ("editor", False)):
+        answer = world.call(who, "GET", f"{site}/redirect", params={"source": "/before"})
+        assert (WORD in answer.text) == sees_it, answer.text

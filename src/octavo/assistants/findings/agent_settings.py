@@ -20,7 +20,7 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import store
-from .fixing import fix_findings
+from .fixing import fix_findings, list_fixable
 from .kinds import FindingKind
 from .store import FindingRow
 
@@ -103,8 +103,8 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
         kinds: list[FindingKind] = list(settings.kinds)
         findings = [
             finding
-            for finding in store.list_open(tx, site_id)
-            if finding.kind in kinds and finding.is_fixable and finding.changes == 0
+            for finding in list_fixable(tx, store.list_open(tx, site_id))
+            if finding.kind in kinds and finding.changes == 0
         ]
     for group in _by_space(findings):
         if left <= 0:

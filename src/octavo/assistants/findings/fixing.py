@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
@@ -12,7 +12,8 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, find_change, set_fields
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.restrictions import main_seen_by, unrestricted
+from octavo.content.revisions.states import main_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Block, Document, Leaf, Text
@@ -33,18 +34,29 @@ _MOST_CHANGES = 100
 
 def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingRow]) -> list[ChangeRow]:
     """Create a change request with fixes for these findings in each space. Raises Conflict if all of them
-    require a decision, or if a change request already fixes one of them."""
+    require a decision or concern restricted pages, or if a change request already fixes one of them."""
     with context.db.read() as tx:
         for finding in findings:
             _require_unfixed(tx, finding)
         by_space: dict[str, list[FindingRow]] = {}
-        for finding in findings:
-            if finding.space_id is not None and finding.is_fixable:
-                by_space.setdefault(finding.space_id, []).append(finding)
+        for finding in list_fixable(tx, findings):
+            by_space.setdefault(finding.space_id or "", []).append(finding)
         spaces = {id: space_access(tx, site.actor, Can.EDIT, id) for id in by_space}
     if not by_space:
         raise Conflict("This can't be fixed automatically. Edit the page instead.")
     return [_fix_in_space(context, spaces[id], found) for id, found in by_space.items()]
+
+
+def list_fixable(tx: Transaction, findings: Iterable[FindingRow]) -> list[FindingRow]:
+    """Return the findings that can be fixed automatically. Everyone who can see the space can read a change request's
+    description, so findings about restricted pages are left out."""
+    found = [finding for finding in findings if finding.is_fixable and finding.space_id is not None]
+    pages = store.map_pages(tx, [finding.id for finding in found])
+    restricted = {
+        space_id: unrestricted(tx, main_state(tx, space_id)).hidden
+        for space_id in {finding.space_id for finding in found if finding.space_id is not None}
+    }
+    return [finding for finding in found if restricted[finding.space_id or ""].isdisjoint(pages[finding.id])]
 
 
 def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
@@ -91,7 +103,7 @@ def _describe(findings: Sequence[FindingRow]) -> Document:
 
 def _list_edits(tx: Transaction, space_id: str, findings: Sequence[FindingRow]) -> list[UpdatePage]:
     """Return the edits that apply all fixes to the current pages. Pages that were deleted are skipped."""
-    view = load_view(tx, shown_state(tx, None, space_id))
+    view = load_view(tx, unrestricted(tx, main_state(tx, space_id)))
     documents: dict[str, Document] = {}
     changed: dict[str, None] = {}
     for finding in findings:

@@ -8,8 +8,8 @@ from octavo.content.notifications.notifying import BATCH, notify
 from octavo.content.notifications.store import NotificationContent, is_notified
 from octavo.content.notifications.types import Reason
 from octavo.content.references.viewing import load_view
-from octavo.content.revisions.restrictions import shown_state
-from octavo.content.revisions.states import FOREVER
+from octavo.content.revisions.restrictions import unrestricted
+from octavo.content.revisions.states import FOREVER, main_state
 from octavo.core.freshness import Freshness, freshness_of
 from octavo.core.pages import Page
 from octavo.kit.clock import now
@@ -53,7 +53,8 @@ jobs.schedule("remindOfReviews", _EVERY, "remindOfReviews")
 def remind_owners(context: Context, organization_id: str, space_id: str) -> None:
     """Notify the owners of all pages in a space that are due for a review. Each review is announced once."""
     with context.db.read() as tx:
-        tree, today = load_view(tx, shown_state(tx, None, space_id)).every, datetime.now(UTC).date()
+        tree = load_view(tx, unrestricted(tx, main_state(tx, space_id))).every
+        today = datetime.now(UTC).date()
         due = [
             (page, freshness)
             for page in tree.documents()

@@ -397,6 +397,18 @@ def list_findings(
     )
 
 
+def map_pages(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
+    """Return the pages that each of these findings concerns."""
+    found: dict[str, list[str]] = {id: [] for id in finding_ids}
+    for id, page_id in tx.all(
+        f"""SELECT p.finding_id, p.page_id FROM {tx.given("findings", "id")} AS g
+            JOIN site_finding_pages p ON p.finding_id = g.id""",
+        findings=json_list(finding_ids),
+    ):
+        found[id].append(page_id)
+    return found
+
+
 def list_open(tx: Transaction, site_id: str) -> list[FindingRow]:
     """Return all open findings of a site for reports, the most severe first."""
     rows = tx.all(

@@ -21,8 +21,8 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, edit_live, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, get_change
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.restrictions import main_seen_by, published, shown_state
-from octavo.content.revisions.states import State
+from octavo.content.revisions.restrictions import main_seen_by, unrestricted
+from octavo.content.revisions.states import State, main_state
 from octavo.core.checks.fixes import replace_text
 from octavo.core.checks.pages import check_page, prose
 from octavo.core.checks.style import StyleRule, StyleRuleError, is_rule
@@ -109,7 +109,7 @@ def read_rules(tx: Transaction, styleguide_id: str | None) -> ReadRules:
     digest = hashlib.sha256()
     space = find_space(tx, styleguide_id) if styleguide_id is not None else None
     if space is not None and space.deleted_at is None:
-        view = load_view(tx, shown_state(tx, None, space.id))
+        view = load_view(tx, unrestricted(tx, main_state(tx, space.id)))
         for page in view.every.documents():
             if page.computed or len(rules) >= MOST_RULES:
                 continue
@@ -245,7 +245,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
     def attempt() -> ChangeRow | None:
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
-            changes = _list_fixes(tx, published(tx, main.whole), read_rules(tx, guide_id).rules)
+            changes = _list_fixes(tx, unrestricted(tx, main.whole), read_rules(tx, guide_id).rules)
             if not changes:
                 return None
             edited = edit(meaning(tx, main), tx, main, changes)

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import unrestricted
+from octavo.content.revisions.states import main_state
 from octavo.core.checks.pages import find_placeholder
 from octavo.core.checks.style import Replacement, StyledText, StyleRule, find_style
 from octavo.kit.db.cache import OwnCache
@@ -66,7 +67,7 @@ def check_texts(
 
 
 def _load_rules(tx: Transaction, styleguide_id: str) -> list[StyleRule]:
-    key = (styleguide_id, shown_state(tx, None, styleguide_id).key)
+    key = (styleguide_id, unrestricted(tx, main_state(tx, styleguide_id)).key)
     rules = _rules.of(tx).get(key)
     if rules is None:
         rules = read_rules(tx, styleguide_id).rules

@@ -202,6 +202,14 @@ def published(tx: Transaction, state: State) -> State:
     return replace(state, limits=_limits_in(tx, state, "sites", limits))
 
 
+def published_seen_by(tx: Transaction, space: SpaceAccess) -> State:
+    """Return main as sites show it, without the pages that the caller can't see."""
+    shown, seen = shown_state(tx, None, space.space_id), main_seen_by(tx, space)
+    if seen.hidden <= shown.hidden:
+        return shown
+    return replace(shown, limits=ReaderLimits.of(shown.hidden | seen.hidden))
+
+
 def unrestricted(tx: Transaction, state: State) -> State:
     """Return the state without restricted pages, which everyone who sees the space can see."""
     found = find_rules(tx, state)

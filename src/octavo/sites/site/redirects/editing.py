@@ -13,7 +13,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import main_seen_by, published_seen_by, shown_state
 from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Actor, Recipient
@@ -175,12 +175,10 @@ class RedirectEditor:
             case ToPage():
                 shown = get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
                 missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
-                if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
+                space = find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id)
+                if space is None:
                     raise NotFound(missing)
-                if (
-                    find_page(self._tx, shown_state(self._tx, None, shown.space_id), destination.page_id)
-                    is None
-                ):
+                if find_page(self._tx, published_seen_by(self._tx, space), destination.page_id) is None:
                     raise NotFound(missing)
             case ToPath():
                 return self._at_path(destination)
@@ -211,12 +209,12 @@ class RedirectEditor:
     def page_at(self, shown: SiteSpaceRow, path: str) -> ToSiteSpace | ToPage | None:
         """Return the destination at a path in a site space; None if there is no page that the caller can
         see."""
-        if find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id) is None:
+        space = find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id)
+        if space is None:
             return None
         if not path:
             return ToSiteSpace(shown.id)
-        state = shown_state(self._tx, None, shown.space_id)
-        page = ContentReader(self._to, self._tx, state).found_at(path)
+        page = ContentReader(self._to, self._tx, published_seen_by(self._tx, space)).found_at(path)
         return ToPage(shown.id, page.id) if page is not None else None
 
     # --- loops -----------------------------------------------------------------------------------------
@@ -318,14 +316,17 @@ def path_of(tx: Transaction, structure: Structure, destination: Destination) -> 
 
 def target_of(tx: Transaction, actor: Actor, structure: Structure, row: RedirectRow, path: str) -> str | None:
     """Return the target of a redirect from a path, for members: a path relative to the site (quoted, without
-    a leading slash), or a complete URL. Return None if the target is no longer shown or is in a space that
-    the member can't see."""
+    a leading slash), or a complete URL. Return None if the target is no longer shown, or is a page or in a space
+    that the member can't see."""
     destination = store.destination_of(row)
     rest = row.rest_of(path) if row.capture else ""
     if isinstance(destination, ToExternal):
         return with_rest(destination.url, rest)
     first = _start_of(structure, destination)
-    if first is None or find_space_access(tx, actor, Ability.VIEW, first.space_id) is None:
+    space = find_space_access(tx, actor, Ability.VIEW, first.space_id) if first is not None else None
+    if space is None:
+        return None
+    if isinstance(destination, ToPage) and destination.page_id in main_seen_by(tx, space).hidden:
         return None
     found = path_of(tx, structure, destination)
     return quote(f"{(found or '').rstrip('/')}/{rest}".lstrip("/")) if rest else quote(found or "")

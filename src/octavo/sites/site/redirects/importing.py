@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from msgspec import UNSET, Struct, field
 
 from octavo.content.revisions.page_versions import list_pages
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import published_seen_by
 from octavo.core.problems import Problem
 from octavo.core.redirects import Format, GivenRedirect
 from octavo.core.sources import SourceError
@@ -23,7 +23,8 @@ from octavo.errors import BadRequest, Conflict, NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
 from octavo.kit.texts import counted
-from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.authorization import SiteAccess, space_access
+from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 
 from ..published import published_url
@@ -153,9 +154,8 @@ def redirect_old_urls(
     shown = next(
         row.id for row in load_structure(tx, site.site_id).site_spaces.values() if row.space_id == space_id
     )
-    pages = {
-        page.file_path: page.id for page in list_pages(tx, shown_state(tx, None, space_id)) if page.file_path
-    }
+    state = published_seen_by(tx, space_access(tx, site.actor, Can.VIEW, space_id))
+    pages = {page.file_path: page.id for page in list_pages(tx, state) if page.file_path}
     there = {f"/{address}": pages[path] for address, path in addresses.items() if path in pages}
     wanted = [(source, page) for source, page in there.items() if is_source(source)]
     full, editor = None, RedirectEditor(tx, to, site)

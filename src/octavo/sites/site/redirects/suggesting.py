@@ -10,11 +10,11 @@ from msgspec import Struct
 
 from octavo.content.pages.reading import ContentReader
 from octavo.content.revisions.page_versions import find_page, list_ancestors
-from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.restrictions import main_seen_by, shown_state
 from octavo.content.revisions.states import FOREVER, Layer, State
 from octavo.kit.db.database import Transaction
 from octavo.kit.http.operation import Recipient
-from octavo.organization.access.authorization import SiteAccess, find_space_access
+from octavo.organization.access.authorization import SiteAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import is_published
 from octavo.organization.access.roles import Can
 
@@ -45,17 +45,19 @@ def suggest_redirects(tx: Transaction, to: Recipient, site: SiteAccess) -> list[
     for shown in structure.ordered_site_spaces():
         if structure.is_draft(shown):
             continue
-        if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
+        space = find_space_access(tx, site.actor, Can.VIEW, shown.space_id)
+        if space is None:
             continue
-        for one in islice(_of_space(tx, to, site.site_id, shown, structure.base(shown)), _SUGGESTED):
+        for one in islice(_of_space(tx, to, site.site_id, space, shown, structure.base(shown)), _SUGGESTED):
             found.setdefault(one.source.lower(), one)
     return list(found.values())[:_SUGGESTED]
 
 
 def _of_space(
-    tx: Transaction, to: Recipient, site_id: str, shown: SiteSpaceRow, base: str
+    tx: Transaction, to: Recipient, site_id: str, space: SpaceAccess, shown: SiteSpaceRow, base: str
 ) -> Iterator[SuggestedRedirect]:
     state = shown_state(tx, None, shown.space_id)
+    hidden = state.hidden | main_seen_by(tx, space).hidden
     reader = ContentReader(to, tx, state)
     branch = state.layers[0].branch_id
     rows = tx.all(
@@ -75,7 +77,7 @@ def _of_space(
         if page is None or page.kind != "document":
             continue
         pages = [*list_ancestors(tx, before, page), page]
-        if not is_published(one.visible_to for one in pages) or any(one.id in state.hidden for one in pages):
+        if not is_published(one.visible_to for one in pages) or any(one.id in hidden for one in pages):
             continue
         path = "/".join(one.slug for one in pages)
         source = f"/{quote(f'{base}{path}')}"
