@@ -87,6 +87,7 @@ def test_quoted_and_intended_words_break_no_rule(kind: str, text: str) -> None:
         ("It is, obviously, fine.", "It is fine."),
         ("It works, obviously.", "It works."),
         ("It works obviously!", "It works!"),
+        ("Obviously, {db} must match.", "{db} must match."),
         ("Obviously", ""),
     ],
 )

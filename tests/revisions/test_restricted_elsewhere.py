@@ -19,6 +19,8 @@ from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
+from octavo.interchange.transfer.importing import import_files
+from octavo.interchange.transfer.opening import open_source
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from octavo.sites.printing.links import open_print
@@ -635,3 +637,24 @@ def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
     with world.context.db.read() as tx:
         memory = str(tx.all("SELECT source, target FROM translation_memory"))
     assert "Seen one." in memory and WORD not in memory.lower()
+
+
+def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_path):
+    (tmp_path / "README.md").write_text("# Start\n\nPublic words.\n")
+    (tmp_path / "pay.md").write_text("# Pay\n\nSecret words.\n")
+    (tmp_path / "SUMMARY.md").write_text("* [Start](README.md)\n* [Pay](pay.md)\n")
+    space = world.post("admin", f"/orgs/{world.home['organizationId']}/spaces", {"title": "Imported"})["id"]
+
+    def load() -> None:
+        with open_source(str(tmp_path), allow_url=str, local=True) as source:
+            import_files(world.context, source, space, author=None)
+
+    load()
+    page = world.get("admin", f"/spaces/{space}/content/path/pay")["id"]
+    rule = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "administrators"}]}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [rule]})
+    (tmp_path / "pay.md").write_text("# Pay\n\nOther secret words.\n")
+    load()
+    path = f"/spaces/{space}/content/page/{page}?format=markdown"
+    assert "Other secret" in world.get("admin", path)["markdown"]
+    assert world.call("reader", "GET", path).status_code == 404

@@ -67,7 +67,6 @@ class TextCheckQuery(Struct):
 
 
 class CheckSiteTexts(Struct):
-
     texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
 
 

@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from octavo.core.sentences import sentences, shorten
+from octavo.core.validation import describe_problem
 
 from .faults import QUOTE, Fault
 from .fixes import text_fix
@@ -172,8 +173,9 @@ def _read(source: str) -> GivenRule:
     try:
         return msgspec.convert(data, GivenRule, strict=False)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$.")
-        raise StyleRuleError(f"{place.removesuffix('`')}: {reason}" if place else reason) from None
+        problem = describe_problem(error, GivenRule, {})
+        where = f"{problem.field}: " if problem.field else ""
+        raise StyleRuleError(f"{where}{problem.text}") from None
 
 
 def is_rule(source: str) -> bool:
@@ -356,7 +358,7 @@ def _remove(text: str, start: int, end: int) -> Replacement:
     Replacement(start=5, end=17, new='')
     """
     before, after = text[:start], text[end:]
-    if text[start].isupper() and (found := re.match(r",? (\w)", after)) is not None:
+    if text[start].isupper() and (found := re.match(r",? (\S)", after)) is not None:
         return Replacement(start, end + found.end(), found[1].upper())
     if before.endswith(", ") and re.match(r"[,.;:!?)]|$", after):
         return Replacement(start - 2, end + after.startswith(","), "")
