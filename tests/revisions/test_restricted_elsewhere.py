@@ -306,6 +306,22 @@ def test_search_does_not_count_pages_computed_from_a_restricted_source(sqlite_wo
     assert counts("reader") == [0, 0] and all(counts("admin"))
 
 
+def test_search_corrects_no_word_to_one_of_a_restricted_page(world: World) -> None:
+    insert(world, SPACE, "Visible", text="Here is bbankrupt.\n")
+    page = insert(world, SPACE, "Hidden", text="Nothing.\n")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+
+    def count(who: str) -> int:
+        query = {"query": "bankruptes "}
+        return int(world.get(who, world.home.path(f"{SPACE}/search"), params=query)["count"])
+
+    assert count("editor") == count("admin") == 1
+    edit(world, SPACE, {"operation": "update_page", "page": page, "document": {"markdown": "bankruptees\n"}})
+    assert count("editor") == 1
+    found = world.get("admin", world.home.path(f"{SPACE}/search"), params={"query": "bankruptes "})
+    assert [one["title"] for one in found["items"]] == ["Hidden"]
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
