@@ -12,7 +12,8 @@ from octavo.content.changes.editing import edit
 from octavo.content.changes.saving import create_with, resolver_maker, retry_on_conflict
 from octavo.content.changes.store import ChangeRow, find_change, set_fields
 from octavo.content.references.viewing import load_view, source_document
-from octavo.content.revisions.restrictions import main_seen_by, shown_state
+from octavo.content.revisions.restrictions import find_rules, main_seen_by, shown_state
+from octavo.content.revisions.states import main_state
 from octavo.core.checks.fixes import replace_link, replace_text
 from octavo.core.document.json import to_json
 from octavo.core.document.nodes import Block, Document, Leaf, Text
@@ -58,12 +59,19 @@ def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
 
 def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRow]) -> ChangeRow:
     meaning = resolver_maker(context, space.actor)
-    subject = f"Fix: {findings[0].title[:_SHOWN]}" if len(findings) == 1 else f"Fix {len(findings)} findings"
+    with context.db.read() as tx:
+        rules = find_rules(tx, main_state(tx, space.space_id))
+    # Everyone who sees the space sees the subject and the description, so they name no finding on restricted pages.
+    named = [finding for finding in findings if not any(each.page in rules for each in finding.evidence)]
+    subject = f"Fix {len(findings)} findings" if len(findings) > 1 else "Fix a finding"
+    if len(findings) == 1 and named:
+        subject = f"Fix: {named[0].title[:_SHOWN]}"
 
     def link(tx: Transaction, change: ChangeRow) -> None:
         for finding in findings:
             store.link_change(tx, finding.id, change.id)
-        set_fields(tx, change, description=msgspec.json.encode(to_json(_describe(findings))).decode())
+        if named:
+            set_fields(tx, change, description=msgspec.json.encode(to_json(_describe(named))).decode())
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
