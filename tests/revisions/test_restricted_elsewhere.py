@@ -308,6 +308,22 @@ def test_search_does_not_count_pages_computed_from_a_restricted_source(sqlite_wo
     assert counts("reader") == [0, 0] and all(counts("admin"))
 
 
+def test_search_corrects_no_word_to_one_of_a_restricted_page(world: World) -> None:
+    insert(world, SPACE, "Visible", text="Here is bbankrupt.\n")
+    page = insert(world, SPACE, "Hidden", text="Nothing.\n")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+
+    def count(who: str) -> int:
+        query = {"query": "bankruptes "}
+        return int(world.get(who, world.home.path(f"{SPACE}/search"), params=query)["count"])
+
+    assert count("editor") == count("admin") == 1
+    edit(world, SPACE, {"operation": "update_page", "page": page, "document": {"markdown": "bankruptees\n"}})
+    assert count("editor") == 1
+    found = world.get("admin", world.home.path(f"{SPACE}/search"), params={"query": "bankruptes "})
+    assert [one["title"] for one in found["items"]] == ["Hidden"]
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
@@ -508,6 +524,23 @@ def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -
     scene.scan()
     for who in ("reader", "editor", "admin"):
         assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
+
+
+def test_change_requests_that_fix_findings_on_restricted_pages_do_not_quote_them(
+    sqlite_world: World,
+) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans", text=f"Read [it](#{WORD}instal).\n\n## {WORD}install\n")
+    restrict(world, SPACE, [*ADMINISTRATORS, {"kind": "sites"}], page)
+    scene = ScanScene(world)
+    scene.scan()
+    (found,) = [one for one in scene.list() if WORD in str(one)]
+    path = world.home.path(f"{SPACE}/change-requests")
+    before = {one["id"] for one in world.get("admin", path, params={"status": "draft"})["items"]}
+    world.post("admin", f"{scene.site}/findings/{found['id']}/change-requests")
+    drafts = world.get("reader", path, params={"status": "draft"})["items"]
+    assert WORD not in str(drafts)
+    assert [one["subject"] for one in drafts if one["id"] not in before] == ["Fix a finding"]
 
 
 def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
