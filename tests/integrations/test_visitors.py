@@ -104,3 +104,30 @@ def test_views_do_not_wait_for_days(world, clock):
     work(world)
     types = [made["payload"]["type"] for made, _ in told(world)]
     assert types == ["installation_setup", "page_feedback", "site_view"]
+
+
+def test_visits_to_restricted_pages_are_left_out(sqlite_world):
+    world = sqlite_world
+    path = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    world.post("admin", f"{path}/publish")
+    publish(world, script=ECHO % "", scopes=["site:views:read", "page:feedback:read"])
+    install(world)
+    rule = [{"kind": "administrators"}, {"kind": "sites"}]
+    change = {"operation": "update_page", "page": world.home["pageId"], "visibleTo": rule}
+    content = world.home.path("/spaces/{spaceId}/content")
+    shown = world.get("admin", f"{path}/site-spaces")["items"]
+    (here,) = (one["id"] for one in shown if one["space"]["id"] == world.home["spaceId"])
+
+    def track():
+        events = [event("page_view"), event("page_post_feedback", feedback={"rating": "good"})]
+        for one in events:
+            place = {"siteSpace": here, "space": world.home["spaceId"], "page": world.home["pageId"]}
+            one["location"].update(place)
+        answer = world.call("nobody", "POST", f"{path}/insights/events", json={"events": events})
+        assert answer.status_code == 204
+        with world.context.db.read() as tx:
+            return tx.value("SELECT count(*) FROM events WHERE type IN ('site_view', 'page_feedback')")
+
+    assert track() == 2
+    world.post("admin", content, {"changes": [change]})
+    assert track() == 2

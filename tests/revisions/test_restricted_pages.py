@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+import translations.test_translations as translations
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
+from model_server import ModelServer, world_with_model
 from octavo.kit.http.operation import PUBLIC, TABLE, Operation
 from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
@@ -265,6 +269,33 @@ def test_editors_move_no_page_to_where_more_people_see_it(world: World) -> None:
     assert change(world, "admin", move).is_success and sees(world, "reader", below)
 
 
+@pytest.mark.parametrize("where", ["/spaces/{spaceId}", "change request"])
+def test_editors_restore_no_page_to_where_more_people_see_it(sqlite_world: World, where: str) -> None:
+    world = sqlite_world
+    page, below = insert(world, "plans"), insert(world, "details")
+    before = world.get("admin", world.home.path("/spaces/{spaceId}"))["revision"]
+    restrict(world, page, grant("user", world.users["editor"], "edit"))
+    assert change(world, "admin", {"operation": "update_page", "page": below, "into": page}).is_success
+    within = world.get("admin", world.home.path("/spaces/{spaceId}"))["revision"]
+    assert change(world, "editor", {"operation": "delete_page", "page": below}).is_success
+    path = world.home.path(where)
+    if where == "change request":
+        changes = world.home.path("/spaces/{spaceId}/change-requests")
+        path = f"{changes}/{world.post('editor', changes, {'subject': 'Restore'})['id']}"
+
+    def restore(who: str, revision: str) -> int:
+        revert = {"operation": "revert_page", "page": below, "revision": revision}
+        return world.call(who, "POST", f"{path}/content", json={"changes": [revert]}).status_code
+
+    assert restore("editor", before) == 403
+    revisions = world.home.path("/spaces/{spaceId}/revisions")
+    assert world.call("editor", "POST", f"{revisions}/{before}/revert?undo=later").status_code == 403
+    assert restore("editor", within) == 200
+    if where != "change request":
+        assert change(world, "admin", {"operation": "delete_page", "page": below}).is_success
+        assert restore("admin", before) == 200
+
+
 def test_responses_of_edits_in_a_change_request_show_no_restricted_page(world: World) -> None:
     page = insert(world, "plans", world.home["pageId"])
     restrict(world, page, ADMINISTRATORS)
@@ -342,6 +373,33 @@ def test_administrators_see_a_space_as_another_person(world: World) -> None:
     assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404
 
 
+def test_merge_checks_tell_only_reviewers_about_hidden_changes(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    space = world.home.path("/spaces/{spaceId}")
+    rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_review"}]}
+    assert world.call("admin", "PATCH", space, json={"mergeRules": rules}).is_success
+    path = f"{space}/change-requests/{world.post('admin', f'{space}/change-requests', {})['id']}"
+    for where, text in ((path, "two"), (space, "three")):
+        update = {"operation": "update_page", "page": page, "document": {"markdown": text}}
+        world.post("admin", f"{where}/content", {"changes": [update]})
+    world.call("admin", "POST", f"{path}/update")
+    restrict(world, page, ADMINISTRATORS)
+    assert world.call("admin", "PATCH", path, json={"status": "open"}).is_success
+    assert world.call("reviewer", "POST", f"{path}/reviews", json={"status": "approved"}).is_success
+
+    def checks(who: str) -> dict[str, Any]:
+        found = world.get(who, f"{path}/merge")
+        assert not found["merges"]
+        return {one["check"]: one for one in found["checks"]}
+
+    for who, knows in (("reader", False), ("editor", False), ("reviewer", True)):
+        found = checks(who)
+        assert found["require_at_least_one_review"].get("partial", False) == knows
+        assert ("pages" in found["require_at_least_one_review"]["reason"]) == knows
+        assert ("1 conflict" in found["conflicts"]["reason"]) == knows
+
+
 # --- pages that sites show ------------------------------------------------------------------------------
 
 SITES = {"kind": "sites"}
@@ -362,13 +420,13 @@ def test_templates_contain_no_page_that_only_sites_show(sqlite_world: World) -> 
 
 
 def test_fixes_leave_out_pages_that_only_sites_show(sqlite_world: World) -> None:
-    world = sqlite_world
+    world, scene = sqlite_world, AgentScene(sqlite_world)
+    scene.scan()
     page = insert(world, "plans")
     text = f"Read [{WORD}](#instal).\n\n## Install\n"
     update = {"operation": "update_page", "page": page, "document": {"markdown": text}}
     assert change(world, "admin", update).is_success
     restrict(world, page, ADMINISTRATORS, SITES)
-    scene = AgentScene(world)
     scene.write("Read [this](#instal).\n\n## Install\n")
     scene.scan()
     found = {WORD in str(one): one["id"] for one in scene.list() if one["kind"] == "broken-anchor"}
@@ -414,3 +472,29 @@ def test_redirects_reveal_no_page_that_only_sites_show(sqlite_world: World) -> N
     for who, sees_it in (("admin", True), ("editor", False)):
         answer = world.call(who, "GET", f"{site}/redirect", params={"source": "/before"})
         assert (WORD in answer.text) == sees_it, answer.text
+
+
+# --- translations ---------------------------------------------------------------------------------------
+
+
+def test_the_memory_withholds_texts_of_a_page_that_was_restricted_later(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    text = f"The {WORD} offices move to the harbor in March."
+    for target in (page, world.home["pageId"]):
+        shown = text if target == page else "All the offices move to the harbor in May."
+        update = {"operation": "update_page", "page": target, "document": {"markdown": shown}}
+        assert change(world, "admin", update).is_success
+    server.answer = translations.shout
+    with world_with_model(world, server):
+        made = translations.create(world)
+        translations.work(world)
+        matches = f"{made['urls']['location']}/matches"
+        query = {"text": "The offices move to the harbor in April."}
+        assert WORD in world.call("editor", "GET", matches, params=query).text
+        restrict(world, page, ADMINISTRATORS)
+        translations.run(world, made)
+        found = world.call("editor", "GET", matches, params=query)
+        assert "May" in found.text and WORD not in found.text

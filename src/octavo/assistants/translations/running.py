@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 import msgspec
 from msgspec import Struct
@@ -41,7 +41,7 @@ from octavo.organization.access.reach import actor_for_job
 from octavo.organization.access.roles import Can
 
 from . import store
-from .learning import learn_edits
+from .learning import learn_edits, list_texts
 from .managing import JOB
 from .merging import SHOWN, Merging, RunResult, merge_result
 from .segments import mark_edited, segments
@@ -104,7 +104,9 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         known = store.list_parts(tx, row.id)
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    learn_edits(context, row, {id: part for id, part in known.items() if id not in source.restricted})
+    open_parts = {id: part for id, part in known.items() if id not in source.restricted}
+    _withhold(context, row, [known[id] for id in known.keys() - open_parts.keys()], open_parts.values())
+    learn_edits(context, row, open_parts)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))
     # Pages that the person running the translation can't see still exist in the source.
     made.gone = [
@@ -147,6 +149,28 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
     if not result.edited.changes:
         with context.db.write() as tx:
             end(tx, result.state)
+
+
+def _withhold(
+    context: Context,
+    row: TranslationRow,
+    restricted: Collection[TranslationPartRow],
+    open_parts: Iterable[TranslationPartRow],
+) -> None:
+    """Keep texts of pages that were restricted after they were translated out of the matches for translators,
+    unless another page contains them, too."""
+    if restricted:
+        with context.db.read() as tx:
+            shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
+            texts = {text for part in restricted for text in _texts_of_part(tx, part)} - shared
+        with context.db.write() as tx:
+            store.withhold_memory(tx, row, texts)
+
+
+def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
+    """Return the texts of the source that a part was translated from."""
+    body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
+    return [*body, *part.written.source.values()]
 
 
 def _follow_rules(

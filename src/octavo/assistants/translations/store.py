@@ -445,6 +445,25 @@ def list_similar(
     return [MemoryRow(*row) for row in rows]
 
 
+def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) -> None:
+    """Keep these texts of a translation out of the matches for translators. The memory still translates them."""
+    tx.run_many(
+        """UPDATE translation_memory SET space_id = NULL WHERE organization_id = :org
+             AND source_language = :source_language AND language = :language AND fingerprint = :fingerprint
+             AND space_id = :space""",
+        [
+            {
+                "org": row.organization_id,
+                "source_language": row.source_language,
+                "language": row.language,
+                "fingerprint": fingerprint(text),
+                "space": row.space_id,
+            }
+            for text in sorted(set(texts))
+        ],
+    )
+
+
 def store_memory(
     tx: Transaction, row: TranslationRow, texts: Mapping[str, str], origin: str, manners: Mapping[str, str]
 ) -> None:

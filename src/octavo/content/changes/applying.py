@@ -290,9 +290,11 @@ class BatchApplication:
             rule = page.visible_to
         else:
             rule = find_last_rules(self.draft.tx, self.draft.state, [old.id]).get(old.id, ())
-        rules = find_rules(self.draft.tx, self.draft.state).get(old.id, ())
-        if page is None and parent != old.parent and set(rules) - {rule}:
-            raise Conflict("page: restore its parent page first.")
+        if page is None:
+            rules = find_rules(self.draft.tx, self.draft.state)
+            lost = set(rules.get(old.id, ())) - {rule, *rules.get(parent or "", ())}
+            if lost and parent != old.parent:
+                raise Conflict("page: restore its parent page first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

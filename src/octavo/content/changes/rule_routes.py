@@ -25,6 +25,7 @@ from .rule_wire import (
     present_checks,
 )
 from .rules import (
+    NOT_MET,
     UNNAMED,
     CheckedStyle,
     Rule,
@@ -161,13 +162,17 @@ def _check_merge(
     """Check the merge of a change request. ``merger``: the person who would merge it. ``role``: their role in
     the space."""
     row = store.get_change(tx, access.change_id)
-    style = CheckedStyle(row, hidden_from(tx, access.space, row))
-    checked = check_rules(tx, rules, ruled_change(tx, row), merger, style)
-    return present_checks(call, tx, _general_checks(row, role), checked, bypasses=may_bypass(rules, merger))
+    hidden, reviews = hidden_from(tx, access.space, row), at_least(access.role, SPACE[Can.REVIEW])
+    checked = check_rules(tx, rules, ruled_change(tx, row), merger, CheckedStyle(row, hidden, reviews))
+    if not reviews:
+        checked = [one._replace(reason=NOT_MET, partial=False) if one.partial else one for one in checked]
+    general = _general_checks(row, role, frozenset() if reviews else hidden)
+    return present_checks(call, tx, general, checked, bypasses=may_bypass(rules, merger))
 
 
-def _general_checks(change: ChangeRow, role: str | None) -> list[MergeCheck]:
-    conflicts = len(change.open_conflicts)
+def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str]) -> list[MergeCheck]:
+    """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts aren't counted."""
+    conflicts = sum(one.id not in hidden for one in change.open_conflicts)
     wanted = {
         "status": f"the change request is {change.status}."
         if change.status in ("merged", "archived")
@@ -177,6 +182,8 @@ def _general_checks(change: ChangeRow, role: str | None) -> list[MergeCheck]:
         else "merging requires a higher role in this space.",
         "conflicts": f"{conflicts} conflict{'' if conflicts == 1 else 's'} must be resolved."
         if conflicts
+        else NOT_MET
+        if change.open_conflicts
         else UNSET,
     }
     return [

@@ -35,6 +35,8 @@ Rule = dict[str, Any]
 
 _MOST_NAMED = 5
 """Maximum number of style guide violations that a reason names."""
+NOT_MET = "this rule isn't met."
+"""Reason for people who may not know that a change request changes pages that they can't see."""
 UNNAMED = "someone"
 """Id of a hypothetical reviewer without a name."""
 
@@ -62,10 +64,12 @@ def register_style_check(check: StyleCheck) -> None:
 
 
 class CheckedStyle(NamedTuple):
-    """Change request whose text is checked. ``hidden``: the pages that the caller can't see."""
+    """Change request whose text is checked. ``hidden``: the pages that the caller can't see. ``counts_hidden``: whether
+    the caller may know that text on them breaks rules."""
 
     change: ChangeRow
     hidden: frozenset[str]
+    counts_hidden: bool = True
 
 
 def require_rules(
@@ -195,7 +199,9 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
         return RuleResult(rule, None, [])
     shown = [one for one in found if one.page not in style.hidden]
     parts = [f"“{one.title}” breaks “{one.rule}” ({one.message})" for one in shown[:_MOST_NAMED]]
-    if left := len(found) - len(parts):
+    if not shown and not style.counts_hidden:
+        return RuleResult(rule, NOT_MET, [])
+    if left := len(found if style.counts_hidden else shown) - len(parts):
         parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
     reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
     return RuleResult(rule, reason, [], violations=shown)

@@ -230,8 +230,14 @@ def require_editable_page(state: State, page_id: str, new: Page | None, old: Pag
         )
     if page_id in state.limits.read_only or (new is not None and new.parent in state.limits.read_only):
         raise Forbidden("You can't edit this page. Ask a space administrator for permission to edit it.")
-    if old is not None and new is not None and old.parent != new.parent:
-        rules = state.limits.rules
+    rules = state.limits.rules
+    if old is None and new is not None:
+        # A page that was deleted is still restricted by the rules of its last location.
+        if not set(rules.get(page_id, ())) <= {new.visible_to, *rules.get(new.parent or "", ())}:
+            raise Forbidden(
+                "Only space administrators can restore a page to a location where more people can see it."
+            )
+    elif old is not None and new is not None and old.parent != new.parent:
         if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
             raise Forbidden(
                 "Only space administrators can move a page to a location where more people can see it."
@@ -336,3 +342,8 @@ def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
 def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
     """Return the pages that sites don't show."""
     return HiddenPages(tx, organization_id, lambda tx, space_id: published(tx, main_state(tx, space_id)))
+
+
+def restricted_pages(tx: Transaction, organization_id: str) -> HiddenPages:
+    """Return all restricted pages, which integrations never see."""
+    return HiddenPages(tx, organization_id, lambda tx, space_id: unrestricted(tx, main_state(tx, space_id)))

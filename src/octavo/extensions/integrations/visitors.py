@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from octavo.content.revisions.restrictions import HiddenPages, restricted_pages
 from octavo.core.json_types import JsonObject
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -29,8 +30,9 @@ _TYPES = {
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations. Writes nothing if no integration listens."""
+    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration listens."""
     listening: dict[tuple[str, str], str | None] = {}
+    restricted: dict[str, HiddenPages] = {}
     for row in rows:
         type = _TYPES.get(row.type)
         if type is None:
@@ -38,7 +40,12 @@ def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
         key = (row.site_id, type)
         if key not in listening:
             listening[key] = _find_listening(tx, row.site_id, type)
-        if (organization_id := listening[key]) is not None:
+        organization_id = listening[key]
+        if organization_id is None:
+            continue
+        if organization_id not in restricted:
+            restricted[organization_id] = restricted_pages(tx, organization_id)
+        if row.space_id is None or row.page_id not in restricted[organization_id].of(row.space_id):
             emit(tx, type, organization_id=organization_id, siteId=row.site_id, **_fields(row))
 
 
