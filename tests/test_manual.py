@@ -59,7 +59,11 @@ SESSION=$(curl "$OCTAVO/v1/sign-in" \
 NAME=manual
 curl "$OCTAVO/v1/integrations/$NAME" -H "Authorization: Bearer $TOKEN" -d '{"title": "Manual",
   "description": "Of the manual", "organization": "'$ORG'", "runtime": "v2", "scopes": [],
-  "script": "export default {async fetch() { return new Response(); }}"}'""",
+  "script": "export default {async fetch() { return new Response(); }}"}'
+mkdir packed
+echo '{"linear": {}}' > secrets.json
+echo '{"name": "packed", "title": "Packed", "description": "Of a file", "runtime": "v2", "scopes": [],
+  "script": "export default {async fetch() { return new Response(); }}"}' > packed/packed.integration.json""",
     "integrations/writing.md": "echo 'export default {async fetch() { return new Response(); }}' > script.js",
     "quickstart.md": "cd program",
 }

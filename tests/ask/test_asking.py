@@ -146,7 +146,7 @@ def test_passages_are_quoted_if_a_model_fails(world: World, server: ModelServer,
     with world_with_model(world, server):
         found = ask(world)
         assert stream(world)[-1] == found
-    assert found["answer"]["markdown"].startswith("The language model did not respond")
+    assert found["answer"]["markdown"].startswith("The language model didn't respond")
     assert world.home["pageId"] in pages_of(found)
 
 
@@ -154,7 +154,7 @@ def test_passages_are_quoted_if_a_model_hangs(sqlite_world: World, server: Model
     server.hang = 20
     with world_with_model(sqlite_world, server, llm_seconds=1):
         found = ask(sqlite_world)
-    assert found["answer"]["markdown"].startswith("The language model did not respond")
+    assert found["answer"]["markdown"].startswith("The language model didn't respond")
     assert sqlite_world.home["pageId"] in pages_of(found) and len(server.requests) <= provider.ATTEMPTS
 
 

@@ -100,6 +100,16 @@ NOTHING_BEYOND = {
         "getOpenAPISpecVersionContentById",
         "getPublishedOpenAPISpec",
     },
+    "counts of comments, without those on restricted pages": {
+        "getSpaceById",
+        "listSpacesInOrganizationById",
+        "listSpacesForOrganizationMember",
+        "updateSpaceById",
+        "restoreSpace",
+        "moveSpace",
+        "createOrganizationInvite",
+    },
+    "whether reviewers can see the changed pages": {"tryMergeRulesInSpace"},
     "whether a space is empty, as sites show it": {
         "getIntegrationSiteInstallation",
         "getSiteGitSync",

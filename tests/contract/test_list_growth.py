@@ -36,6 +36,7 @@ GROWS: dict[str, tuple[int, str]] = {
     "listPermissionsAggregateInCollection": (25, "everybody's role there is found"),
     "listPermissionsAggregateInSite": (25, "everybody's role there is found"),
     "listPermissionsAggregateInSpace": (30, "everybody's role there is found"),
+    "listPeopleWithPageAccess": (50, "everyone's role in the space is found"),
     "listSites": (65, "of each is asked what the caller may do there"),
     "listSitesForOrganizationMember": (65, "of each is asked what the caller may do there"),
     "adsListSites": (70, "of each is asked what the caller may do there"),

@@ -149,6 +149,18 @@ def test_pages_that_differ_in_one_number_contradict_each_other(scene: ScanScene)
     assert scene.list(query="kind=contradiction&status=open") == []
 
 
+def test_pages_with_the_same_headings_do_not_contradict_each_other(scene: ScanScene) -> None:
+    other = scene.world.get("admin", scene.place.path("/spaces/{spaceId}/content/path/writing"))["id"]
+    for page, number in ((None, 12), (other, 10)):
+        scene.write(
+            "## Name\n\n## Decimals\n\n## Transfers\n\n"
+            f"A message is retried {number} times before the worker parks it.",
+            page=page,
+        )
+    scene.scan()
+    assert scene.list(query="kind=contradiction&status=open") == []
+
+
 def test_hidden_pages_without_links_are_found(scene: ScanScene) -> None:
     page = {"operation": "insert_page", "title": "Lost", "hidden": True, "document": {"markdown": "Words."}}
     scene.change(page)

@@ -70,9 +70,11 @@ def test_each_type_of_rule_finds_violations(kind: str) -> None:
         ("substitution", "‘Utilize’ is a long word."),
         ("repetition", "Test sign-in starts a sign-in in another tab."),
         ("repetition", "Sign in in-app."),
+        ("repetition", "**type** *type:* String"),
+        ("repetition", "Call StatusOf(Type type) first."),
     ],
 )
-def test_quoted_words_and_parts_of_compounds_break_no_rule(kind: str, text: str) -> None:
+def test_quoted_and_intended_words_break_no_rule(kind: str, text: str) -> None:
     assert faults(RULES[kind][0], text) == []
 
 
@@ -85,6 +87,7 @@ def test_quoted_words_and_parts_of_compounds_break_no_rule(kind: str, text: str)
         ("It is, obviously, fine.", "It is fine."),
         ("It works, obviously.", "It works."),
         ("It works obviously!", "It works!"),
+        ("Obviously, {db} must match.", "{db} must match."),
         ("Obviously", ""),
     ],
 )
@@ -104,6 +107,20 @@ def test_names_of_several_words_are_exceptions_in_headings() -> None:
     rule = RULES["capitalization"][0] + "\nexceptions: [Active Directory]"
     assert faults(rule, "## LDAP and Active Directory") == []
     assert len(faults(rule, "## Active Directory And Other Directories")) == 1
+
+
+def test_names_on_the_page_are_exceptions_in_headings() -> None:
+    rule = RULES["capitalization"][0]
+    text = "## Run with Elsa Studio\n\nWe wrote Elsa Studio. The server runs it."
+    assert faults(rule, text) == []
+    assert len(faults(rule, text.replace("wrote Elsa Studio", "wrote elsa studio"))) == 1
+    assert len(faults(rule, "## Run the Server Again\n\nThe Server runs. A server is a machine.")) == 1
+
+
+def test_messages_show_code_in_headings() -> None:
+    rule = RULES["capitalization"][0].replace("Use sentence case.", "Change %s.")
+    [fault] = faults(rule, "## Schedule Delayed Work with `delay`")
+    assert fault.message == "Change Schedule Delayed Work with delay."
 
 
 def test_a_fix_changes_only_the_words_in_question() -> None:
@@ -144,6 +161,13 @@ def test_a_pattern_never_takes_forever() -> None:
     check_page(read("a" * 50_000 + "b"), [rule])
     # An engine that backtracks would need longer than the universe exists.
     assert time.process_time() - start < 60
+
+
+def test_a_heading_about_future_features_is_not_a_placeholder() -> None:
+    kinds = [
+        [fault.kind for fault in check_page(read(text)).faults] for text in ("Coming soon", "## Coming soon")
+    ]
+    assert kinds == [["placeholder"], []]
 
 
 def test_all_rules_of_the_packages_can_be_read() -> None:

@@ -208,7 +208,7 @@ ANSWERS = [
     (
         "revision",
         """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(40) + '[]' + '}]'.repeat(40) + '}'""",
-        "32 deep",
+        "32 levels deep",
     ),
     ("revision", "JSON.stringify({ files: [{ name: 'x' }] })", "$.files"),
     (

@@ -10,6 +10,7 @@ from octavo.content.changes import merging, pending
 from octavo.content.live import saving
 from octavo.content.live.accepting import accepting
 from octavo.content.live.commands import StepsInput
+from octavo.content.live.documents import LivePages
 from octavo.content.live.saving import save_branch, save_page
 from octavo.content.live.store import find_live
 from octavo.content.revisions.store import BranchMoved
@@ -415,3 +416,34 @@ def test_an_archived_change_request_contains_unsaved_text(live):
     client.type("More. ", 8)
     live.save()
     assert "Typed. More. First" in live.markdown()
+
+
+def test_a_paragraph_with_only_a_space_does_not_stop_later_saves(world):
+    live = Writing(world, "# A\n\nOne.\n\nTwo.\n\nThree.\n")
+    client = live.open()
+    last = client.document["content"][2]
+    client.send(block(" q5z", 6, "wordkey00001"))
+    live.save()
+    client.send(delete(8, 11))
+    assert live.save()["refused"] == []
+    # Another process has no nodes of the last save, and a block was moved since.
+    live.world.context.db.caches.pop(LivePages, None)
+    client.send(delete(15, 23))
+    client.send({"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [last]}})
+    client.send(block("After a space.", 17, "wordkey00002"))
+    assert live.save()["refused"] == []
+    assert live.markdown().split() == ["#", "A", "Three.", "One.", "After", "a", "space.", "Two."]
+
+
+def test_a_copy_and_its_original_have_their_own_text(world):
+    """The copy is the first block with the key, and the original in the hint gets another one."""
+    live = Writing(world, '# A\n\nFirst.\n\n{% hint style="info" %}\nOther.\n{% endhint %}\n\nLast.\n')
+    client = live.open()
+    hint = client.document["content"][1]
+    client.send({"stepType": "replace", "from": 0, "to": 0, "slice": {"content": [hint["content"][0]]}})
+    live.save()
+    client.load()
+    client.type(" copied", 7)
+    live.save()
+    assert live.markdown().count("copied") == 1
+    assert "Other. copied\n\nFirst." in live.markdown()

@@ -143,7 +143,7 @@ def test_a_person_with_an_emailed_link_sets_a_new_password(browser, served):
     page.goto(link)
     page.get_by_role("button", name="Sign in with this link").click()
     expect(page.get_by_role("status")).to_have_text(
-        "This link is unknown, was already used, or has expired. Request a new one."
+        "This link is invalid, was already used, or has expired. Request a new one."
     )
     context.close()
 

@@ -9,15 +9,22 @@ import pytest
 from msgspec.structs import replace
 
 from events.listening import listening
+from findings.test_scans import ScanScene
+from insights.test_insights import Site
 from model_server import ModelServer, world_with_model
 from octavo.content.changes.store import find_state, get_change
 from octavo.content.events.presence import write_presence
 from octavo.content.live.documents import blocks_of
 from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
+from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
+from octavo.interchange.transfer.importing import import_files
+from octavo.interchange.transfer.opening import open_source
 from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
+from octavo.sites.printing.links import open_print
+from openapi.specs import processed
 from visiting import Visitor
 from world import World
 
@@ -177,6 +184,29 @@ def test_live_documents_resolve_no_link_to_a_restricted_page(world: World) -> No
     assert other not in shown() and "target.md" in shown()
 
 
+def test_links_in_the_page_tree_do_not_name_restricted_targets(world: World) -> None:
+    page = insert(world, SPACE, "Plans")
+    target = {"kind": "page", "page": page}
+    edit(world, SPACE, {"operation": "insert_link", "title": "Look", "target": target})
+    link = find(world, "Look").id
+    site = world.home.path("/orgs/{organizationId}/sites/{siteId}")
+    home = f"{site}/site-spaces/{world.home['siteSpaceId']}"
+    assert world.call("admin", "PATCH", home, json={"pageId": page}).is_success
+    revision = world.get("admin", world.home.path(SPACE))["revision"]
+    contents = ("content", f"revisions/{revision}", f"content/page/{link}")
+    paths = [
+        f"{site}/structure",
+        f"{site}/site-spaces",
+        *(world.home.path(f"{SPACE}/{at}") for at in contents),
+    ]
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        assert page in str(world.get("admin", path)), path
+        assert page not in str(world.get("reader", path)), path
+    shown = world.get("reader", paths[-1])
+    assert shown["target"] == {"kind": "url", "url": ""} and not shown["href"]
+
+
 def test_counts_leave_out_restricted_pages(world: World) -> None:
     page = world.home["pageId"]
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
@@ -229,6 +259,71 @@ def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
     assert {each["conflicts"] for each in world.get("editor", path)["items"]} == {0}
 
 
+@pytest.mark.parametrize("first", ["admin", "reader"])
+def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World, first: str) -> None:
+    """``first``: who reads the links first."""
+    world = sqlite_world
+    page = insert(world, CHANGE, "Plans")
+    link = {"document": {"markdown": "[a](missing.md)\n"}}
+    edit(world, CHANGE, {"operation": "update_page", "page": world.home["pageId"], **link})
+    say(world, CHANGE, page)
+    restrict(world, CHANGE, ADMINISTRATORS, page)
+
+    def counts(who: str) -> set[int]:
+        shown = world.get(who, world.home.path(f"{CHANGE}/links"))["items"]
+        places = [place for one in shown for place in one["locationReferences"]]
+        return {place["versionContext"]["changeRequest"]["comments"] for place in places}
+
+    for who in (first, "reader", "admin"):
+        assert counts(who) == {world.get(who, world.home.path(CHANGE))["comments"]}, who
+    assert counts("reader") != counts("admin")
+
+
+def test_search_does_not_count_pages_computed_from_a_restricted_source(sqlite_world: World) -> None:
+    world = sqlite_world
+    operation = {"operationId": "run", "summary": WORD, "responses": {"200": {"description": "Fine"}}}
+    described = {
+        "openapi": "3.1.0",
+        "info": {"title": "one", "version": "1"},
+        "paths": {"/": {"get": operation}},
+    }
+    processed(world, "one", {"text": json.dumps(described)})
+    source = {
+        "type": "builtin:openapi",
+        "props": {"grouping": "by-operation"},
+        "dependencies": {"spec": {"ref": {"kind": "openapi", "spec": "one"}}},
+    }
+    body = {"title": "Api", "computedSource": source}
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), body)["id"]
+    searches = [f"/spaces/{space}/search", world.home.path("/orgs/{organizationId}/search")]
+
+    def counts(who: str) -> list[int]:
+        index_computed_pages(world.context, space)
+        return [world.get(who, path, params={"query": WORD})["count"] for path in searches]
+
+    assert counts("reader") == counts("admin") and all(counts("reader"))
+    (page,) = world.get("admin", f"/spaces/{space}/content/pages", params={"computed": "false"})["pages"]
+    change = {"operation": "update_page", "page": page["id"], "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    assert counts("reader") == [0, 0] and all(counts("admin"))
+
+
+def test_search_corrects_no_word_to_one_of_a_restricted_page(world: World) -> None:
+    insert(world, SPACE, "Visible", text="Here is bbankrupt.\n")
+    page = insert(world, SPACE, "Hidden", text="Nothing.\n")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+
+    def count(who: str) -> int:
+        query = {"query": "bankruptes "}
+        return int(world.get(who, world.home.path(f"{SPACE}/search"), params=query)["count"])
+
+    assert count("editor") == count("admin") == 1
+    edit(world, SPACE, {"operation": "update_page", "page": page, "document": {"markdown": "bankruptees\n"}})
+    assert count("editor") == 1
+    found = world.get("admin", world.home.path(f"{SPACE}/search"), params={"query": "bankruptes "})
+    assert [one["title"] for one in found["items"]] == ["Hidden"]
+
+
 def test_authors_of_restricted_pages_are_not_suggested_as_reviewers(world: World) -> None:
     path = world.home.path(f"{CHANGE}/suggested-reviewers")
 
@@ -255,6 +350,18 @@ def test_people_who_can_only_read_a_page_update_no_comment_on_it(world: World) -
         assert world.call("editor", "PUT", at, json=body).status_code == 403
     restrict(world, SPACE, [{**reading(world, "editor")[0], "level": "comment"}])
     assert world.call("editor", "PUT", path, json={"resolved": True}).is_success
+
+
+def test_change_requests_that_verify_restricted_pages_do_not_name_them(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, f"{WORD} plans")
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    path = world.home.path(SPACE)
+    assert world.call("admin", "PATCH", path, json={"editMode": "locked"}).is_success
+    made = world.post("admin", f"{path}/content/page/{page}/verify")
+    assert made["changeRequest"]["subject"] == "Verify a page"
+    shown = f"{path}/change-requests/{made['changeRequest']['id']}"
+    assert WORD not in str(world.get("reader", shown)) + str(world.get("reader", f"{path}/revisions"))
 
 
 @pytest.mark.parametrize("at", [SPACE, CHANGE])
@@ -339,6 +446,26 @@ def find(world: World, title: str) -> Page:
         return next(page for page in pages if page.title == title)
 
 
+def test_links_to_pdfs_end_when_a_page_is_restricted(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans")
+    path = world.home.path(f"{SPACE}/pdf")
+    tokens = [
+        world.get("reader", path, params={"page": of})["url"].split("/~pdf/")[1].split("/")[0]
+        for of in (page, world.home["pageId"])
+    ]
+    for token in tokens:
+        open_print(world.context, token)
+    work(world)
+    for token in tokens:
+        opened = open_print(world.context, token)
+        assert opened is not None and opened.file is not None
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert [open_print(world.context, token) for token in tokens] == [None, None]
+    token = world.get("reader", path)["url"].split("/~pdf/")[1].split("/")[0]
+    assert open_print(world.context, token) is not None
+
+
 # --- sites --------------------------------------------------------------------------------------------
 
 
@@ -380,6 +507,75 @@ def test_sites_show_a_restricted_page_only_if_all_of_its_rules_say_so(sqlite_wor
     refused = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "sites", "level": "read"}]}
     answer = world.call("admin", "POST", world.home.path(f"{SPACE}/content"), json={"changes": [refused]})
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("heading", ["There", "Elsewhere"])
+def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -> None:
+    """``heading``: whether the section that a visible page links to exists."""
+    world = sqlite_world
+    scene = ScanScene(world)
+    broken = f"See [it]({WORD}-missing.md) and ![]({WORD}-missing.png)\n\n## {heading}\n"
+    page = insert(world, SPACE, f"{WORD} plans", text=broken)
+    scene.scan()
+    assert WORD in str(scene.list("editor"))
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert WORD not in str(scene.list("editor"))
+    insert(world, SPACE, "Probe", text=f"[a](/pages/{page}#there), [b]({WORD}-plans.md#there)\n")
+    scene.scan()
+    for who in ("reader", "editor", "admin"):
+        assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
+
+
+def test_change_requests_that_fix_findings_on_restricted_pages_do_not_quote_them(
+    sqlite_world: World,
+) -> None:
+    world = sqlite_world
+    page = insert(world, SPACE, "Plans", text=f"Read [it](#{WORD}instal).\n\n## {WORD}install\n")
+    restrict(world, SPACE, [*ADMINISTRATORS, {"kind": "sites"}], page)
+    scene = ScanScene(world)
+    scene.scan()
+    (found,) = [one for one in scene.list() if WORD in str(one)]
+    path = world.home.path(f"{SPACE}/change-requests")
+    before = {one["id"] for one in world.get("admin", path, params={"status": "draft"})["items"]}
+    world.post("admin", f"{scene.site}/findings/{found['id']}/change-requests")
+    drafts = world.get("reader", path, params={"status": "draft"})["items"]
+    assert WORD not in str(drafts)
+    assert [one["subject"] for one in drafts if one["id"] not in before] == ["Fix a finding"]
+
+
+def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
+    world, path = sqlite_world, "https://docs.test/"
+    site = Site(world)
+    page = insert(world, SPACE, f"{WORD} plans")
+
+    def event(of: str | None, name: str, **more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = site.event(url=path + name, **more)
+        made["location"] |= {"space": world.home["spaceId"], "page": of}
+        return made
+
+    def asked(who: str) -> list[Any]:
+        body = {
+            "range": "last7Days",
+            "groupBy": [{"column": "url"}, {"column": "page"}, {"column": "referrer"}],
+        }
+        answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
+        return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
+
+    linked = {"referrer": f"{path}{WORD}"}
+    site.track(
+        *(event(page, WORD), event(None, f"{WORD}-missing")),
+        event(world.home["pageId"], "a", session=linked),
+        event(None, "b"),
+    )
+    before = asked("reader")
+    assert len(before) == 4
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert asked("admin") == before
+    for who in ("reader", "editor"):
+        shown = asked(who)
+        assert {row[0] for row in shown} == {f"{path}a"} and page not in str(shown), who
+    restrict(world, SPACE, [], page)
+    assert asked("reader") == before
 
 
 # --- translations -------------------------------------------------------------------------------------
@@ -474,3 +670,24 @@ def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
     with world.context.db.read() as tx:
         memory = str(tx.all("SELECT source, target FROM translation_memory"))
     assert "Seen one." in memory and WORD not in memory.lower()
+
+
+def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_path):
+    (tmp_path / "README.md").write_text("# Start\n\nPublic words.\n")
+    (tmp_path / "pay.md").write_text("# Pay\n\nSecret words.\n")
+    (tmp_path / "SUMMARY.md").write_text("* [Start](README.md)\n* [Pay](pay.md)\n")
+    space = world.post("admin", f"/orgs/{world.home['organizationId']}/spaces", {"title": "Imported"})["id"]
+
+    def load() -> None:
+        with open_source(str(tmp_path), allow_url=str, local=True) as source:
+            import_files(world.context, source, space, author=None)
+
+    load()
+    page = world.get("admin", f"/spaces/{space}/content/path/pay")["id"]
+    rule = {"operation": "update_page", "page": page, "visibleTo": [{"kind": "administrators"}]}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [rule]})
+    (tmp_path / "pay.md").write_text("# Pay\n\nOther secret words.\n")
+    load()
+    path = f"/spaces/{space}/content/page/{page}?format=markdown"
+    assert "Other secret" in world.get("admin", path)["markdown"]
+    assert world.call("reader", "GET", path).status_code == 404

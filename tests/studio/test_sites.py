@@ -152,7 +152,7 @@ def test_a_space_overrides_and_resets_customization(app, site):
     page.get_by_label("Text", exact=True).select_option(label="noto")
     page.get_by_text("Logo and icon").click()
     with page.expect_file_chooser() as chooser:
-        page.get_by_role("button", name="Choose image for Logo").click()
+        page.get_by_role("button", name="Choose image for Logo", exact=True).click()
         page.get_by_role("menuitem", name="Upload image").click()
     chooser.value.set_files({"name": "mark.svg", "mimeType": "image/svg+xml", "buffer": MARK})
     expect(page.get_by_role("textbox", name="Logo", exact=True)).to_have_value(
@@ -197,8 +197,8 @@ def test_an_audience_can_have_share_links_and_claims(app, site):
         form.get_by_label("plan").select_option(plan)
         form.get_by_role("button", name="Show preview").click()
         expect(seen.get_by_role("listitem").filter(has_text=words).first).to_contain_text(first["title"])
-    seen.get_by_role("button", name=f"Pages of {first['siteSpaces'][0]['title']}").press("Enter")
-    expect(form.get_by_role("list", name=f"Pages of {first['siteSpaces'][0]['title']}")).to_contain_text(
+    seen.get_by_role("button", name=f"Pages in {first['siteSpaces'][0]['title']}").press("Enter")
+    expect(form.get_by_role("list", name=f"Pages in {first['siteSpaces'][0]['title']}")).to_contain_text(
         "Start"
     )
     form.get_by_label("JSON").check()
@@ -434,6 +434,8 @@ def test_drafts_are_listed_and_published_together(app, site):
     check(page)
     dialog.get_by_role("button", name=publish).press("Enter")
     expect(row).to_contain_text("Everyone")
+    # The button that opened the dialog is gone.
+    expect(page.get_by_role("main")).to_be_focused()
     assert app.call("GET", f"{path}/drafts")["items"] == []
     notices = page.get_by_role("region", name="Notifications")
     told = notices.get_by_role("status").filter(has_text="published")

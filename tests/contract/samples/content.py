@@ -25,7 +25,7 @@ SAMPLES = {
     "listWaysToPagesInRevisionById": Sample(query=_pages),
     "getPageById": Sample(query={"format": "document"}),
     "getPageAccess": Sample(),
-    "listPagesSeenByUser": Sample(),
+    "listPagesSeenByUser": Sample(path={"userId": "scimUserId"}),
     "getPageSeenByUser": Sample(query={"format": "document"}),
     "listPeopleWithPageAccess": Sample(),
     "getPageByPath": Sample(query={"format": "markdown"}),

@@ -97,7 +97,8 @@ SAMPLES = {
     "createSiteStyleguideById": Sample(body={"template": "plain-english"}),
     "checkSiteTexts": Sample(
         before=_with_styleguide,
-        body=lambda place: {"texts": [{"text": "You can utilize it."}], "page": place["pageId"]},
+        query=lambda place: {"page": place["pageId"]},
+        body={"texts": [{"text": "You can utilize it."}]},
     ),
     "createSiteStyleguideRun": Sample(
         before=_with_styleguide, body=lambda place: {"spaces": [place["spaceId"]]}, outcomes=_EDITORS

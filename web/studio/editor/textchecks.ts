@@ -32,7 +32,7 @@ type Ask = (texts: Texts) => Promise<Found>;
 
 /** Return the function that checks texts of a page against the style guide of a site. */
 export function asking(site: SitePath, page: string): Ask {
-  return async (texts) => (await checkSiteTexts(site, { texts, page })).findings;
+  return async (texts) => (await checkSiteTexts(site, { texts }, { query: { page } })).findings;
 }
 
 /** Return the text of a block with a letter for each position. Code is hidden, because no rule is about it. */

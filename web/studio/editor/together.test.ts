@@ -858,6 +858,46 @@ test.each([1, 2, 3, 4])(
   },
 );
 
+test("text typed in a column heading returns in one piece when the table was deleted", () => {
+  const head = make("table_head", [make("table_heading", "Name"), make("table_heading", "Value")]);
+  const cells = make("table_row", [
+    make("table_cell", [paragraph("a")]),
+    make("table_cell", [paragraph("b")]),
+  ]);
+  const table = make("table", [head, cells]);
+  const { together, state, rescues } = person(paragraph("one"), table);
+  let here = state;
+  [..." q28z"].forEach((letter, number) => {
+    const typed = here.tr.insertText(letter, 12 + number);
+    together.written(typed);
+    here = here.apply(typed);
+  });
+  const gone = from(new ReplaceStep(5, 5 + table.nodeSize, Slice.empty));
+  const after = here.apply(together.receive(here, [gone])!);
+  expect(childrenOf(after.doc).map((node) => node.textContent)).toEqual(["one", "Name q28z"]);
+  expect(rescues.length).toBe(1);
+});
+
+test("text typed after Enter stays behind its paragraph when that is moved", () => {
+  const at = paragraph("Words here.");
+  const { together, state } = person(at, paragraph("two"));
+  let here = state;
+  const write = (transaction: Transaction): void => {
+    together.written(transaction);
+    here = here.apply(transaction);
+  };
+  write(here.tr.split(12));
+  write(here.tr.setNodeAttribute(13, "key", newKey()));
+  for (const [number, letter] of [..."cd"].entries()) write(here.tr.insertText(letter, 14 + number));
+  const moved = new Transform(state.doc);
+  moved.delete(0, at.nodeSize).insert(5, at.copy(Fragment.from(schema.text("Words here. More"))));
+  const batch = { ...from(moved.steps[0]!), version: 2, steps: moved.steps.map((step) => step.toJSON()) };
+  const after = here.apply(together.receive(here, [batch])!);
+  const texts = childrenOf(after.doc).map((node) => node.textContent);
+  expect(texts).toContain("Words here. More");
+  expect(texts.join()).toContain("cd");
+});
+
 test("a step that the server cannot apply is undone, and its text is set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);

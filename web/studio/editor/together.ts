@@ -310,7 +310,19 @@ export class Together {
         if (isBlind && was.step instanceof ReplaceStep) deleteWithin(made, left);
         const [first, place] = [count - at, made.mapping.slice(done).map(way.map(placeOf(was.step), -1), -1)];
         const remover = (): string | undefined => removerOf(mapping, first, count, was.step, ordered);
-        isPutBack = this.#rescue(made, was, place, remover);
+        isPutBack = putBackText(made, was);
+        let { step } = was;
+        // Text that was typed in one go is restored or set aside together.
+        for (
+          let next = at + 1;
+          !isPutBack && next < count && next !== out && next !== this.sent;
+          at = next++
+        ) {
+          const more = withInsertion(step, this.pending[next]!.step);
+          if (!more) break;
+          step = more;
+        }
+        if (!isPutBack) this.#rescue(made, { ...was, step }, place, remover);
       }
       const maps = kept && changed.has(at)
         ? mapsOfMoved(made.docs[done]!, placeOf(mapped!), contentOf(this.pending[at]!.step), changed.get(at)!)
@@ -354,30 +366,25 @@ export class Together {
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }
 
-  /**
-   * Place text that has no place: in its block, wherever that is now; else restore the block with it. Return whether it is
-   * in its block.
-   */
-  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): boolean {
+  /** Restore the block of text that has no place, or set the text aside. */
+  #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
     if (step instanceof AttrStep) {
       const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
-      if (there) fits(made, new AttrStep(there.pos, step.attr, step.value));
-      return false;
+      // A new key belongs to the block that a split created, which doesn't exist then.
+      if (there && step.attr !== "key") fits(made, new AttrStep(there.pos, step.attr, step.value));
+      return;
     }
-    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
+    if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
     const { content } = step.slice;
-    if (!hasWords(content)) return false;
-    const after = step.apply(before).doc!;
+    if (!hasWords(content)) return;
     if (isInline(step.slice)) {
-      if (putBack(made, after, step.from, step.from + content.size)) return true;
-      const block = after.resolve(step.from).parent;
+      const block = step.apply(before).doc!.resolve(step.from).parent;
       if (putBlocks(made, [block], place)) {
         this.onrescue({ kind: "restored", key: block.attrs.key, by: by() });
-        return false;
+        return;
       }
-    } else if (putBlocks(made, content.content, place)) return false;
+    } else if (putBlocks(made, content.content, place)) return;
     this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
-    return false;
   }
 
   /** Return the steps that restore other people's text that was undone with own text; undefined if there are none. */
@@ -427,6 +434,19 @@ function continuing(
   if (!continuesStep && !(LETTER.test(word) && LETTER.test(next))) return undefined;
   const { pos, deletedBefore } = mapping.mapResult(step.from, -1);
   return deletedBefore ? undefined : new ReplaceStep(pos, pos, step.slice);
+}
+
+/** Return a step and an insertion directly after its content as one step; undefined if that isn't possible. */
+function withInsertion(step: Step, next: Step): Step | undefined {
+  return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
+}
+
+/** Insert the text of a step that has no place into its block, wherever that is now; false if that isn't possible. */
+function putBackText(made: Transform, { step, before }: Pending): boolean {
+  if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
+  const { content } = step.slice;
+  if (!isInline(step.slice) || !hasWords(content)) return false;
+  return putBack(made, step.apply(before).doc!, step.from, step.from + content.size);
 }
 
 interface StepJson {

@@ -19,7 +19,7 @@ export const favoritesOf = (organization?: string): Favorite[] =>
 /** What tells a favorite from others with the same title: its kind, or the space of a page. Usually empty. */
 export function placeOf(one: Favorite): string {
   if (!favoritesOf().some((other) => other.id !== one.id && other.title === one.title)) return "";
-  if (one.kind !== "page") return t(one.kind === "site" ? "site" : "space");
+  if (one.kind !== "page") return one.kind === "site" ? t("site") : t("space");
   return spacesOf(one.organization).value?.items.find(({ id }) => id === one.space)?.title ?? "";
 }
 

@@ -17,7 +17,7 @@ from octavo.content.references.broken import list_broken, list_targets
 from octavo.content.references.row import Row
 from octavo.content.references.viewing import SpaceView, source_document
 from octavo.core.checks.faults import QUOTE, CheckedPage
-from octavo.core.checks.statements import find_contradictions
+from octavo.core.checks.statements import Contradiction, find_contradictions
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.references import TYPES_OF_FILES
 from octavo.core.freshness import freshness_of
@@ -39,6 +39,8 @@ _HISTORY = re.compile(
 _SHARE = 0.8
 """Minimum similarity between a missing anchor and the one suggested instead."""
 _MOST_OPERATIONS = 50
+_FEWEST_HEADINGS = 3
+"""Minimum number of headings that parallel pages have in common."""
 _VERY_LATE = 90
 """Number of days overdue after which a review is more urgent."""
 
@@ -99,8 +101,10 @@ class _Gathering:
         url: str | None = None,
     ) -> Found:
         known = KINDS[kind]
+        # Findings about pages that the view lacks stay with these pages, so people who can't see them don't see
+        # the findings.
         pages = dict.fromkeys(
-            each.page for each in evidence if self._view.every.any_page(each.page) is not None
+            each.page for each in evidence if each.page and each.page not in self._view.items
         )
         return Found(
             key_of(kind, self._space_id, *subject),
@@ -119,6 +123,8 @@ class _Gathering:
     def _broken(self) -> Iterator[Found]:
         groups: dict[tuple[FindingKind, str], list[Row]] = {}
         for row in list_broken(self._tx, self._space_id):
+            if not self._is_shown(row):
+                continue
             groups.setdefault((self._kind_of(row), row.target_key), []).append(row)
         for (kind, target), rows in groups.items():
             written = _written_url(rows[0])
@@ -129,6 +135,13 @@ class _Gathering:
             if kind == "broken-link" and rows[0].type == "reusable-content":
                 title = "Included content is missing"
             yield self._found(kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing)
+
+    def _is_shown(self, row: Row) -> bool:
+        """Return whether a reference is neither on a page that the view lacks nor to a hidden page, whose anchors
+        are hidden, too."""
+        if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
+            return False
+        return row.kind != "page" or row.target not in self._view.state.hidden
 
     def _kind_of(self, row: Row) -> FindingKind:
         if row.type in TYPES_OF_FILES or row.kind == "file":
@@ -263,6 +276,8 @@ class _Gathering:
             if checked.statements and not self._is_history(page_id)
         }
         for found in find_contradictions(pages):
+            if self._are_parallel(found):
+                continue
             values = list(dict.fromkeys(place.statement.value for place in found.places))
             evidence = [Evidence(place.page, place.statement.text) for place in found.places]
             # Evidence is truncated, so list one page for each value first.
@@ -273,6 +288,20 @@ class _Gathering:
                 [evidence[-1], *evidence[:-1]],
                 title=f"Pages contradict each other: {values[0]} or {values[1]}",
             )
+
+    def _are_parallel(self, found: Contradiction) -> bool:
+        """Return whether the pages have mostly the same headings, because they describe different things in the
+        same way."""
+        first, other = found.places[0], found.places[-1]
+        one, two = (set(self._outline_of(place.page)) for place in (first, other))
+        common = len(one & two)
+        return common >= _FEWEST_HEADINGS and common * 2 >= min(len(one), len(two))
+
+    def _outline_of(self, page_id: str) -> list[str]:
+        """Return the IDs of a page's headings, without the page's own name in them."""
+        page = self._view.every.any_page(page_id)
+        name = page.slug if page is not None else ""
+        return [anchor.replace(name, "") if name else anchor for anchor in self._anchors_of(page_id)]
 
     def _is_history(self, page_id: str) -> bool:
         """Return whether a page or one of its parents is a version history, such as a changelog."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Iterable
 
 from msgspec import Struct
@@ -17,6 +18,7 @@ from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
+from octavo.kit.scheduling.permits import waiting
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
@@ -39,6 +41,10 @@ from .unanswered import find_unanswered
 
 _PAGES = 50
 """Number of pages to check between two writes."""
+_REST = 3
+"""Number of seconds that a scan rests for each second of checks, so that readers wait less for the interpreter."""
+_LONGEST_REST = 0.05
+"""Maximum number of seconds of a rest after one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
@@ -213,16 +219,19 @@ def _check_pages(
     context: Context, view: SpaceView, page_ids: Iterable[str], rules: ReadRules
 ) -> dict[str, CheckedPage]:
     made: dict[str, CheckedPage] = {}
-    with context.db.read() as tx:
-        for page_id in page_ids:
-            page = view.every.any_page(page_id)
-            if page is None:
-                continue
-            try:
+    for page_id in page_ids:
+        page = view.every.any_page(page_id)
+        if page is None:
+            continue
+        start = time.monotonic()
+        try:
+            with context.db.read() as tx:
                 document = source_document(tx, view.state.space_id, page)
-            except LookupError:
-                continue  # The text was removed along with its page or space.
-            made[page_id] = check_page(document, rules.rules)
+        except LookupError:
+            continue  # The text was removed along with its page or space.
+        made[page_id] = check_page(document, rules.rules)
+        with waiting():
+            time.sleep(min(_REST * (time.monotonic() - start), _LONGEST_REST))
     return made
 
 

@@ -85,7 +85,9 @@ def create(call: Call, site: SiteAccess, body: wire.CreateStyleguide | None = No
     errors=(400, 404, 413),
     in_maintenance=True,
 )
-def check(call: Call, site: SiteAccess, body: wire.CheckSiteTexts) -> wire.TextFindings:
+def check(
+    call: Call, site: SiteAccess, query: wire.TextCheckQuery, body: wire.CheckSiteTexts
+) -> wire.TextFindings:
     """Check unsaved texts against a site's style guide, and for placeholders. Nothing is stored. Rules that
     compare parts of a page, such as two spellings of a word, compare only the texts in one request. Rules
     that require a definition in another part of the page, and rules whose findings on the `page` were
@@ -94,7 +96,7 @@ def check(call: Call, site: SiteAccess, body: wire.CheckSiteTexts) -> wire.TextF
         raise TooLarge(f"texts: can have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
     with call.db.read() as tx:
-        found = check_texts(tx, site, texts, body.page if body.page is not UNSET else None)
+        found = check_texts(tx, site, texts, query.page)
     return wire.TextFindings([wire.present_text_finding(each, texts[each.text].text) for each in found])
 
 

@@ -60,11 +60,14 @@ class WrittenText(Struct):
     heading: bool = False
 
 
-class CheckSiteTexts(Struct):
-    """Texts to check. ``page``: the ID of the page that they are on."""
+class TextCheckQuery(Struct):
+    """Query parameters for checks of texts. ``page``: the ID of the page that they are on."""
 
+    page: Annotated[str, Meta(max_length=100)] | None = None
+
+
+class CheckSiteTexts(Struct):
     texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
-    page: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
 
 
 class TextReplacement(Struct):

@@ -84,6 +84,6 @@ def _list_dismissed(tx: Transaction, site: SiteAccess, page_id: str) -> set[str]
 
 def _find_unfinished(texts: Sequence[StyledText]) -> Iterator[TextFault]:
     for number, text in enumerate(texts):
-        match = find_placeholder(text.shown)
+        match = find_placeholder(text.shown, heading=text.heading)
         if match is not None:
             yield TextFault(number, match.start(), match.end(), "This text is unfinished.")

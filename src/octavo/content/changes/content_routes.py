@@ -20,7 +20,7 @@ from octavo.content.pages.wire import (
     RevisionPage,
 )
 from octavo.content.references.index import derive_delta, list_changes_between
-from octavo.content.references.listing import overlay_of
+from octavo.content.references.listing import Overlay, overlay_of
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.deriving import MainUpdate
 from octavo.content.revisions.page_versions import find_page
@@ -83,15 +83,17 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
 
-        def found() -> ChangeOverlay:
+        def found() -> Overlay:
             hosts = app_hosts(call.settings.url)
             delta, before = (
                 derive_delta(tx, MainUpdate(row.main, list_changes_between(tx, row.main, state), hosts))
                 for state in (row.state, row.below)
             )
-            return ChangeOverlay(overlay_of(delta, before), present_change(call, tx, row))
+            return overlay_of(delta, before)
 
-        over = call.context.fresh.get(("references", row.id), found)
+        # Everyone shares the references, but not the change request, whose counts depend on the caller.
+        overlay = call.context.fresh.get(("references", row.id), found)
+        over = ChangeOverlay(overlay, present_change(call, tx, row))
         state = seen_by(tx, change.space, row.state)
         yield Links(call, tx, change.space, state, over, change_view(row.number))
 

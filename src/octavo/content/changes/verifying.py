@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from octavo.content.revisions.page_versions import find_page
-from octavo.content.revisions.restrictions import main_seen_by
+from octavo.content.revisions.restrictions import find_rules, main_seen_by
 from octavo.errors import Forbidden, NotFound, PreconditionFailed
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
@@ -72,8 +72,11 @@ def _draft(context: Context, space: SpaceAccess, update: UpdatePage) -> ChangeRo
             main = main_seen_by(tx, space)
             page = find_page(tx, main, update.page)
             edited = edit(meaning(tx, main), tx, main, [update])
+            # Everyone who sees the space sees the subject.
+            is_restricted = update.page in find_rules(tx, main)
         merged = MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts)
-        return create_with(context, space, main, merged, subject=f"Verify {page.title if page else ''}")
+        named = "a page" if page is None or is_restricted else page.title
+        return create_with(context, space, main, merged, subject=f"Verify {named}")
 
     return retry_on_conflict(attempt)
 

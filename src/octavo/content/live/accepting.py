@@ -332,7 +332,7 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
     except (NotFound, Conflict):
         # The page has been deleted. Its steps are kept in case it is restored, and the next batch of each
         # writer is rejected.
-        store.postpone_save(tx, key)
+        store.postpone_save(tx, key, row.version)
         return False
     steps = key_steps(page.doc, iter(ids.new_id, None))
     if steps:

@@ -146,7 +146,7 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
         # Only keys of blocks have changed, and no author is known. They are saved together with the next
         # steps.
         with context.db.write() as tx:
-            store.postpone_save(tx, key)
+            store.postpone_save(tx, key, row.version)
         return None
     revision_id = _write(context, key, save)
     if revision_id is None:

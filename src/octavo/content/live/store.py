@@ -241,9 +241,13 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
     return version
 
 
-def postpone_save(tx: Transaction, key: PageKey) -> None:
-    """Postpone saving a page until its next step."""
-    tx.run(f"UPDATE page_live SET save_at = NULL WHERE {_PAGE}", **_key(key))
+def postpone_save(tx: Transaction, key: PageKey, version: int) -> None:
+    """Postpone saving a page until its next steps, unless there are some after ``version``."""
+    tx.run(
+        f"UPDATE page_live SET save_at = NULL WHERE {_PAGE} AND version = :version",
+        version=version,
+        **_key(key),
+    )
 
 
 _OPEN = "(c.id IS NULL OR c.status NOT IN ('merged', 'archived'))"

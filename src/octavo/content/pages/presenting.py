@@ -1,10 +1,12 @@
-"""Files of a space in the API, with links to their content and, for images, to their variants."""
+"""Files of a space in the API, with links to their content and, for images, to their variants; and pages that link to
+other pages."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from octavo.content.images.making import is_scaled
 from octavo.content.images.store import (
@@ -16,11 +18,21 @@ from octavo.content.images.store import (
 )
 from octavo.content.revisions.files import download_url, signed_url
 from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.states import State
+from octavo.core.pages import Page
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.files import FileGrant
 
 from .wire import File, FileVariant, present_file
+
+
+def without_hidden_target(page: Page, state: State) -> Page:
+    """Return the page, with an empty target if it links to a page that the reader of the state can't see."""
+    target = page.target or {}
+    if target.get("page") not in state.hidden or target.get("space") not in (None, state.space_id):
+        return page
+    return replace(page, target={"kind": "url", "url": ""})
 
 
 def present_files(

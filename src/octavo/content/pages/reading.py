@@ -57,7 +57,7 @@ from octavo.kit.http.operation import Recipient
 from .documents import Evaluated, document_json, evaluate_document_for, page_markdown
 from .levels import LevelPart, Levels, PlacedPage
 from .meta_links_presenting import meta_links_of
-from .presenting import present_files
+from .presenting import present_files, without_hidden_target
 from .wire import (
     WITH_PATHS,
     ChildPagesQuery,
@@ -181,7 +181,8 @@ class ContentReader:
         if tag is not None:
             tagged = keep_tagged(self._expanded(list_pages(self._tx, self._state), query), tag)
             oids = self._oids((page.body for page in tagged), query.metadata)
-            return Pages(_encoded(encode_tree(self._app, tagged, None, "", self._cover, oids)))
+            shown = map(self._shown, tagged)
+            return Pages(_encoded(encode_tree(self._app, shown, None, "", self._cover, oids)))
         fingerprint = self._expand().fingerprint if query.computed else b""
         stamp = self._stamp(query.metadata)
         key = (self._state.key, "tree", self._app, fingerprint, stamp)
@@ -191,7 +192,7 @@ class ContentReader:
             if query.computed:
                 pages = self._expand().into(pages)
             oids = self._oids((page.body for page in pages), query.metadata)
-            kept = encode_tree(self._app, pages, None, "", self._cover, oids)
+            kept = encode_tree(self._app, map(self._shown, pages), None, "", self._cover, oids)
             _pages.of(self._tx).put(key, kept, len(kept))
         return Pages(_encoded(kept))
 
@@ -323,7 +324,11 @@ class ContentReader:
         if page is None:
             return None
         above = list_ancestors(self._tx, self._state, page)
-        return present_page(self._app, page, "/".join(p.slug for p in [*above, page]), [], self._cover)
+        path = "/".join(p.slug for p in [*above, page])
+        return present_page(self._app, self._shown(page), path, [], self._cover)
+
+    def _shown(self, page: Page) -> Page:
+        return without_hidden_target(page, self._state)
 
     def variables(self) -> JsonObject:
         return list_variables(self._tx, self._state)
@@ -380,8 +385,9 @@ class ContentReader:
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
         oids = self._oids((found.body for found in [page, *below]), query.metadata)
-        tree = _encoded(encode_tree(self._app, below, page.id, path, self._cover, oids))
-        presented = present_page(self._app, page, path, tree, self._cover, oids)
+        shown = map(self._shown, below)
+        tree = _encoded(encode_tree(self._app, shown, page.id, path, self._cover, oids))
+        presented = present_page(self._app, self._shown(page), path, tree, self._cover, oids)
         if isinstance(presented, DocumentPage):
             if page.computed:
                 self._add_computed(presented, page, query)

@@ -36,7 +36,7 @@ from octavo.kit.db.pagination import Listing, Next, slice_items
 from octavo.kit.http.operation import Recipient
 
 from .meta_links_presenting import meta_links_of
-from .presenting import present_files
+from .presenting import present_files, without_hidden_target
 from .wire import (
     ContentQuery,
     DocumentPage,
@@ -122,7 +122,7 @@ class VisitorReader:
             target = self._documents.target(page)
             if self._view.is_withheld(target):
                 return None
-            page = msgspec.structs.replace(page, target=target)
+            page = without_hidden_target(msgspec.structs.replace(page, target=target), self._view.state)
         shown = present_page(self._app, page, self._tree.path(page), below, self._cover)
         if isinstance(shown, DocumentPage):
             hide_from_visitors(shown)

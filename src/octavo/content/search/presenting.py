@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from msgspec import UNSET
 
-from octavo.content.revisions.expanding import expand
-from octavo.content.revisions.page_versions import list_tagged_pages, trace_pages
+from octavo.content.revisions.expanding import Expansion, expand
+from octavo.content.revisions.page_versions import find_page, list_computed, list_tagged_pages, trace_pages
 from octavo.content.revisions.restrictions import hidden_from, main_seen_by, unrestricted
 from octavo.content.revisions.states import State, list_branch_content, main_state
 from octavo.core.pages import Page
@@ -142,9 +142,25 @@ def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
     if tag is None and not hidden:
         return sees_everything
     tagged: dict[str, frozenset[str]] = {}
+    expansions: dict[str, Expansion | None] = {}
+
+    def hides(found: SectionMatch) -> bool:
+        space_id, page_id = found.space_id, found.page_id
+        if not hidden.of(space_id) or page_id in hidden.of(space_id):
+            return bool(hidden.of(space_id))
+        state = hidden.main(space_id)
+        if space_id not in expansions:
+            # Computed pages are hidden with their source.
+            sources = list_computed(tx, state.whole)
+            any_hidden = any(source.id in state.hidden for source in sources)
+            expansions[space_id] = expand(tx, state, org.actor) if any_hidden else None
+        expansion = expansions[space_id]
+        if expansion is None or expansion.find(page_id) is not None:
+            return False
+        return find_page(tx, state, page_id) is None
 
     def sees(found: SectionMatch) -> bool:
-        if found.page_id in hidden.of(found.space_id):
+        if hides(found):
             return False
         if tag is None:
             return True

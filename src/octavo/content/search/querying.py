@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, chain, islice
 
 import msgspec
@@ -286,35 +286,56 @@ class _Vocabulary:
         return msgspec.structs.replace(term, prefix=prefix, begun=begun, is_frequent=True)
 
 
-def _find_corrections(vocabulary: _Vocabulary, words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+def _find_corrections(
+    tx: Transaction, vocabulary: _Vocabulary, words: Iterable[str], sees: Sees
+) -> dict[str, tuple[str, ...]]:
     """Return, for each word, the known words one typing error away from it or from a word that it may be a form of,
-    most likely first."""
+    most likely first. Words that occur only in sections that ``sees`` rejects are treated as unknown."""
     long = (word for word in words if len(word) >= _MIN_TYPO)
-    tried = {word: one_edit_away(word) for word in vocabulary.affordable(long)}
-    known = vocabulary.known(set().union(*tried.values()))
+    found = _find_near(
+        tx, vocabulary, {word: one_edit_away(word) for word in vocabulary.affordable(long)}, sees
+    )
     forms = {
         word: {
             near
             for form in vocabulary.affordable(sorted(without_ending(word)))
             for near in (form, *one_edit_away(form))
         }
-        for word, near in tried.items()
-        if near.isdisjoint(known)
+        for word, near in found.items()
+        if not near
     }
-    known |= vocabulary.known(set().union(*forms.values()))
-    found = {word: [near for near in every if near in known] for word, every in (tried | forms).items()}
-    return {
+    return found | _find_near(tx, vocabulary, forms, sees)
+
+
+def _find_near(
+    tx: Transaction, vocabulary: _Vocabulary, tried: Mapping[str, set[str]], sees: Sees
+) -> dict[str, tuple[str, ...]]:
+    """Return, for each word, the visible words among those that it is tried as, most likely first."""
+    known = vocabulary.known(set().union(*tried.values()))
+
+    def likely(word: str, every: set[str]) -> tuple[str, ...]:
         # People rarely mistype the first letter.
-        word: tuple(sorted(every, key=lambda near: (near[0] != word[0], -known[near], near))[:_MAX_REWRITES])
-        for word, every in found.items()
-    }
+        found = sorted(every & known.keys(), key=lambda near: (near[0] != word[0], -known[near], near))
+        return tuple(islice((near for near in found if _is_seen(tx, vocabulary, near, sees)), _MAX_REWRITES))
+
+    return {word: likely(word, every) for word, every in tried.items()}
 
 
-def _with_corrections(vocabulary: _Vocabulary, terms: Sequence[Term], most: float) -> list[Term]:
+def _is_seen(tx: Transaction, vocabulary: _Vocabulary, word: str, sees: Sees) -> bool:
+    """Return whether a known word occurs in a section that the caller can see."""
+    if sees is sees_everything:
+        return True
+    return any(_Windows(tx, vocabulary, [Term(((word,),))], sees, every=True).first())
+
+
+def _with_corrections(
+    tx: Transaction, vocabulary: _Vocabulary, terms: Sequence[Term], most: float, sees: Sees
+) -> list[Term]:
     """Add corrections to the terms that occur on at most ``most`` pages."""
     doubtful = [word for term in terms if (word := term.word) and vocabulary.pages(word) <= most]
     near = vocabulary.near
-    near |= _find_corrections(vocabulary, dict.fromkeys(word for word in doubtful if word not in near))
+    new = dict.fromkeys(word for word in doubtful if word not in near)
+    near |= _find_corrections(tx, vocabulary, new, sees)
     return [
         msgspec.structs.replace(term, near=near.get(term.word or "", ()) if term.word in doubtful else ())
         for term in terms
@@ -554,7 +575,7 @@ def _search_main(
     for most in (_RARE, math.inf):
         if any(found):
             break
-        repaired = _with_corrections(vocabulary, terms, most)
+        repaired = _with_corrections(tx, vocabulary, terms, most, sees)
         if repaired != terms:
             terms, worth = repaired, _REPAIRED
             windows = _Windows(
@@ -867,8 +888,7 @@ def suggest(
     likely = sorted(found, key=lambda word: (-found[word], word))[:_SUGGESTED]
     suggested = []
     for word in likely:
-        windows = _Windows(tx, vocabulary, [Term(((word,),))], sees, every=True)
-        if any(windows.first()):
+        if _is_seen(tx, vocabulary, word, sees):
             suggested.append(word)
         if len(suggested) == limit:
             break

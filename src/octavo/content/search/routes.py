@@ -45,6 +45,7 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
     "/spaces/{spaceId}/permissions/users/{userId}/search",
     needs=Can.ADMIN,
     errors=(404,),
+    yields=("content:read",),
 )
 def search_as_user(
     call: Call, space: SpaceAccess, user_id: str, query: SearchQuery

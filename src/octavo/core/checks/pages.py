@@ -14,7 +14,7 @@ from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 4
+VERSION = 5
 """Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(
@@ -55,7 +55,7 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
         elif node.type in _PROSE:
             text = prose(node)
             texts.append(text)
-            checked.faults += _check_placeholder(text)
+            checked.faults += _check_placeholder(text, heading=node.type.startswith("heading"))
             if rules:
                 styled.append(styled_text(node))
         elif node.type == "openapi-operation":
@@ -115,13 +115,14 @@ def styled_text(node: Block | Inline) -> StyledText:
     return StyledText("".join(text), "".join(shown), node.type.startswith("heading"))
 
 
-def find_placeholder(text: str) -> re.Match[str] | None:
-    """Return the match of a placeholder, which marks a text without code as unfinished; None if there is none."""
-    return _MARKER.search(text) or _FILLER.search(text) or _SOON.search(text)
+def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
+    """Return the match of a placeholder, which marks a text without code as unfinished; None if there is none. A
+    heading such as "Coming soon" describes the text below it."""
+    return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 
-def _check_placeholder(text: str) -> Iterator[Fault]:
-    if find_placeholder(re.sub(r"`[^`]*`", "`…`", text)) is not None:
+def _check_placeholder(text: str, *, heading: bool) -> Iterator[Fault]:
+    if find_placeholder(re.sub(r"`[^`]*`", "`…`", text), heading=heading) is not None:
         quote = shorten(text, QUOTE)
         yield Fault("placeholder", quote, quote, "This text is unfinished.")
 

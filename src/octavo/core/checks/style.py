@@ -15,6 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from octavo.core.sentences import sentences, shorten
+from octavo.core.validation import describe_problem
 
 from .faults import QUOTE, Fault
 from .fixes import text_fix
@@ -172,8 +173,9 @@ def _read(source: str) -> GivenRule:
     try:
         return msgspec.convert(data, GivenRule, strict=False)
     except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$.")
-        raise StyleRuleError(f"{place.removesuffix('`')}: {reason}" if place else reason) from None
+        problem = describe_problem(error, GivenRule, {})
+        where = f"{problem.field}: " if problem.field else ""
+        raise StyleRuleError(f"{where}{problem.text}") from None
 
 
 def is_rule(source: str) -> bool:
@@ -249,7 +251,12 @@ def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list
 def find_style(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
     """Yield the parts of a page's texts that break a rule, up to a maximum number."""
     fitting = [text for text in texts if rule.fits(heading=text.heading)]
-    return islice(_check(rule, fitting), min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
+    found = (
+        _check_capitalization(rule, fitting, texts)
+        if rule.given.extends == "capitalization"
+        else _check(rule, fitting)
+    )
+    return islice(found, min(rule.given.limit or _MOST_MATCHES, _MOST_MATCHES))
 
 
 def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
@@ -262,7 +269,6 @@ def _check(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]
         "substitution": _check_substitution,
         "occurrence": _check_occurrence,
         "repetition": _check_repetition,
-        "capitalization": _check_capitalization,
     }[rule.given.extends]
     for text in texts:
         yield from check(rule, text)
@@ -352,7 +358,7 @@ def _remove(text: str, start: int, end: int) -> Replacement:
     Replacement(start=5, end=17, new='')
     """
     before, after = text[:start], text[end:]
-    if text[start].isupper() and (found := re.match(r",? (\w)", after)) is not None:
+    if text[start].isupper() and (found := re.match(r",? (\S)", after)) is not None:
         return Replacement(start, end + found.end(), found[1].upper())
     if before.endswith(", ") and re.match(r"[,.;:!?)]|$", after):
         return Replacement(start - 2, end + after.startswith(","), "")
@@ -380,7 +386,7 @@ def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]
             count = 0
         elif not allowed:
             between = text.shown[before.end() : match.start()]
-            if between.isspace() and not _is_joined(text.shown, before.start(), match.end()):
+            if between.isspace() and not _is_meant(text.shown, before, match):
                 count += 1
                 if count > (rule.given.max or 0):
                     count = 0
@@ -388,9 +394,18 @@ def _check_repetition(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]
         before = match
 
 
-def _is_joined(text: str, start: int, end: int) -> bool:
-    """Return whether a range starts or ends within a compound, such as the "in in" of "sign-in in"."""
-    return text[max(start - 1, 0) : start] in _JOINTS or text[end : end + 1] in _JOINTS
+def _is_meant(text: str, first: re.Match[str], second: re.Match[str]) -> bool:
+    """Return whether a word is repeated on purpose: in a compound, such as the "in in" of "sign-in in", before a colon,
+    as in "type type: String", or as a type and its value, as in "(Type type)"."""
+    start, end = first.start(), second.end()
+    if (
+        text[max(start - 1, 0) : start] in _JOINTS
+        or text[end : end + 1] in _JOINTS
+        or text[end : end + 1] == ":"
+    ):
+        return True
+    typed = first[0][0].isupper() and second[0][0].islower()
+    return typed and re.search(r"(?:^|[.!?:]\s+)[\"'“‘„«(]*$", text[:start]) is None
 
 
 def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
@@ -423,14 +438,39 @@ def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
                 yield _fault(rule, text, match.start(), match.end(), word)
 
 
-def _check_capitalization(rule: StyleRule, text: StyledText) -> Iterator[StyleFault]:
-    shown = text.shown.strip()
-    if shown and not _is_capitalized(rule, shown):
+def _check_capitalization(
+    rule: StyleRule, texts: Sequence[StyledText], page: Sequence[StyledText]
+) -> Iterator[StyleFault]:
+    """Yield a fault for each text in the wrong case. ``page``: all texts of the page, which show the names in it."""
+    names: frozenset[str] | None = None
+    for text in texts:
+        shown = text.shown.strip()
+        if not shown or _is_capitalized(rule, shown):
+            continue
+        if rule.given.match == "$sentence":
+            names = _list_names(page) if names is None else names
+            if _is_capitalized(rule, shown, names):
+                continue
         start = text.shown.find(shown)
-        yield _fault(rule, text, start, start + len(shown), shown)
+        end = start + len(shown)
+        yield _fault(rule, text, start, end, text.text[start:end])
 
 
-def _is_capitalized(rule: StyleRule, shown: str) -> bool:
+def _list_names(texts: Sequence[StyledText]) -> frozenset[str]:
+    """Return the words that have a capital within sentences, and are never written without it."""
+    names: set[str] = set()
+    others: set[str] = set()
+    for text in texts:
+        if text.heading:
+            continue
+        for sentence in sentences(text.shown):
+            words = [match[0] for match in _WORD.finditer(sentence)]
+            names.update(word for word in words[1:] if word[0].isupper())
+            others.update(word for word in words if word[0].islower())
+    return frozenset(name for name in names if name.lower() not in others)
+
+
+def _is_capitalized(rule: StyleRule, shown: str, names: frozenset[str] = frozenset()) -> bool:
     for name in rule.names:
         shown = shown.replace(name, " ")
     words = [match[0] for match in _WORD.finditer(shown)]
@@ -447,7 +487,7 @@ def _is_capitalized(rule: StyleRule, shown: str) -> bool:
             )
         case "$sentence":
             # Names keep their capitals, so a heading is only wrong if most of its words have one.
-            rest = [word for word in words[1:] if len(word) > 3 and not word.isupper()]
+            rest = [word for word in words[1:] if len(word) > 3 and not word.isupper() and word not in names]
             capitals = sum(word[0].isupper() and word[1:] == word[1:].lower() for word in rest)
             return len(rest) < 2 or capitals * 2 <= len(rest)
     return rule.patterns[0].search(shown) is not None

@@ -416,8 +416,13 @@ class BlockEdits:
         at = self._place_of(slot)
         if len(given.nodes) == 1 and slot.entry is not None and slot.node.source is not None:
             node = given.nodes[0]
-            if Digests(Document([node])).of(node) == slot.entry.digests[0] and node.source is None:
-                return [slot.node]  # The content is unchanged.
+            keys = zip((one.key for one in keyed_in([node])), slot.entry.keys, strict=False)
+            if (
+                node.source is None
+                and Digests(Document([node])).of(node) == slot.entry.digests[0]
+                and all(key is None or key == old for key, old in keys)
+            ):
+                return [slot.node]  # The content and its keys are unchanged.
         self._remove_block(slot, is_deleted=not given.nodes)
         if given.nodes:
             self._put_in(at, given, slot.gap, slot)

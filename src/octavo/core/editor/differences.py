@@ -70,12 +70,16 @@ def block_differences(
             written = write_block(node)
         except (LookupError, TypeError, ValueError, AttributeError):
             raise UnwritableBlock(key) from None
+        if before is not None and have_same_content(written, before.json):
+            blocks[key] = SavedBlock(before.json, node)
+            continue
+        json = trimmed(written, before.json if before is not None else None)
+        if json["type"] == "paragraph" and not json.get("nodes"):
+            # Only spaces are left, so it isn't part of the saved page.
+            continue
         if before is None:
-            inserted[key] = json = trimmed(written)
-        elif have_same_content(written, before.json):
-            json = before.json
+            inserted[key] = json
         else:
-            json = trimmed(written, before.json)
             changed.append(json)
         blocks[key] = SavedBlock(json, node)
     order = list(blocks)

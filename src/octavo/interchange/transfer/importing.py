@@ -366,7 +366,10 @@ def _commit(
         if old is None:
             changes.pages[page.id] = page
             continue
-        page = msgspec.structs.replace(page, created_at=old.created_at, updated_at=old.updated_at)
+        # An import never makes a restricted page visible to more people.
+        rule = page.visible_to or old.visible_to
+        times = {"created_at": old.created_at, "updated_at": old.updated_at}
+        page = msgspec.structs.replace(page, **times, visible_to=rule)
         if not _same_page(page, old):
             changes.pages[page.id] = page
     changes.pages |= {page_id: None for page_id in old_pages.keys() - set(page_ids)}

@@ -125,8 +125,8 @@ class _Question:
         return (self._text(name),)
 
     def _text(self, name: str) -> str:
-        """Return a stored column as SQL. If a space of the site is hidden from the caller, referrers within
-        the site are hidden too, because they could be pages in that space."""
+        """Return a stored column as SQL. If a space of the site or one of its pages is hidden from the
+        caller, referrers within the site are hidden too, because they could be hidden pages."""
         if name == "referrer" and not self._sight.whole:
             return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
         if name in _COMPUTED:

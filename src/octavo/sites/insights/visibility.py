@@ -1,9 +1,10 @@
-"""Restrict a site's events to those that a caller can see: events in visible spaces."""
+"""Restrict a site's events to those that a caller can see: events in visible spaces, except on hidden pages."""
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from octavo.content.revisions.restrictions import hidden_from
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
@@ -13,7 +14,8 @@ from octavo.sites.site.structure.store import load_structure
 
 class EventSight(NamedTuple):
     """SQL fragments for queries on events ``e``. ``where``: the condition, which must come after ``prefix``
-    and uses ``parameters``. ``whole``: whether the caller can see all spaces of the site."""
+    and uses ``parameters``. ``whole``: whether the caller can see all spaces of the site and all of their
+    pages."""
 
     prefix: str
     where: str
@@ -22,15 +24,22 @@ class EventSight(NamedTuple):
 
 
 def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
-    """Return the condition for events that the caller can see. If a space of the site is hidden from the
-    caller, events without a space are hidden too, because their URLs and words could be about that space.
+    """Return the condition for events that the caller can see. If a space of the site or one of its pages is
+    hidden from the caller, events without a space are hidden too, because their URLs and words could be about
+    that space or page. For the same reason, events without a page are hidden in spaces with hidden pages.
     Organization administrators also see events in deleted spaces."""
     if site.member_role == "admin":
         return EventSight("", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
+    hidden = hidden_from(tx, site.organization)
+    whole = whole and not any(map(hidden.of, shown))
     seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
-    inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v)"
+    # Where a space has hidden pages, the condition isn't met by events without a page.
+    inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v){hidden.condition('e.space_id', 'e.page_id')}"
     return EventSight(
-        seen.prefix, f"({inside} OR e.space_id IS NULL)" if whole else inside, seen.parameters, whole
+        seen.prefix,
+        f"({inside} OR e.space_id IS NULL)" if whole else f"({inside})",
+        {**seen.parameters, **hidden.parameters},
+        whole,
     )

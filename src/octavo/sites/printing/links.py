@@ -1,5 +1,5 @@
 """Links to PDFs. They are signed, use the sites domain, and are valid for an hour, as long as the person who
-requested the link can see the space.
+requested the link can see the space and the same pages are restricted.
 
 Creating a link doesn't write anything: the PDF is created when someone opens the link."""
 
@@ -10,7 +10,10 @@ from urllib.parse import quote
 import msgspec
 from msgspec import Struct
 
+from octavo.content.revisions.restrictions import unrestricted
+from octavo.content.revisions.states import State, revision_state
 from octavo.core.pages import slugify
+from octavo.errors import NotFound
 from octavo.kit.clock import HOUR, now
 from octavo.kit.context import Context
 from octavo.kit.files import FileGrant
@@ -51,9 +54,15 @@ def print_url(context: Context, actor: Actor, wanted: PrintSubject, title: str) 
     return f"{context.settings.sites_url.rstrip('/')}{PATH}{token}/{quote(name)}"
 
 
+def hidden_key(state: State) -> str:
+    """Return the key of the pages that are hidden in a state."""
+    return state.limits.key if state.limits is not None else ""
+
+
 def open_print(context: Context, token: str) -> OpenedPrint | None:
     """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or
-    has expired, or if the person who requested it can no longer see the content."""
+    has expired, if the person who requested it can no longer see the content, or if pages were restricted or made
+    visible since."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None
@@ -65,6 +74,12 @@ def open_print(context: Context, token: str) -> OpenedPrint | None:
         actor = find_grantor(tx, grant.by, "getSpacePDF")
         if actor is None or find_space_access(tx, actor, Can.VIEW, grant.wanted.space_id) is None:
             return None
+        try:
+            state = revision_state(tx, grant.wanted.space_id, grant.wanted.revision_id)
+        except NotFound:
+            return None
+        if hidden_key(unrestricted(tx, state)) != grant.wanted.hidden:
+            return None  # The PDF contains pages that were restricted since, or lacks others.
         look = find_look(context, tx, grant.wanted.space_id).version
         row = store.find_print(tx, grant.wanted.id_in(look))
     if row is None:

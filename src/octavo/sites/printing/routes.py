@@ -9,7 +9,7 @@ from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.roles import Can
 from octavo.organization.spaces.store import get_space
 
-from .links import print_url
+from .links import hidden_key, print_url
 from .store import PrintSubject
 from .wire import PrintLink, PrintQuery
 
@@ -39,6 +39,6 @@ def get_pdf(call: Call, read: WrittenState, query: PrintQuery) -> PrintLink:
         query.page,
         only,
         read.label[:200],
-        shown.limits.key if shown.limits else "",
+        hidden_key(shown),
     )
     return PrintLink(print_url(call.context, read.space.actor, wanted, title[:60]))

@@ -14,6 +14,7 @@ from urllib.parse import quote
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from octavo.content.revisions.restrictions import HiddenPages, hidden_from, hidden_on_sites
 from octavo.errors import NotFound
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Next, decode_token, encode_token
@@ -51,7 +52,7 @@ class ShownStructure:
     def __init__(
         self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
     ) -> None:
-        self._to, self._tx = to, tx
+        self._to, self._tx, self._access = to, tx, site
         self.site = get_site(tx, site.site_id)
         self.organization = get_organization(tx, site.organization_id)
         self.structure = load_structure(tx, site.site_id)
@@ -108,12 +109,23 @@ class ShownStructure:
             urls=urls,
             draft=bool(shown.draft),
             hidden=True if shown.hidden else UNSET,
-            page_id=shown.page_id or UNSET,
+            page_id=self._home_of(shown) or UNSET,
             localized_title=localized_of(shown, "title"),
             section=shown.section_id or UNSET,
             default=bool(shown.is_default),
             condition=self._condition(shown.condition),
         )
+
+    def _home_of(self, shown: SiteSpaceRow) -> str | None:
+        """Return the ID of the home page of a site space, unless it is hidden from the caller."""
+        hidden = shown.page_id is not None and shown.page_id in self._hidden.of(shown.space_id)
+        return None if hidden else shown.page_id
+
+    @cached_property
+    def _hidden(self) -> HiddenPages:
+        if isinstance(self._access, SiteAccess):
+            return hidden_from(self._tx, self._access.organization)
+        return hidden_on_sites(self._tx, self._access.organization_id)
 
     def _is_unseen(self, row: Row) -> bool:
         """Return whether a row has no URL because it is a draft that members see outside a preview."""
