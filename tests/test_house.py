@@ -770,6 +770,7 @@ SHOWN_ON_SITES = {
     "sites/site/redirects/resolving.py",
     "sites/site/redirects/suggesting.py",
     "sites/site/structure/changing.py",
+    "sites/site/structure/presenting.py",
     "sites/site/visible_sections.py",
 }
 """Files that read pages as sites show them: the reader, its previews, renderers, settings of sites, and scans, whose
