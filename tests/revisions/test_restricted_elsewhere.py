@@ -263,7 +263,7 @@ def test_conflicts_in_restricted_pages_do_not_count(world: World) -> None:
 def test_links_of_a_change_request_show_counts_of_the_caller(sqlite_world: World, first: str) -> None:
     """``first``: who reads the links first."""
     world = sqlite_world
-    page = insert(world, CHANGE, "Plans")
+    page = insert(world, CHANGE, "Counted")
     link = {"document": {"markdown": "[a](missing.md)\n"}}
     edit(world, CHANGE, {"operation": "update_page", "page": world.home["pageId"], **link})
     say(world, CHANGE, page)
@@ -361,6 +361,7 @@ def test_change_requests_that_verify_restricted_pages_do_not_name_them(sqlite_wo
     made = world.post("admin", f"{path}/content/page/{page}/verify")
     assert made["changeRequest"]["subject"] == "Verify a page"
     shown = f"{path}/change-requests/{made['changeRequest']['id']}"
+    assert world.call("admin", "PATCH", path, json={"editMode": "live"}).is_success
     assert WORD not in str(world.get("reader", shown)) + str(world.get("reader", f"{path}/revisions"))
 
 
@@ -448,7 +449,7 @@ def find(world: World, title: str) -> Page:
 
 def test_links_to_pdfs_end_when_a_page_is_restricted(sqlite_world: World) -> None:
     world = sqlite_world
-    page = insert(world, SPACE, "Plans")
+    page = insert(world, SPACE, "Printed")
     path = world.home.path(f"{SPACE}/pdf")
     tokens = [
         world.get("reader", path, params={"page": of})["url"].split("/~pdf/")[1].split("/")[0]
@@ -530,7 +531,7 @@ def test_change_requests_that_fix_findings_on_restricted_pages_do_not_quote_them
     sqlite_world: World,
 ) -> None:
     world = sqlite_world
-    page = insert(world, SPACE, "Plans", text=f"Read [it](#{WORD}instal).\n\n## {WORD}install\n")
+    page = insert(world, SPACE, "Installing", text=f"Read [it](#{WORD}instal).\n\n## {WORD}install\n")
     restrict(world, SPACE, [*ADMINISTRATORS, {"kind": "sites"}], page)
     scene = ScanScene(world)
     scene.scan()
