@@ -70,7 +70,7 @@ def test_headings_are_not_fixed_because_links_contain_their_text() -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("extends: conditional\nmessage: x\nfirst: a", "first: is required"),
+        ("extends: conditional\nmessage: x\nfirst: a", "first: required"),
         ("extends: conditional\nmessage: x\nfirst: a\nsecond: b", "second: must contain a group"),
         (
             "extends: existence\nmessage: x\ntokens: [a]\nscope: heading.h1",
