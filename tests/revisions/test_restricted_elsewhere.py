@@ -523,23 +523,6 @@ def test_findings_reveal_no_restricted_page(sqlite_world: World, heading: str) -
         assert WORD not in str(scene.list(who)) and page not in str(scene.list(who)), who
 
 
-def test_change_requests_that_fix_findings_on_restricted_pages_do_not_quote_them(
-    sqlite_world: World,
-) -> None:
-    world = sqlite_world
-    page = insert(world, SPACE, "Installing", text=f"Read [it](#{WORD}instal).\n\n## {WORD}install\n")
-    restrict(world, SPACE, [*ADMINISTRATORS, {"kind": "sites"}], page)
-    scene = ScanScene(world)
-    scene.scan()
-    (found,) = [one for one in scene.list() if WORD in str(one)]
-    path = world.home.path(f"{SPACE}/change-requests")
-    before = {one["id"] for one in world.get("admin", path, params={"status": "draft"})["items"]}
-    world.post("admin", f"{scene.site}/findings/{found['id']}/change-requests")
-    drafts = world.get("reader", path, params={"status": "draft"})["items"]
-    assert WORD not in str(drafts)
-    assert [one["subject"] for one in drafts if one["id"] not in before] == ["Fix a finding"]
-
-
 def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
     world, path = sqlite_world, "https://docs.test/"
     site = Site(world)
