@@ -158,8 +158,8 @@ def test_no_damage_to_a_backup_causes_a_traceback(sqlite_world: World, tmp_path:
     ("content", "problem"),
     [
         (None, "No such file or directory"),
-        (b"", "damaged or cut off"),
-        (b"PK\x03\x04" * 99, "damaged or cut off"),
+        (b"", "damaged or truncated"),
+        (b"PK\x03\x04" * 99, "damaged or truncated"),
     ],
 )
 def test_files_that_are_no_backups_are_refused(

@@ -214,7 +214,7 @@ ANSWERS = [
     (
         "revision",
         "JSON.stringify({ pages: [1, 1].map(() => ({ type: 'document', title: 'x', id: 'x' })) })",
-        "unique place",
+        "unique ID and path",
     ),
     (
         "revision",

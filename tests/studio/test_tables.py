@@ -113,6 +113,9 @@ def test_cells_are_selected_by_keyboard_and_rows_and_columns_moved(app):
     sheet = Sheet(app)
     page = sheet.open()
     _cell(page, "two").click()
+    # The editor reads the caret when the browser announces it.
+    page.wait_for_function("() => getSelection().anchorNode?.textContent === 'two'")
+    page.wait_for_timeout(100)
     # As fast as keys can come, so that reports of the browser's own selection come between and after them.
     page.keyboard.press("Escape")
     page.keyboard.press("Shift+ArrowRight")
