@@ -91,13 +91,27 @@ def test_the_agent_stops_when_its_person_can_no_longer_set_it_up(scene: AgentSce
         ({"kinds": ["alt-text"]}, "kinds"),
         ({"changeRequestsPerDay": 0}, "changeRequestsPerDay"),
         (
-            {"editing": {**EMPTY, "nodes": [{"object": "block", "type": "paragraph", "nodes": [
-                {"object": "text", "leaves": [{"object": "leaf", "text": "Be brief.", "marks": []}]}
-            ]}]}},
+            {
+                "editing": {
+                    **EMPTY,
+                    "nodes": [
+                        {
+                            "object": "block",
+                            "type": "paragraph",
+                            "nodes": [
+                                {
+                                    "object": "text",
+                                    "leaves": [{"object": "leaf", "text": "Be brief.", "marks": []}],
+                                }
+                            ],
+                        }
+                    ],
+                }
+            },
             "editing.customInstructions: must be empty",
         ),
     ],
-)  # fmt: skip
+)
 def test_settings_without_effect_are_refused(scene: AgentScene, given: Any, reason: str) -> None:
     answer = scene.put(**given)
     assert answer.status_code == 400 and reason in answer.text

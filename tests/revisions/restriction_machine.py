@@ -1,7 +1,7 @@
 """Random changes of restricted pages, and reads of everything by people who can't see them.
 
 The machine restricts, moves, edits, merges, reverts, deletes, and restores pages of the test world. After each step it
-evaluates the rules with code of its own, calls operations, sites, and agents' tools as several people, and searches
+evaluates the rules with separate code, calls operations, sites, and agents' tools as several people, and searches
 the responses for words, IDs, and paths of pages that the person can't see.
 """
 

@@ -167,8 +167,8 @@ def test_text_of_an_editor_who_loses_the_page_is_kept(app):
     move = {"operation": "update_page", "page": soup, "into": kitchen}
     app.call("POST", f"/spaces/{space}/content", {"changes": [move]})
     his.keyboard.type(" Pepper.")
-    told = his.get_by_role("alert").filter(has_text="Your latest changes weren't saved")
-    told.wait_for()
+    alert = his.get_by_role("alert").filter(has_text="Your latest changes weren't saved")
+    alert.wait_for()
     expect(his.get_by_text("Salt. Pepper.")).to_be_visible()
-    expect(told.get_by_role("button", name="Copy as Markdown")).to_be_visible()
+    expect(alert.get_by_role("button", name="Copy as Markdown")).to_be_visible()
     his.context.close()

@@ -16,7 +16,7 @@ type Texts = Parameters<Ask>[0];
 type Found = Awaited<ReturnType<Ask>>;
 
 let view: EditorView;
-let told: Fault[][];
+let reported: Fault[][];
 let asked: string[][];
 let answer: (texts: Texts) => Promise<Found>;
 
@@ -50,7 +50,7 @@ function open(...blocks: Node[]): TextChecks {
   return new TextChecks(view, (texts) => {
     asked.push(texts.map(({ text }) => text));
     return answer(texts);
-  }, (faults) => told.push(faults));
+  }, (faults) => reported.push(faults));
 }
 
 /** The underlined texts, with their positions. */
@@ -62,7 +62,7 @@ function underlined(): [string, number][] {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [told, asked] = [[], []];
+  [reported, asked] = [[], []];
   answer = (texts) => Promise.resolve(find(texts));
 });
 afterEach(() => {
@@ -76,7 +76,7 @@ test("a page is checked once, and then only blocks that changed, after a pause",
   await vi.runAllTimersAsync();
   expect(asked).toEqual([["You utilize it.", "All is well."]]);
   expect(underlined()).toEqual([["utilize", 5]]);
-  expect(told.at(-1)!.map(({ words }) => words)).toEqual(["utilize"]);
+  expect(reported.at(-1)!.map(({ words }) => words)).toEqual(["utilize"]);
 
   const end = view.state.doc.content.size - 1;
   for (const [at, letter] of [..." They utilize it."].entries()) {
@@ -159,7 +159,7 @@ test("a fix is an edit that can be undone", async () => {
   await vi.runAllTimersAsync();
   expect(underlined()).toEqual([["simply", 5], ["utilize", 12]]);
   const press = (): void => document.querySelector<HTMLElement>(".fault-box .primary")!.click();
-  checks.show(told.at(-1)![0]!);
+  checks.show(reported.at(-1)![0]!);
   expect(document.querySelector(".fault-box .primary")!.textContent).toContain("simply");
   press();
   expect(view.state.doc.textContent).toBe("You utilize it.");
@@ -175,7 +175,7 @@ test("a fix is an edit that can be undone", async () => {
 test("blocks with the same text are separate findings", async () => {
   const checks = open(paragraph("You utilize it."), paragraph("You utilize it."));
   await vi.runAllTimersAsync();
-  const [first, second] = told.at(-1)!;
+  const [first, second] = reported.at(-1)!;
   expect(asked).toEqual([["You utilize it."]]);
   expect(first).not.toBe(second);
   checks.show(second!);

@@ -86,14 +86,14 @@ _MEANT = {
 }
 
 
-def decode_html(data: bytes, told: str | None = None) -> str:
+def decode_html(data: bytes, declared: str | None = None) -> str:
     """Decode the text of a page like a browser: using its byte order mark, the encoding in its response
-    (``told``), or its ``<meta>`` element; otherwise, as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
+    (``declared``), or its ``<meta>`` element; otherwise, as UTF-8 or, if it isn't UTF-8, as Windows-1252."""
     for mark, name in _MARKED:
         if data.startswith(mark):
             return data.decode(name, "replace")
     said = _CHARSET.search(data[:_SNIFFED])
-    for given in (told, said[1].decode() if said else None):
+    for given in (declared, said[1].decode() if said else None):
         try:
             codec = codecs.lookup(given or "").name
         except (LookupError, ValueError):
