@@ -3,6 +3,7 @@ import type { Node } from "prosemirror-model";
 import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
 import type { Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
+import { longestRun } from "../document/comparing.ts";
 import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
@@ -180,7 +181,10 @@ function deleteTable(table: Node, position: number): Command {
   };
 }
 
-/** Move columns past their neighbor. In each row, the neighbor moves to their other side, so the selection stays. */
+/**
+ * Move columns past their neighbor. In each row, the neighbor moves to their other side, so the selection stays. It is
+ * deleted first, so that the change is recognized as a move, and other people's changes in the cell go with it.
+ */
 export function moveColumns(
   table: Node,
   position: number,
@@ -197,12 +201,10 @@ export function moveColumns(
         if (row.childCount <= Math.max(neighbor, last)) return;
         const cell = row.child(neighbor);
         const from = childPosition(row, start, neighbor);
-        // If the target is after the deletion, insert there first.
-        if (by < 0) {
-          transaction.insert(childPosition(row, start, last + 1), cell).delete(from, from + cell.nodeSize);
-        } else {
-          transaction.delete(from, from + cell.nodeSize).insert(childPosition(row, start, first), cell);
-        }
+        const to = by < 0
+          ? childPosition(row, start, last + 1) - cell.nodeSize
+          : childPosition(row, start, first);
+        transaction.delete(from, from + cell.nodeSize).insert(to, cell);
       });
       dispatch(transaction.scrollIntoView());
     }
@@ -218,15 +220,10 @@ export function moveRows(table: Node, position: number, first: number, last: num
     if (dispatch) {
       const row = table.child(neighbor);
       const from = cellPosition(table, position, neighbor, 0) - 1;
-      const transaction = state.tr;
-      if (by < 0) {
-        const behind = cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize;
-        transaction.insert(behind, row).delete(from, from + row.nodeSize);
-      } else {
-        transaction.delete(from, from + row.nodeSize)
-          .insert(cellPosition(table, position, first, 0) - 1, row);
-      }
-      dispatch(transaction.scrollIntoView());
+      const to = by < 0
+        ? cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize - row.nodeSize
+        : cellPosition(table, position, first, 0) - 1;
+      dispatch(state.tr.delete(from, from + row.nodeSize).insert(to, row).scrollIntoView());
     }
     return true;
   };
@@ -283,6 +280,30 @@ export function textOfCell(cell: Node): string {
   return text(cell.attrs.value);
 }
 
+/** Put adjacent nodes at a position into another order. Each moved node is deleted and inserted again, like in `moveRows`. */
+function reorder(
+  transaction: Transaction,
+  start: number,
+  before: readonly Node[],
+  after: readonly Node[],
+): void {
+  const numbers = new Map(before.map((node, number) => [node, number]));
+  const staying = new Set(longestRun(after.map((node) => numbers.get(node)!)).map((at) => after[at]!));
+  const order = [...before];
+  const positionOf = (number: number): number =>
+    order.slice(0, number).reduce((sum, node) => sum + node.nodeSize, start);
+  after.forEach((node, at) => {
+    if (staying.has(node)) return;
+    const number = order.indexOf(node);
+    const from = positionOf(number);
+    transaction.delete(from, from + node.nodeSize);
+    order.splice(number, 1);
+    const target = at ? order.indexOf(after[at - 1]!) + 1 : 0;
+    transaction.insert(positionOf(target), node);
+    order.splice(target, 0, node);
+  });
+}
+
 /** Sort the rows by a column: numbers by value, empty cells last. */
 export function sortRows(table: Node, position: number, column: number, descending: boolean): Command {
   return (state, dispatch) => {
@@ -298,8 +319,11 @@ export function sortRows(table: Node, position: number, column: number, descendi
       return descending ? compare(right, left) : compare(left, right);
     });
     if (sorted.every((row, at) => row === rows[at])) return true;
-    const start = position + 1 + table.firstChild!.nodeSize;
-    dispatch?.(state.tr.replaceWith(start, position + table.nodeSize - 1, sorted).scrollIntoView());
+    if (dispatch) {
+      const transaction = state.tr;
+      reorder(transaction, position + 1 + table.firstChild!.nodeSize, rows, sorted);
+      dispatch(transaction.scrollIntoView());
+    }
     return true;
   };
 }

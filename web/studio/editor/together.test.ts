@@ -20,6 +20,7 @@ import { newKey, schema } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { moveBlock } from "./blocks.ts";
 import { followed, replaceTop } from "./difference.ts";
+import { moveColumns, moveRows, sortRows } from "./tablecommands.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
 
 /** The number of seeds in `make test`; OCTAVO_SEEDS=10000 runs more, OCTAVO_SEED=17 starts there. */
@@ -142,7 +143,7 @@ class Letters {
   }
 }
 
-// --- 19 kinds of edits ---------------------------------------------------------------------------------------
+// --- 20 kinds of edits ---------------------------------------------------------------------------------------
 
 type Edit = (state: EditorState, type: () => string) => Transaction | undefined;
 
@@ -299,6 +300,23 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
     const empty = (): Node =>
       schema.nodes.table_cell!.create({ absent: true }, schema.nodes.paragraph!.create());
     return state.tr.insert(end, schema.nodes.table_row!.create(null, childrenOf(row.node).map(empty)));
+  }],
+  "move in table": [4, (state) => {
+    const tables: { node: Node; pos: number }[] = [];
+    state.doc.descendants((node, pos) => {
+      if (node.type.name === "table") tables.push({ node, pos });
+      return !node.isTextblock;
+    });
+    const table = tables[int(tables.length)];
+    if (!table) return undefined;
+    const { node, pos } = table;
+    const [row, column] = [int(node.childCount), int(node.firstChild!.childCount)];
+    const by = chance(0.5) ? 1 : -1;
+    if (chance(0.1)) return run(sortRows(node, pos, column, chance(0.5)), state);
+    return run(
+      chance(0.7) ? moveRows(node, pos, row, row, by) : moveColumns(node, pos, column, column, by),
+      state,
+    );
   }],
   paste: [4, (state, type) => {
     const words = (): Node => schema.nodes.paragraph!.create(null, schema.text(type() + type() + type()));
@@ -991,6 +1009,38 @@ test("letters that someone types in a block go with it when it is moved", () => 
     if (news) dispatch(news);
   }
   expect(server.doc.eq(here.doc)).toBe(true);
+});
+
+const moves: [string, (table: Node) => Command][] = [
+  ["row up", (table) => moveRows(table, 0, 3, 3, -1)],
+  ["two rows up", (table) => moveRows(table, 0, 2, 3, -1)],
+  ["row down", (table) => moveRows(table, 0, 1, 1, 1)],
+  ["column left", (table) => moveColumns(table, 0, 1, 1, -1)],
+  ["column right", (table) => moveColumns(table, 0, 0, 0, 1)],
+  ["sorted rows", (table) => sortRows(table, 0, 0, true)],
+];
+
+test.each(moves)("letters that someone types in a table stay in their cells: %s", (_name, move) => {
+  const row = (...texts: string[]): Node =>
+    make("table_row", texts.map((text) => make("table_cell", [paragraph(text)])), {});
+  const head = make("table_head", [make("table_heading", "X"), make("table_heading", "Y")]);
+  const table = make("table", [head, row("a", "1"), row("c", "3"), row("b", "2"), row("d", "4")]);
+  for (const cell of "abcd1234") {
+    const { together, state } = person(table);
+    let here = state;
+    move(table)(here, (transaction) => {
+      together.written(transaction);
+      here = here.apply(transaction);
+    });
+    let end = 0;
+    state.doc.descendants((node, at) => void (node.text === cell && (end = at + 1)));
+    const typed = new ReplaceStep(end, end, new Slice(Fragment.from(schema.text("!")), 0, 0));
+    const after = here.apply(together.receive(here, [from(typed)])!);
+    const texts = (doc: Node): string => doc.textBetween(0, doc.content.size, ",");
+    expect(texts(after.doc)).toBe(texts(here.doc).replace(cell, `${cell}!`));
+    expect(after.doc.child(0).childCount).toBe(5);
+    expect(together.doc.eq(after.doc)).toBe(true);
+  }
 });
 
 test("a block that two people move is there once", () => {
