@@ -57,10 +57,25 @@ export function takeMoved(made: Transform, change: Change, mapped: Step | null):
     const content = blocksBetween(made.doc, [mapped.from, mapped.to]);
     return content && !content.eq(before) && fits(made, mapped) ? content : undefined;
   }
-  const there = before.childCount === 1 ? byKey(made.doc, before.firstChild!.attrs.key) : undefined;
+  const there = before.childCount === 1 ? findBlock(made.doc, before.firstChild!) : undefined;
   if (!there) return undefined;
   const { node, pos } = there;
   return fits(made, new ReplaceStep(pos, pos + node.nodeSize, Slice.empty)) ? Fragment.from(node) : undefined;
+}
+
+/** Return a block's place in another document. A row or cell of a table has no key; the first block in it does. */
+function findBlock(doc: Node, block: Node): { node: Node; pos: number } | undefined {
+  let key: string | null | undefined = block.attrs.key;
+  block.descendants((node) => !(key ??= node.attrs.key));
+  const found = byKey(doc, key);
+  if (!found || block.attrs.key) return found;
+  const $place = doc.resolve(found.pos);
+  for (let depth = $place.depth; depth > 0; depth--) {
+    if ($place.node(depth).type === block.type) {
+      return { node: $place.node(depth), pos: $place.before(depth) };
+    }
+  }
+  return undefined;
 }
 
 /**

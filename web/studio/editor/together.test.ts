@@ -1043,6 +1043,30 @@ test.each(moves)("letters that someone types in a table stay in their cells: %s"
   }
 });
 
+test("a table row that two people move is there once", () => {
+  const row = (text: string): Node => make("table_row", [make("table_cell", [paragraph(text)])], {});
+  const table = make("table", [
+    make("table_head", [make("table_heading", "X")]),
+    row("a"),
+    row("b"),
+    row("c"),
+  ]);
+  const { together, state } = person(table);
+  const made: Transaction[] = [];
+  moveRows(table, 0, 1, 1, 1)(state, (transaction) => made.push(transaction));
+  moveRows(table, 0, 3, 3, -1)(state, (transaction) => made.push(transaction));
+  const [own, others] = made as [Transaction, Transaction];
+  together.written(own);
+  const batch = { ...from(others.steps[0]!), steps: others.steps.map((step) => step.toJSON()) };
+  const after = state.apply(own).apply(together.receive(state.apply(own), [batch])!);
+  expect(childrenOf(after.doc.child(0)).map((node) => node.textContent).toSorted()).toEqual([
+    "X",
+    "a",
+    "b",
+    "c",
+  ]);
+});
+
 test("a block that two people move is there once", () => {
   const { together, state } = person(...["one", "two", "three"].map(paragraph));
   let here = state.apply(state.tr.setSelection(TextSelection.create(state.doc, 2)));
