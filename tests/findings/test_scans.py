@@ -256,3 +256,13 @@ def test_two_requests_share_one_scan(scene: ScanScene) -> None:
     assert scene.world.call("admin", "POST", path).json()["id"] == first.json()["id"]
     with scene.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'scanSite'") == 1
+
+
+def test_a_broken_link_in_reusable_content_says_where_it_is(scene: ScanScene) -> None:
+    document = {"markdown": "See [the rules](gone.md)."}
+    scene.change({"operation": "insert_reusable_content", "title": "Notice", "document": document})
+    scene.scan()
+    [found] = [one for one in scene.list() if "gone.md" in one["title"]]
+    assert [(one["quote"], one["message"]) for one in found["evidence"]] == [
+        ("gone.md", "This is in the reusable content “Notice”.")
+    ]

@@ -117,6 +117,24 @@ def test_names_on_the_page_are_exceptions_in_headings() -> None:
     assert len(faults(rule, "## Run the Server Again\n\nThe Server runs. A server is a machine.")) == 1
 
 
+@pytest.mark.parametrize(
+    "heading",
+    ["PhantasmaPhoenix.Unity.Core.Logging", "Organizations/Governance/Leaderboards", "std::Vector::At"],
+)
+def test_names_from_code_are_exceptions_in_headings(heading: str) -> None:
+    rule = RULES["capitalization"][0]
+    assert faults(rule, f"## {heading}") == []
+    assert len(faults(rule, f"## {heading} Of Another Class")) == 1
+
+
+def test_a_replacement_that_would_repeat_a_word_is_left_to_people() -> None:
+    rule = "extends: substitution\nmessage: Use ‘%s’, not ‘%s’.\nswap:\n  in order to: to"
+    [fault] = faults(rule, "Adapt it to the type you convert to in order to compress it.")
+    assert fault.fix is None
+    [fault] = faults(rule, "Convert it in order to compress it.")
+    assert fault.fix is not None
+
+
 def test_messages_show_code_in_headings() -> None:
     rule = RULES["capitalization"][0].replace("Use sentence case.", "Change %s.")
     [fault] = faults(rule, "## Schedule Delayed Work with `delay`")

@@ -1,3 +1,4 @@
+from octavo.assistants.findings.agent_settings import fix_by_itself
 from octavo.assistants.findings.scanning import scan_site
 from octavo.assistants.findings.store import insert_scan
 from world import Place, World
@@ -25,6 +26,17 @@ def _fixed(world: World, place: Place) -> None:
     _scanned(world, place)
     path = place.path(f"{_SITE}/findings/{{siteFindingId}}/change-requests")
     assert world.call(place.admin, "POST", path).status_code == 202
+
+
+def _fixed_by_itself(world: World, place: Place) -> None:
+    """Let the agent of the site fix what a scan found."""
+    _scanned(world, place)
+    settings = SAMPLES["updateSiteAgentSettingsById"].body
+    assert (
+        world.call(place.admin, "PUT", place.path(f"{_SITE}/agent-settings"), json=settings).status_code
+        == 200
+    )
+    fix_by_itself(world.context, place["siteId"], place["organizationId"])
 
 
 def _with_unanswered(world: World, place: Place) -> None:
@@ -88,6 +100,7 @@ SAMPLES = {
             "editing": {"customInstructions": {"object": "document", "data": {}, "nodes": []}},
         }
     ),
+    "undoSiteAgentFixes": Sample(before=_fixed_by_itself),
     "listSiteTopics": Sample(before=_with_topic),
     "getSiteTopicById": Sample(before=_with_topic),
     "updateSiteTopicById": Sample(before=_with_topic, body={"usageSettings": {"changeRequests": False}}),

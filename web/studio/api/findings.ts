@@ -26,6 +26,7 @@ export const getSiteAgentSettingsById = operation.GET(
 export const updateSiteAgentSettingsById = operation.PUT(
   "/orgs/{organizationId}/sites/{siteId}/agent-settings",
 );
+export const undoSiteAgentFixes = operation.POST("/orgs/{organizationId}/sites/{siteId}/agent-settings/undo");
 
 export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide");
 export const createSiteStyleguideRun = operation.POST(

@@ -18,6 +18,9 @@ const RETRY = 30_000;
 /** The most that one request contains. */
 const MOST_TEXTS = 200;
 const MOST_CHARACTERS = 20_000;
+/** The most that a page contains whose parts are compared. The server accepts no more. */
+const MOST_PAGE_TEXTS = 2_000;
+const MOST_PAGE_CHARACTERS = 100_000;
 /** The length of a text that isn't checked, because the server doesn't accept it. */
 const TOO_LONG = 50_000;
 const MOST_MARKS = 300;
@@ -26,13 +29,14 @@ const MOST_KNOWN = 2_000;
 
 const PROSE = /^(paragraph|heading_\d)$/;
 
-type Texts = Schemas["CheckSiteTexts"]["texts"];
-type Found = Schemas["TextFinding"][];
-type Ask = (texts: Texts) => Promise<Found>;
+type Request = Schemas["CheckSiteTexts"];
+type Findings = Schemas["TextFindings"];
+type Ask = (request: Request) => Promise<Findings>;
+type Prose = { key: string; text: string; heading: boolean };
 
 /** Return the function that checks texts of a page against the style guide of a site. */
 export function asking(site: SitePath, page: string): Ask {
-  return async (texts) => (await checkSiteTexts(site, { texts }, { query: { page } })).findings;
+  return (request) => checkSiteTexts(site, request, { query: { page } });
 }
 
 /** Return the text of a block with a letter for each position. Code is hidden, because no rule is about it. */
@@ -62,6 +66,10 @@ function eachProse(doc: Node, from: number, to: number, each: Each): void {
 export class TextChecks {
   /** The findings of texts that were checked. */
   readonly #known = new Map<string, Fault[]>();
+  /** The findings of rules that compare parts of the page, by text; of the page as it was last compared. */
+  #compared = new Map<string, Fault[]>();
+  #comparedDoc: Node | undefined;
+  #compares = false;
   readonly #box: FaultBox;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
@@ -166,21 +174,21 @@ export class TextChecks {
     // New underlines would disturb the letters that the person is composing.
     if (this.view.composing) return this.#plan(PAUSE);
     if (this.#isOutdated) this.#show();
-    const blocks = this.#unknown();
-    if (!blocks.length) return;
+    const unknown = this.#unknown();
+    const { doc } = this.view.state;
+    if (!unknown.length && (!this.#compares || doc === this.#comparedDoc)) return;
     this.#isRunning = true;
     let wait = 0;
     try {
-      const found = await this.ask(blocks.map(({ text, heading }) => ({ text, heading })));
-      blocks.forEach(({ key, text }, number) => {
-        const faults = found.filter((each) => each.text === number && each.end > each.start);
-        const faultOf = (each: Found[number]): Fault => ({
-          ...each,
-          words: text.slice(each.start, each.end),
-          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
-        });
-        this.#known.set(key, faults.map(faultOf));
-      });
+      if (unknown.length) {
+        for (const [key, faults] of await this.#check(unknown, false)) this.#known.set(key, faults);
+      } else {
+        const page = this.#prose(doc);
+        const size = page.reduce((sum, { text }) => sum + text.length, 0);
+        const isSmall = page.length <= MOST_PAGE_TEXTS && size <= MOST_PAGE_CHARACTERS;
+        this.#compared = isSmall && page.length ? await this.#check(page, true) : new Map();
+        this.#comparedDoc = doc;
+      }
       this.#isOutdated = true;
     } catch (error) {
       // The site, its style guide, or the access to it is gone.
@@ -192,19 +200,45 @@ export class TextChecks {
     this.#plan(wait);
   }
 
-  /** Return texts that weren't checked yet, as many as fit into a request. */
-  #unknown(): { key: string; text: string; heading: boolean }[] {
-    const found = new Map<string, { key: string; text: string; heading: boolean }>();
-    const { doc } = this.view.state;
-    let size = 0;
+  /** Return the findings in texts. `wholePage`: whether they are all texts of the page, which are compared. */
+  async #check(blocks: Prose[], wholePage: boolean): Promise<Map<string, Fault[]>> {
+    const texts = blocks.map(({ text, heading }) => ({ text, heading }));
+    const { findings, comparesPage } = await this.ask({ texts, wholePage });
+    this.#compares = comparesPage;
+    return new Map(blocks.map(({ key, text }, number) => {
+      const found = findings.filter((each) => each.text === number && each.end > each.start);
+      return [
+        key,
+        found.map((each): Fault => ({
+          ...each,
+          words: text.slice(each.start, each.end),
+          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
+        })),
+      ];
+    }));
+  }
+
+  /** Return the texts of a page that can be checked, each once. */
+  #prose(doc: Node): Prose[] {
+    const found = new Map<string, Prose>();
     eachProse(doc, 0, doc.content.size, (block, _, text) => {
       const key = keyOf(block, text);
-      if (!text.trim() || text.length > TOO_LONG || this.#known.has(key) || found.has(key)) return;
-      if (found.size && size + text.length > MOST_CHARACTERS || found.size >= MOST_TEXTS) return;
-      size += text.length;
-      found.set(key, { key, text, heading: isHeading(block) });
+      if (text.trim() && text.length <= TOO_LONG) found.set(key, { key, text, heading: isHeading(block) });
     });
     return [...found.values()];
+  }
+
+  /** Return texts that weren't checked yet, as many as fit into a request. */
+  #unknown(): Prose[] {
+    const found: Prose[] = [];
+    let size = 0;
+    for (const prose of this.#prose(this.view.state.doc)) {
+      if (this.#known.has(prose.key)) continue;
+      if (found.length && size + prose.text.length > MOST_CHARACTERS || found.length >= MOST_TEXTS) continue;
+      size += prose.text.length;
+      found.push(prose);
+    }
+    return found;
   }
 
   /** Underline all that is known. */
@@ -226,10 +260,11 @@ export class TextChecks {
 
   /** Return the underlines of a block: those of its text, or those before a change whose words are still there. */
   #marksOf(marks: DecorationSet, block: Node, start: number, text: string): Decoration[] {
-    const known = this.#known.get(keyOf(block, text));
+    const key = keyOf(block, text);
+    const known = this.#known.get(key);
     const before = marks.find(start, start + block.content.size);
     if (known) {
-      return known.map((fault) =>
+      return [...known, ...this.#compared.get(key) ?? []].map((fault) =>
         before.find((mark) => mark.spec.of === fault && mark.from === start + fault.start) ??
           Decoration.inline(
             start + fault.start,

@@ -6,13 +6,14 @@ from itertools import groupby
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from octavo.errors import Conflict, Forbidden, NotFound
+from octavo.content.changes.undoing import Ask, undo_change
+from octavo.errors import Conflict, Forbidden, NotFound, OctavoError
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, site_access
@@ -116,6 +117,43 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
             continue
         finally:
             jobs.renew()
+
+
+class UndoneFix(Struct, rename="camel"):
+    """Undone change request. ``revert``: the new change request that reverts it, if it was merged.
+    ``reason``: why it was kept."""
+
+    space: str
+    change_request: str
+    result: Literal["archived", "reverted", "already", "stays"]
+    revert: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+def undo_fixes(db: Database, site: SiteAccess, ask: Ask) -> list[UndoneFix]:
+    """Undo the change requests that a site's agent created in the last 24 hours, newest first."""
+    with db.read() as tx:
+        changes = store.list_changes_by(tx, site, NAME, now() - DAY)
+    found: list[UndoneFix] = []
+    for space_id, change_id in changes:
+        try:
+            undone = undo_change(ask, space_id, change_id, made=True)
+        except OctavoError as error:
+            found.append(UndoneFix(space_id, change_id, "stays", reason=error.message))
+        else:
+            found.append(UndoneFix(space_id, change_id, undone.result, undone.revert or UNSET))
+    with db.write() as tx:
+        done = [each.change_request for each in found if each.result != "stays"]
+        store.mark_undone(tx, done)
+        audit(
+            tx,
+            site.actor,
+            "site.agent-undone",
+            site.organization_id,
+            ("site", site.site_id),
+            after={"changeRequests": len(done)},
+        )
+    return found
 
 
 def _by_space(findings: list[FindingRow]) -> list[list[FindingRow]]:

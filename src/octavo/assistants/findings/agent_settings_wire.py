@@ -16,7 +16,7 @@ from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess
 
-from .agent_settings import AgentSettings, FixableKind, TopicScans
+from .agent_settings import AgentSettings, FixableKind, TopicScans, UndoneFix
 
 
 class AgentScans(Struct):
@@ -61,6 +61,10 @@ class SiteAgentSettings(Struct, rename="camel", kw_only=True):
     updated_at: str | UnsetType = UNSET
     updated_by: str | UnsetType = UNSET
     object: Literal["site-agent-settings"] = "site-agent-settings"
+
+
+class UndoneFixes(Struct):
+    items: list[UndoneFix]
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:

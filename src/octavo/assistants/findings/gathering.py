@@ -129,12 +129,18 @@ class _Gathering:
         for (kind, target), rows in groups.items():
             written = _written_url(rows[0])
             shown = shorten(written or "an empty link", QUOTE)
-            evidence = [Evidence(row.owner_id, shorten(_written_url(row), QUOTE)) for row in rows]
+            evidence = [
+                Evidence(row.owner_id, shorten(_written_url(row), QUOTE), self._place_of(row)) for row in rows
+            ]
             fixing = self._fixing(kind, rows[0], written)
             title = KINDS[kind].title
             if kind == "broken-link" and rows[0].type == "reusable-content":
                 title = "Included content is missing"
             yield self._found(kind, [target], evidence, title=f"{title}: {shown}", fixing=fixing)
+
+    def _place_of(self, row: Row) -> str:
+        item = self._view.items.get(row.owner_id)
+        return f"This is in the reusable content “{item.name}”." if item is not None else ""
 
     def _is_shown(self, row: Row) -> bool:
         """Return whether a reference is neither on a page that the view lacks nor to a hidden page, whose anchors

@@ -432,6 +432,30 @@ def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> i
     return found
 
 
+def list_changes_by(tx: Transaction, site: SiteAccess, agent: str, since: int) -> list[tuple[str, str]]:
+    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can
+    see, newest first, without those that were undone."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(
+        f"""SELECT DISTINCT c.space_id, c.id FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id
+            WHERE c.agent = :agent AND c.created_at > :since AND l.undone_at IS NULL
+              AND l.finding_id IN (SELECT f.id {source}) ORDER BY c.id DESC""",
+        agent=agent,
+        since=since,
+        **seen,
+    )
+    return [(space_id, change_id) for space_id, change_id in rows]
+
+
+def mark_undone(tx: Transaction, change_ids: Sequence[str]) -> None:
+    """Record that the change requests of an agent were undone."""
+    tx.run(
+        "UPDATE site_finding_changes SET undone_at = :at WHERE change_id IN :ids",
+        at=now(),
+        ids=list(change_ids),
+    )
+
+
 def count_findings(
     tx: Transaction, site: SiteAccess, chosen: FindingFilter
 ) -> list[tuple[FindingStatus, Severity, FindingKind, int]]:

@@ -41,6 +41,8 @@ _SMALL = frozenset("a an and as at but by en for from if in nor of on or per the
 _OPENING, _CLOSING = frozenset("\"'“‘„«"), frozenset("\"'”’“»")
 _JOINTS = frozenset("-\N{NON-BREAKING HYPHEN}/")
 """Characters between the parts of a compound."""
+_IN_CODE = re.compile(r"\w(?:\.|::|/|_)\w")
+"""Part of a name from code or of a path, such as "System.Text.Json", which keeps its case."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
@@ -139,6 +141,14 @@ class StyleRule:
     @property
     def severity(self) -> Literal["low", "medium", "high"]:
         return _SEVERITIES[self.given.level]
+
+    @property
+    def compares(self) -> bool:
+        """Whether the rule compares parts of a page, so that it needs all texts of the page."""
+        extends = self.given.extends
+        return extends in ("consistency", "conditional") or (
+            extends == "capitalization" and self.given.match == "$sentence"
+        )
 
     def fits(self, *, heading: bool) -> bool:
         """Return whether the rule applies to headings, or to other text."""
@@ -338,9 +348,17 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFaul
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
             # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
-            choice = None if "|" in new or "$" in new else _like(old, new)
+            choice = None if "|" in new or "$" in new or _doubles(text.shown, match, new) else _like(old, new)
             words = new.replace("|", "’ or ‘"), old
             yield _fault(rule, text, match.start(), match.end(), *words, new=choice)
+
+
+def _doubles(text: str, match: re.Match[str], new: str) -> bool:
+    """Return whether a replacement repeats the word before or after it, as "in order to" becomes "to" in
+    "converting to in order to"."""
+    words = new.casefold().split()
+    before, after = text[: match.start()].casefold().split(), text[match.end() :].casefold().split()
+    return bool(words) and (words[0] in before[-1:] or words[-1] in after[:1])
 
 
 def _like(old: str, new: str) -> str:
@@ -473,7 +491,8 @@ def _list_names(texts: Sequence[StyledText]) -> frozenset[str]:
 def _is_capitalized(rule: StyleRule, shown: str, names: frozenset[str] = frozenset()) -> bool:
     for name in rule.names:
         shown = shown.replace(name, " ")
-    words = [match[0] for match in _WORD.finditer(shown)]
+    prose = " ".join(part for part in shown.split() if not _IN_CODE.search(part))
+    words = [match[0] for match in _WORD.finditer(prose)]
     words = [word for word in words if word.casefold() not in rule.exceptions]
     match rule.given.match:
         case "$lower":

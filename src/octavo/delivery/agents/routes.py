@@ -82,13 +82,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
         since = parse_iso(body.since) if body.since is not None else now() - DAY
     except (ValueError, OverflowError):
         raise BadRequest("since: must be an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
-    perform = call.ask
-    assert perform is not None, "the dispatcher passes it with every call"
-
-    def ask(operation_id: str, path: dict[str, str], body: object = None) -> object:
-        return perform(call, operation_id, path, {}, body)
-
-    undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)
+    undone = undoing.undo(call.db, caller.actor, call.perform, agent, since, body.before)
     return wire.UndoneActs(undone.acts, undone.next)
 
 

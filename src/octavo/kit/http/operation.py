@@ -618,6 +618,11 @@ class Call(Recipient):
     has_written: bool = False
     """Whether ``write_first`` has already written the data that the response has to contain."""
 
+    def perform(self, operation_id: str, path: dict[str, str], body: object = None) -> object:
+        """Return the response of another operation to the same caller. Raises its errors."""
+        assert self.ask is not None, "the dispatcher passes it with every call"
+        return self.ask(self, operation_id, path, {}, body)
+
     def write_first(self, write: Callable[[], None]) -> None:
         """Write data before the handler reads. Raises WritesFirst in a read, which then starts again."""
         if self.operation.method == "GET":
