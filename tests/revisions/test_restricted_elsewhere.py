@@ -560,6 +560,60 @@ def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
     assert asked("reader") == before
 
 
+def test_insights_name_no_restricted_page_as_target_or_referrer(world: World) -> None:
+    site = Site(world)
+    page = insert(world, SPACE, f"{WORD} plans")
+    # Pages of another space that the site doesn't contain, and addresses that the site had before.
+    elsewhere = world.home["spaceId"]
+    with world.context.db.write() as tx:
+        tx.insert("site_former_hostnames", hostname="old.test", organization_id=world.home["organizationId"], given_up_at=1)
+
+    def event(**more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = site.event(**more)
+        made["location"] |= {"space": elsewhere, "page": world.home["pageId"]}
+        return made
+
+    def click(**target: str) -> dict[str, Any]:
+        return event(type="link_click", link={"target": target, "position": "content"})
+
+    sites = world.context.settings.sites_url
+    site.track(
+        click(kind="page", page=page),
+        click(kind="page", page=page, space=elsewhere),
+        click(kind="anchor", page=page, anchor="there"),
+        click(kind="url", url=f"/{WORD}"),
+        click(kind="url", url=f"https://old.test/{WORD}"),
+        *(event(session={"referrer": f"{at}/{WORD}"}) for at in (sites, "https://old.test", world.context.settings.url)),
+        click(kind="page", page=world.home["pageId"]),
+        click(kind="url", url="https://example.org/there"),
+        event(session={"referrer": "https://example.org/from"}),
+    )
+
+    def asked(who: str, where: list[Any]) -> list[Any]:
+        columns = [{"column": name} for name in ("eventLinkTargetValue", "referrer")]
+        body = {"range": "last7Days", "groupBy": columns, "select": [{"column": "eventsCount"}], "where": where}
+        answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
+        assert answer.is_success, answer.text
+        return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
+
+    before = asked("reader", [])
+    assert len(before) == 11
+    named = [
+        {"column": "eventLinkTargetValue", "operator": "in", "values": [{"kind": "page", "page": page}]},
+        {"column": "referrer", "operator": "in", "values": [f"https://old.test/{WORD}"]},
+    ]
+    assert all(asked("reader", [where]) for where in named)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert asked("admin", []) == before
+    for who in ("reader", "editor"):
+        shown = asked(who, [])
+        assert sum(row[2] for row in shown) == 11 and len(shown) == 5
+        assert page not in str(shown) and WORD not in str(shown)
+        for kept in (world.home["pageId"], "example.org/there", "example.org/from"):
+            assert kept in str(shown)
+        assert not any(asked(who, [where]) for where in named)
+
+
 # --- translations -------------------------------------------------------------------------------------
 
 
