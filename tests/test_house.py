@@ -760,6 +760,7 @@ SHOWN_ON_SITES = {
     "assistants/findings/searches.py",
     "assistants/findings/unanswered.py",
     "assistants/findings/wire.py",
+    "content/pages/visiting.py",
     "content/references/mentions.py",
     "content/references/viewing.py",
     "content/revisions/authorization.py",

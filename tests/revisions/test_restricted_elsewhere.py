@@ -207,6 +207,44 @@ def test_links_in_the_page_tree_do_not_name_restricted_targets(world: World) -> 
     assert shown["target"] == {"kind": "url", "url": ""} and not shown["href"]
 
 
+def test_links_in_the_page_tree_of_another_space_do_not_name_restricted_targets(world: World) -> None:
+    page, home = insert(world, SPACE, "Plans"), world.home["spaceId"]
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})["id"]
+    assert world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": "read"}).is_success
+    target = {"kind": "url", "url": "https://example.org/target"}
+    group = {"operation": "insert_group", "title": "Group"}
+    for change in (group, {"operation": "insert_link", "title": "Look", "target": target}):
+        world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    with world.context.db.read() as tx:
+        pages = {one.title: one.id for one in list_pages(tx, find_state(tx, space, None))}
+    move = {"operation": "update_page", "page": pages["Look"], "into": pages["Group"]}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [move]})
+    # Imports and archives can contain such targets.
+    written = {"kind": "page", "page": page, "space": home}
+    with world.context.db.write() as tx:
+        names = ("before", "after")
+        given = dict(zip(names, (json.dumps(one, separators=(",", ":")) for one in (target, written)), strict=True))
+        assert tx.run("UPDATE page_versions SET fields = replace(fields, :before, :after) WHERE kind = 'link'", **given)
+    revision = world.get("admin", f"/spaces/{space}")["revision"]
+    paths = [
+        f"/spaces/{space}/{at}"
+        for at in (
+            "content",
+            f"revisions/{revision}",
+            f"content/page/{pages['Look']}",
+            f"content/page/{pages['Group']}?pages=true",
+        )
+    ]
+    restrict(world, SPACE, reading(world, "commenter"), page)
+    for _ in range(2):  # The second time, responses come from caches.
+        for path in paths:
+            for who, sees in (("admin", True), ("reader", False), ("commenter", True)):
+                assert (page in str(world.get(who, path))) == sees, (path, who)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        assert page in str(world.get("admin", path)) and page not in str(world.get("commenter", path)), path
+
+
 def test_counts_leave_out_restricted_pages(world: World) -> None:
     page = world.home["pageId"]
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")

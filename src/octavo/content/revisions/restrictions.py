@@ -17,7 +17,7 @@ from octavo.core.pages import Page
 from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Drafted, Person, Recipient, Script
+from octavo.kit.http.operation import Actor, Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, is_published, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
@@ -182,6 +182,13 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
     return seen_by(tx, space, main_state(tx, space.space_id))
 
 
+def see_main(tx: Transaction, actor: Actor, space_id: str) -> State:
+    """Return main of a space without the pages that the caller can't see: without all restricted pages if they can't
+    see the space."""
+    space = find_space_access(tx, actor, Can.VIEW, space_id)
+    return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
+
+
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
     """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
     viewing."""
@@ -330,13 +337,7 @@ class HiddenPages:
 
 def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
     """Return the pages that the caller can't see in the spaces that they can see."""
-
-    def see(tx: Transaction, space_id: str) -> State:
-        space = find_space_access(tx, org.actor, Can.VIEW, space_id)
-        # All restricted pages of other spaces are hidden, too.
-        return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
-
-    return HiddenPages(tx, org.organization_id, see)
+    return HiddenPages(tx, org.organization_id, lambda tx, space_id: see_main(tx, org.actor, space_id))
 
 
 def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:
