@@ -25,9 +25,7 @@ def test_searches_find_only_pages_that_sites_show(sqlite_world: World) -> None:
     page = insert(world, SPACE, f"{WORD} plans")
     queries = (f"{WORD} plans", "gherkins")
     for number in range(6):
-        site.track(
-            *(site.event("search_type_query", visitor=f"v{number}", query=query) for query in queries)
-        )
+        site.track(*(site.event("search_type_query", visitor=f"v{number}", query=query) for query in queries))
     scene.scan()
     assert titles(scene, "reader", "empty-search") == ["Search without results: gherkins"]
     restrict(world, SPACE, ADMINISTRATORS, page)
@@ -38,7 +36,9 @@ def test_searches_find_only_pages_that_sites_show(sqlite_world: World) -> None:
     assert titles(scene, "reader", "empty-search") == []
     restrict(world, SPACE, ON_SITES, page)
     scene.scan()
-    assert titles(scene, "admin", "empty-search") == found[:1] and titles(scene, "reader", "empty-search") == []
+    assert (
+        titles(scene, "admin", "empty-search") == found[:1] and titles(scene, "reader", "empty-search") == []
+    )
 
 
 def test_a_link_on_a_restricted_page_does_not_count_for_unlinked_pages(sqlite_world: World) -> None:

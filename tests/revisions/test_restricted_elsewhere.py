@@ -223,8 +223,12 @@ def test_links_in_the_page_tree_of_another_space_do_not_name_restricted_targets(
     written = {"kind": "page", "page": page, "space": home}
     with world.context.db.write() as tx:
         names = ("before", "after")
-        given = dict(zip(names, (json.dumps(one, separators=(",", ":")) for one in (target, written)), strict=True))
-        assert tx.run("UPDATE page_versions SET fields = replace(fields, :before, :after) WHERE kind = 'link'", **given)
+        given = dict(
+            zip(names, (json.dumps(one, separators=(",", ":")) for one in (target, written)), strict=True)
+        )
+        assert tx.run(
+            "UPDATE page_versions SET fields = replace(fields, :before, :after) WHERE kind = 'link'", **given
+        )
     revision = world.get("admin", f"/spaces/{space}")["revision"]
     paths = [
         f"/spaces/{space}/{at}"
@@ -604,7 +608,12 @@ def test_insights_name_no_restricted_page_as_target_or_referrer(world: World) ->
     # Pages of another space that the site doesn't contain, and addresses that the site had before.
     elsewhere = world.home["spaceId"]
     with world.context.db.write() as tx:
-        tx.insert("site_former_hostnames", hostname="old.test", organization_id=world.home["organizationId"], given_up_at=1)
+        tx.insert(
+            "site_former_hostnames",
+            hostname="old.test",
+            organization_id=world.home["organizationId"],
+            given_up_at=1,
+        )
 
     def event(**more: Any) -> dict[str, Any]:
         made: dict[str, Any] = site.event(**more)
@@ -621,7 +630,10 @@ def test_insights_name_no_restricted_page_as_target_or_referrer(world: World) ->
         click(kind="anchor", page=page, anchor="there"),
         click(kind="url", url=f"/{WORD}"),
         click(kind="url", url=f"https://old.test/{WORD}"),
-        *(event(session={"referrer": f"{at}/{WORD}"}) for at in (sites, "https://old.test", world.context.settings.url)),
+        *(
+            event(session={"referrer": f"{at}/{WORD}"})
+            for at in (sites, "https://old.test", world.context.settings.url)
+        ),
         click(kind="page", page=world.home["pageId"]),
         click(kind="url", url="https://example.org/there"),
         event(session={"referrer": "https://example.org/from"}),
@@ -629,7 +641,12 @@ def test_insights_name_no_restricted_page_as_target_or_referrer(world: World) ->
 
     def asked(who: str, where: list[Any]) -> list[Any]:
         columns = [{"column": name} for name in ("eventLinkTargetValue", "referrer")]
-        body = {"range": "last7Days", "groupBy": columns, "select": [{"column": "eventsCount"}], "where": where}
+        body = {
+            "range": "last7Days",
+            "groupBy": columns,
+            "select": [{"column": "eventsCount"}],
+            "where": where,
+        }
         answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
         assert answer.is_success, answer.text
         return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
