@@ -763,6 +763,39 @@ def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
     assert "Seen one." in memory and WORD not in memory.lower()
 
 
+def test_problems_and_counts_of_a_translation_leave_out_pages_restricted_later(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    server.answer = refuse_secrets
+    insert(world, SPACE, "Public", text="Seen refused.\n")
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    with world_with_model(world, server):
+        made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+        work(world)
+        before = translate(world, "admin", made)
+        page = insert(world, SPACE, "Plans", text=f"{WORD} one.\n\n{WORD} refused.\n")
+        with_page = translate(world, "admin", made)
+        assert WORD in str(with_page["problems"]) and with_page["untranslated"] == before["untranslated"] + 1
+        restrict(world, SPACE, ADMINISTRATORS, page)
+        listed = world.get("reader", world.home.path("/orgs/{organizationId}/translations"))["items"]
+        shown = next(one for one in listed if one["id"] == made["id"])
+        assert shown == world.get("reader", made["urls"]["location"])
+        told = ("problems", "untranslated", "notice")
+        assert [shown.get(name) for name in told] == [before.get(name) for name in told]
+        assert "Seen refused" in str(shown["problems"])
+        edit(
+            world,
+            SPACE,
+            {"operation": "update_page", "page": page, "document": {"markdown": f"{WORD} more.\n"}},
+        )
+        done = translate(world, "admin", made)
+        for count in ("latestPages", "latestWords"):
+            assert done["stats"][count] == before["stats"][count]
+        restrict(world, SPACE, [], page)
+        assert world.get("reader", made["urls"]["location"])["untranslated"] == before["untranslated"]
+
+
 def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_path):
     (tmp_path / "README.md").write_text("# Start\n\nPublic words.\n")
     (tmp_path / "pay.md").write_text("# Pay\n\nSecret words.\n")

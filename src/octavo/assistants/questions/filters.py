@@ -32,8 +32,8 @@ class AnswerSight(Struct, frozen=True):
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
         """Return the condition for answers from spaces and pages of the site that the caller can see. If the
         caller can't see one of the spaces or pages, answers without sources are hidden too, because they
-        could be about that space or page. Organization administrators also see answers from spaces that are no longer part of
-        the site."""
+        could be about that space or page. Organization administrators also see answers from
+        spaces that are no longer part of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
