@@ -755,9 +755,12 @@ def test_revisions_are_written_in_one_way() -> None:
 
 
 SHOWN_ON_SITES = {
+    "assistants/findings/gathering.py",
     "assistants/findings/scanning.py",
+    "assistants/findings/searches.py",
     "assistants/findings/unanswered.py",
     "assistants/findings/wire.py",
+    "content/pages/visiting.py",
     "content/references/mentions.py",
     "content/references/viewing.py",
     "content/revisions/authorization.py",

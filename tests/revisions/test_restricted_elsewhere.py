@@ -207,6 +207,48 @@ def test_links_in_the_page_tree_do_not_name_restricted_targets(world: World) -> 
     assert shown["target"] == {"kind": "url", "url": ""} and not shown["href"]
 
 
+def test_links_in_the_page_tree_of_another_space_do_not_name_restricted_targets(world: World) -> None:
+    page, home = insert(world, SPACE, "Plans"), world.home["spaceId"]
+    space = world.post("admin", world.home.path("/orgs/{organizationId}/spaces"), {"title": "Other"})["id"]
+    assert world.call("admin", "PATCH", f"/spaces/{space}", json={"defaultLevel": "read"}).is_success
+    target = {"kind": "url", "url": "https://example.org/target"}
+    group = {"operation": "insert_group", "title": "Group"}
+    for change in (group, {"operation": "insert_link", "title": "Look", "target": target}):
+        world.post("admin", f"/spaces/{space}/content", {"changes": [change]})
+    with world.context.db.read() as tx:
+        pages = {one.title: one.id for one in list_pages(tx, find_state(tx, space, None))}
+    move = {"operation": "update_page", "page": pages["Look"], "into": pages["Group"]}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [move]})
+    # Imports and archives can contain such targets.
+    written = {"kind": "page", "page": page, "space": home}
+    with world.context.db.write() as tx:
+        names = ("before", "after")
+        given = dict(
+            zip(names, (json.dumps(one, separators=(",", ":")) for one in (target, written)), strict=True)
+        )
+        assert tx.run(
+            "UPDATE page_versions SET fields = replace(fields, :before, :after) WHERE kind = 'link'", **given
+        )
+    revision = world.get("admin", f"/spaces/{space}")["revision"]
+    paths = [
+        f"/spaces/{space}/{at}"
+        for at in (
+            "content",
+            f"revisions/{revision}",
+            f"content/page/{pages['Look']}",
+            f"content/page/{pages['Group']}?pages=true",
+        )
+    ]
+    restrict(world, SPACE, reading(world, "commenter"), page)
+    for _ in range(2):  # The second time, responses come from caches.
+        for path in paths:
+            for who, sees in (("admin", True), ("reader", False), ("commenter", True)):
+                assert (page in str(world.get(who, path))) == sees, (path, who)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    for path in paths:
+        assert page in str(world.get("admin", path)) and page not in str(world.get("commenter", path)), path
+
+
 def test_counts_leave_out_restricted_pages(world: World) -> None:
     page = world.home["pageId"]
     path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
@@ -560,6 +602,73 @@ def test_insights_reveal_no_restricted_page(sqlite_world: World) -> None:
     assert asked("reader") == before
 
 
+def test_insights_name_no_restricted_page_as_target_or_referrer(world: World) -> None:
+    site = Site(world)
+    page = insert(world, SPACE, f"{WORD} plans")
+    # Pages of another space that the site doesn't contain, and addresses that the site had before.
+    elsewhere = world.home["spaceId"]
+    with world.context.db.write() as tx:
+        tx.insert(
+            "site_former_hostnames",
+            hostname="old.test",
+            organization_id=world.home["organizationId"],
+            given_up_at=1,
+        )
+
+    def event(**more: Any) -> dict[str, Any]:
+        made: dict[str, Any] = site.event(**more)
+        made["location"] |= {"space": elsewhere, "page": world.home["pageId"]}
+        return made
+
+    def click(**target: str) -> dict[str, Any]:
+        return event(type="link_click", link={"target": target, "position": "content"})
+
+    sites = world.context.settings.sites_url
+    site.track(
+        click(kind="page", page=page),
+        click(kind="page", page=page, space=elsewhere),
+        click(kind="anchor", page=page, anchor="there"),
+        click(kind="url", url=f"/{WORD}"),
+        click(kind="url", url=f"https://old.test/{WORD}"),
+        *(
+            event(session={"referrer": f"{at}/{WORD}"})
+            for at in (sites, "https://old.test", world.context.settings.url)
+        ),
+        click(kind="page", page=world.home["pageId"]),
+        click(kind="url", url="https://example.org/there"),
+        event(session={"referrer": "https://example.org/from"}),
+    )
+
+    def asked(who: str, where: list[Any]) -> list[Any]:
+        columns = [{"column": name} for name in ("eventLinkTargetValue", "referrer")]
+        body = {
+            "range": "last7Days",
+            "groupBy": columns,
+            "select": [{"column": "eventsCount"}],
+            "where": where,
+        }
+        answer = world.call(who, "POST", f"{site.path}/insights/events/aggregate", json=body)
+        assert answer.is_success, answer.text
+        return list(zip(*(column["values"] for column in answer.json()["columns"]), strict=True))
+
+    before = asked("reader", [])
+    assert len(before) == 11
+    named = [
+        {"column": "eventLinkTargetValue", "operator": "in", "values": [{"kind": "page", "page": page}]},
+        {"column": "referrer", "operator": "in", "values": [f"https://old.test/{WORD}"]},
+    ]
+    assert all(asked("reader", [where]) for where in named)
+    restrict(world, SPACE, ADMINISTRATORS, page)
+    assert asked("admin", []) == before
+    for who in ("reader", "editor"):
+        shown = asked(who, [])
+        assert sum(row[2] for row in shown) == 11 and len(shown) == 5
+        assert page not in str(shown) and WORD not in str(shown)
+        for kept in (world.home["pageId"], "example.org/there", "example.org/from"):
+            assert kept in str(shown)
+        assert not any(asked(who, [where]) for where in named)
+
+
 # --- translations -------------------------------------------------------------------------------------
 
 
@@ -652,6 +761,39 @@ def test_texts_of_restricted_pages_are_in_no_problem_and_no_memory(
     with world.context.db.read() as tx:
         memory = str(tx.all("SELECT source, target FROM translation_memory"))
     assert "Seen one." in memory and WORD not in memory.lower()
+
+
+def test_problems_and_counts_of_a_translation_leave_out_pages_restricted_later(
+    sqlite_world: World, server: ModelServer
+) -> None:
+    world = sqlite_world
+    server.answer = refuse_secrets
+    insert(world, SPACE, "Public", text="Seen refused.\n")
+    body = {"source": {"space": world.home["spaceId"], "language": "en"}, "language": "fr"}
+    with world_with_model(world, server):
+        made = world.post("admin", world.home.path("/orgs/{organizationId}/translations"), body)
+        work(world)
+        before = translate(world, "admin", made)
+        page = insert(world, SPACE, "Plans", text=f"{WORD} one.\n\n{WORD} refused.\n")
+        with_page = translate(world, "admin", made)
+        assert WORD in str(with_page["problems"]) and with_page["untranslated"] == before["untranslated"] + 1
+        restrict(world, SPACE, ADMINISTRATORS, page)
+        listed = world.get("reader", world.home.path("/orgs/{organizationId}/translations"))["items"]
+        shown = next(one for one in listed if one["id"] == made["id"])
+        assert shown == world.get("reader", made["urls"]["location"])
+        told = ("problems", "untranslated", "notice")
+        assert [shown.get(name) for name in told] == [before.get(name) for name in told]
+        assert "Seen refused" in str(shown["problems"])
+        edit(
+            world,
+            SPACE,
+            {"operation": "update_page", "page": page, "document": {"markdown": f"{WORD} more.\n"}},
+        )
+        done = translate(world, "admin", made)
+        for count in ("latestPages", "latestWords"):
+            assert done["stats"][count] == before["stats"][count]
+        restrict(world, SPACE, [], page)
+        assert world.get("reader", made["urls"]["location"])["untranslated"] == before["untranslated"]
 
 
 def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_path):

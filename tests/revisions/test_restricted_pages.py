@@ -11,15 +11,22 @@ from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
 from model_server import ModelServer, world_with_model
+from octavo.content.changes.store import find_state
+from octavo.content.revisions.page_versions import list_pages
+from octavo.content.revisions.restrictions import seen_by
 from octavo.kit.http.operation import PUBLIC, TABLE, Operation
 from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
+from octavo.organization.access.authorization import space_access
+from octavo.organization.access.roles import Can
 from world import MEMBERS, Place, World
 
 load_packages()
 
 WORD = "zqsecret"
 ADMINISTRATORS = {"kind": "administrators"}
+SPACE = "/spaces/{spaceId}"
+CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
 # Spaces with restricted pages can't be synced with Git.
 OPERATIONS = [
     operation
@@ -318,6 +325,76 @@ def test_comments_and_history_of_deleted_pages_stay_hidden(world: World) -> None
         assert WORD not in world.call("editor", "GET", path).text, path
     revisions = world.home.path("/spaces/{spaceId}/content/page/{pageId}/revisions", pageId=below)
     assert world.call("editor", "GET", revisions).status_code == 404
+
+
+@pytest.mark.parametrize("at", [SPACE, CHANGE])
+@pytest.mark.parametrize("how", ["removed", "moved", "deleted"])
+def test_the_history_of_deleted_pages_stays_hidden_when_a_rule_is_removed(
+    world: World, at: str, how: str
+) -> None:
+    """``how``: what happens to the rule of the page above, or to the page between them."""
+
+    def edit(**fields: Any) -> None:
+        path = world.home.path(f"{at}/content")
+        answer = world.call("admin", "POST", path, json={"changes": [fields]})
+        assert answer.is_success, answer.text
+
+    def add(title: str, into: str | None) -> str:
+        edit(
+            operation="insert_page",
+            title=f"{WORD} {title}",
+            document={"markdown": WORD},
+            **({"into": into} if into else {}),
+        )
+        with world.context.db.read() as tx:
+            change = world.home["changeRequestId"] if at == CHANGE else None
+            pages = list_pages(tx, find_state(tx, world.home["spaceId"], change))
+        return next(page.id for page in pages if page.title == f"{WORD} {title}")
+
+    page = add("plans", None)
+    between = add("parts", page)
+    below = add("details", between)
+    edit(operation="update_page", page=page, visibleTo=[ADMINISTRATORS])
+    edit(operation="delete_page", page=below)
+    if how == "moved":
+        edit(operation="update_page", page=between, into=world.home["pageId"])
+    if how == "deleted":
+        edit(operation="delete_page", page=between)
+    edit(operation="update_page", page=page, visibleTo=[])
+    with world.context.db.read() as tx:
+        change = world.home["changeRequestId"] if at == CHANGE else None
+        state = find_state(tx, world.home["spaceId"], change)
+        reader, admin = (
+            space_access(tx, world.actor(who), Can.VIEW, world.home["spaceId"]) for who in ("reader", "admin")
+        )
+        hidden = seen_by(tx, reader, state).hidden
+        assert below in hidden and page not in hidden and (between in hidden) == (how == "deleted")
+        assert not seen_by(tx, admin, state).hidden
+    if at == SPACE:
+        path = world.home.path(f"{SPACE}/content/page/{below}/revisions")
+        assert world.call("editor", "GET", path).status_code == 404
+        assert world.call("admin", "GET", path).is_success
+        edit(operation="delete_page", page=page)
+        assert world.call("editor", "GET", path.replace(below, page)).is_success
+
+
+def test_only_administrators_merge_a_page_restored_to_where_more_people_see_it(world: World) -> None:
+    page, start = insert(world, "plans"), world.home.path(SPACE)
+    revision = world.get("admin", start)["revision"]
+    above = insert(world, "parts")
+    restrict(world, above, grant("user", world.users["reviewer"], "edit"))
+    assert change(world, "admin", {"operation": "update_page", "page": page, "into": above}).is_success
+    assert change(world, "admin", {"operation": "delete_page", "page": page}).is_success
+    merged = []
+    for who in ("reviewer", "admin"):
+        made = world.post("admin", f"{start}/change-requests", {"subject": "Restore"})["id"]
+        restored = {"operation": "revert_page", "page": page, "revision": revision}
+        path = f"{start}/change-requests/{made}"
+        world.post("admin", f"{path}/content", {"changes": [restored]})
+        answer = world.call(who, "POST", f"{path}/merge")
+        merged.append(answer.is_success)
+        assert answer.is_success or "administrators" in answer.text, answer.text
+    assert merged == [False, True]
 
 
 def test_the_aggregate_says_who_sees_a_page_and_why(world: World) -> None:

@@ -16,6 +16,7 @@ import msgspec
 from octavo.content.references.broken import list_broken, list_targets
 from octavo.content.references.row import Row
 from octavo.content.references.viewing import SpaceView, source_document
+from octavo.content.revisions.restrictions import hidden_on_sites
 from octavo.core.checks.faults import QUOTE, CheckedPage
 from octavo.core.checks.statements import Contradiction, find_contradictions
 from octavo.core.document.anchors import place_ids
@@ -181,7 +182,8 @@ class _Gathering:
     def _unlinked(self) -> Iterator[Found]:
         """Yield a finding for each page that readers can't find, because it is hidden from navigation and no
         page links to it."""
-        tree, linked = self._view.every, list_targets(self._tx, self._space_id)
+        hidden = hidden_on_sites(self._tx, self._organization_id)
+        tree, linked = self._view.every, list_targets(self._tx, self._space_id, hidden)
         for page in tree.documents():
             if page.computed or page.id in linked or not tree.is_hidden(page) or page is tree.home:
                 continue

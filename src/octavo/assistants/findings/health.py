@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
+from octavo.content.references.viewing import load_view
+from octavo.content.revisions.restrictions import hidden_from, published_seen_by
+from octavo.kit.db.database import Transaction
+from octavo.organization.access.authorization import SiteAccess, find_space_access
+from octavo.organization.access.roles import Can
+from octavo.sites.site.structure.store import load_structure
+
+from . import store
 from .kinds import AREAS, KINDS, Area, Severity
-from .store import AreaHealth, Health
-from .types import Found
+from .store import AreaHealth, Health, ScanRow
+from .types import OpenFinding
 
 _WEIGHTS: dict[Severity, float] = {"low": 0.25, "medium": 0.6, "high": 1.0}
 """Fraction of a page's score that a finding costs, by severity."""
@@ -21,7 +31,7 @@ _SHARES: dict[Area, float] = {
 """Weight of each area in the overall score."""
 
 
-def measure_health(pages: int, found: Iterable[Found]) -> Health:
+def measure_health(pages: int, found: Iterable[OpenFinding]) -> Health:
     """Return the health of a site with this number of pages and these open findings.
 
     The score of a page depends on its worst finding in an area. Findings without a page count like one page.
@@ -39,3 +49,35 @@ def measure_health(pages: int, found: Iterable[Found]) -> Health:
     }
     score = round(sum(_SHARES[area] * areas[area].score for area in AREAS))
     return Health(score, pages, areas)
+
+
+def measure_seen(tx: Transaction, site: SiteAccess) -> Health | None:
+    """Return the health of the pages that the caller can see; None if no page is hidden from them in the spaces that
+    they can see, so that the results of scans reveal nothing."""
+    spaces = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
+    seen = [space for id in spaces if (space := find_space_access(tx, site.actor, Can.VIEW, id)) is not None]
+    hidden = hidden_from(tx, site.organization)
+    if not any(hidden.of(space.space_id) for space in seen):
+        return None
+    views = [load_view(tx, published_seen_by(tx, space)) for space in seen]
+    pages = sum(1 for view in views for _ in view.every.documents())
+    return measure_health(pages, store.list_open_seen(tx, site))
+
+
+def without_hidden(tx: Transaction, site: SiteAccess, scans: Sequence[ScanRow]) -> list[ScanRow]:
+    """Return scans without their scores, and with the numbers of findings that the caller can see."""
+    counts = store.count_by_scan(tx, site, [scan.id for scan in scans])
+
+    def count(scan: ScanRow, severity: Severity) -> int:
+        return counts.get((scan.id, severity), 0)
+
+    return [
+        replace(
+            scan,
+            low=count(scan, "low"),
+            medium=count(scan, "medium"),
+            high=count(scan, "high"),
+            health=None,
+        )
+        for scan in scans
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from octavo.assistants.questions.filters import AnswerFilter
 from octavo.assistants.questions.stats import measure_questions
@@ -19,6 +20,7 @@ from octavo.organization.access.roles import Can
 from . import agent_settings_routes, store, styleguide_routes, topic_routes, wire
 from .editing import set_finding_status
 from .fixing import fix_findings
+from .health import measure_seen, without_hidden
 from .scanning import request_scan
 from .store import FindingFilter
 
@@ -41,7 +43,10 @@ def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[
         found = store.list_scans(
             tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
         )
-    return present_slice(found, lambda row: wire.present_scan(call, site.organization_id, row))
+        rows = found.rows if measure_seen(tx, site) is None else without_hidden(tx, site, found.rows)
+    return present_slice(
+        replace(found, rows=rows), lambda row: wire.present_scan(call, site.organization_id, row)
+    )
 
 
 @operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
@@ -59,16 +64,22 @@ def get_scan(call: Call, site: SiteAccess, site_scan_id: str) -> wire.SiteScan:
     """Get a scan of a site."""
     with call.db.read() as tx:
         row = store.get_scan(tx, site.site_id, site_scan_id)
+        if measure_seen(tx, site) is not None:
+            [row] = without_hidden(tx, site, [row])
     return wire.present_scan(call, site.organization_id, row)
 
 
 @operation("getSiteHealth", "GET", f"{_SITE}/health", needs=Can.VIEW)
 def get_health(call: Call, site: SiteAccess) -> wire.SiteHealth:
     """Get the health of a site: the current and past scores by area. Scores cover all spaces of the site, but
-    finding counts include only findings that you can see."""
+    finding counts include only findings that you can see. If restricted pages are hidden from you, there is only a
+    current score, and it covers only pages that you can see."""
     with call.db.read() as tx:
         scans = store.list_latest_scans(tx, site.site_id, _MOST_SCANS)
         latest = store.list_scans(tx, site.site_id, 1, None).rows
+        if (seen := measure_seen(tx, site)) is not None:
+            scans = [replace(scan, health=seen) for scan in scans[-1:]]
+            latest = without_hidden(tx, site, latest)
         counts = store.count_findings(tx, site, FindingFilter())
         done = store.count_findings(tx, site, FindingFilter(status="done", updated_after=now() - _WEEK))
     return wire.present_health(

@@ -36,7 +36,7 @@ from .outbound import list_urls
 from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
 from .styleguides import ReadRules, read_rules
-from .types import Found
+from .types import Found, OpenFinding
 from .unanswered import find_unanswered
 
 _PAGES = 50
@@ -108,7 +108,7 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
     if settings.topics == "auto":
         assign_topics(context, site_id)
     with context.db.read() as tx:
-        for each in find_empty_searches(tx, site_id, spaces):
+        for each in find_empty_searches(tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
         for each in find_unanswered(context, tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
@@ -281,7 +281,11 @@ def _differs(row: StoredFinding, found: Found) -> bool:
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:
     known = store.read_findings(tx, site_id)
-    open_ = [each for key, each in found.items() if key in known and known[key].status == "open"]
+    open_ = [
+        OpenFinding(key, each.kind, each.severity, each.pages)
+        for key, each in found.items()
+        if key in known and known[key].status == "open"
+    ]
     health = measure_health(pages, open_)
     store.update_scan(
         tx, scan_id, status="done", finished_at=now(), health=store.encode_health(health), failure=None

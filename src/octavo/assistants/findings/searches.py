@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from octavo.content.revisions.restrictions import hidden_on_sites
 from octavo.content.search.querying import search_pages
+from octavo.content.search.store import SectionMatch
 from octavo.core.sentences import shorten
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
@@ -23,14 +25,21 @@ _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
 """Steps in which a finding shows its number of searches, so that not every search updates it."""
 
 
-def find_empty_searches(tx: Transaction, site_id: str, space_ids: Sequence[str]) -> list[Found]:
+def find_empty_searches(
+    tx: Transaction, site_id: str, organization_id: str, space_ids: Sequence[str]
+) -> list[Found]:
     """Return a finding for each frequent search by people and bots that still has no results in these
-    spaces."""
+    spaces, on pages that sites show."""
+    hidden = hidden_on_sites(tx, organization_id)
+
+    def sees(section: SectionMatch) -> bool:
+        return section.page_id not in hidden.of(section.space_id)
+
     since = now() - _DAYS * 24 * 3600 * 1000
     title = KINDS["empty-search"].title
     found: list[Found] = []
     for query, count in list_frequent_queries(tx, site_id, since, _LEAST, _VISITORS, _MOST):
-        if search_pages(tx, space_ids, query, counts=False).hits:
+        if search_pages(tx, space_ids, query, sees=sees, counts=False).hits:
             continue
         least = next(step for step in _STEPS if count >= step)
         message = f"Visitors searched for this at least {least} times in {_DAYS} days."

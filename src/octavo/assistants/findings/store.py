@@ -19,7 +19,7 @@ from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.visibility import select_visible_spaces
 
 from .kinds import KINDS, SEVERITIES, Area, FindingKind, FindingStatus, FindingType, Severity
-from .types import Evidence, Fixing, Found
+from .types import Evidence, Fixing, Found, OpenFinding
 
 ScanStatus = Literal["pending", "running", "done", "failed"]
 ScanCause = Literal["manual", "schedule", "change"]
@@ -343,17 +343,18 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
     """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a
-    whole quote visitors, who may have written about any space, so only callers who can see all spaces get
-    them."""
+    whole quote visitors, who may have written about any page, so only callers who can see all spaces and pages
+    get them."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
         row[0] for row in tx.all(f"{found.prefix} SELECT v.id FROM {found.visible} v", **found.parameters)
     ]
     every = tx.value(f"SELECT count(*) FROM spaces s WHERE {among}", site=site.site_id)
-    of_site = "f.space_id IS NULL OR " if len(visible) == every else ""
-    seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     hidden = hidden_from(tx, site.organization)
+    whole = len(visible) == every and not any(map(hidden.of, visible))
+    of_site = "f.space_id IS NULL OR " if whole else ""
+    seen = f"SELECT id FROM {tx.given('visible', 'id')} AS v"
     about_hidden = f"""AND NOT EXISTS (SELECT 1 FROM site_finding_pages h WHERE h.finding_id = f.id
         AND NOT (1 = 1{hidden.condition("f.space_id", "h.page_id")}))"""
     return (
@@ -454,6 +455,27 @@ def mark_undone(tx: Transaction, change_ids: Sequence[str]) -> None:
         at=now(),
         ids=list(change_ids),
     )
+
+
+def list_open_seen(tx: Transaction, site: SiteAccess) -> list[OpenFinding]:
+    """Return the open findings that the caller can see."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(f"SELECT f.id, f.kind, f.severity {source} AND f.status = 'open'", **seen)
+    pages = map_pages(tx, [row[0] for row in rows])
+    return [OpenFinding(id, kind, severity, tuple(pages[id])) for id, kind, severity in rows]
+
+
+def count_by_scan(
+    tx: Transaction, site: SiteAccess, scan_ids: Sequence[str]
+) -> dict[tuple[str, Severity], int]:
+    """Return the number of findings of scans that the caller can see, by scan and severity."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(
+        f"SELECT f.scan_id, f.severity, count(*) {source} AND f.scan_id IN :scans GROUP BY f.scan_id, f.severity",
+        scans=list(scan_ids),
+        **seen,
+    )
+    return {(scan_id, severity): count for scan_id, severity, count in rows}
 
 
 def count_findings(
@@ -680,12 +702,3 @@ def close_findings(tx: Transaction, finding_ids: Sequence[str]) -> None:
         ids=list(finding_ids),
         at=now(),
     )
-
-
-def count_open(tx: Transaction, site_id: str) -> dict[Severity, int]:
-    """Return the number of a site's open findings by severity."""
-    rows = tx.all(
-        "SELECT severity, count(*) FROM site_findings WHERE site_id = :site AND status = 'open' GROUP BY severity",
-        site=site_id,
-    )
-    return dict(rows)

@@ -93,7 +93,7 @@ def _measure(
     ids = [row.id for row in rows]
     seen = measure_topics(tx, site, AnswerFilter(), ids)
     counted = seen if chosen == AnswerFilter() else measure_topics(tx, site, chosen, ids)
-    pages = topics.count_pages(tx, site.site_id)
+    pages = topics.count_pages(tx, site)
     findings = store.count_by_topic(tx, site)
     return [
         TopicState(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -30,6 +30,15 @@ class Fixing(Struct, frozen=True, omit_defaults=True):
     url: str
     page: str
     anchor: str = ""
+
+
+class OpenFinding(NamedTuple):
+    """Open finding, for scores. ``key``: a key that identifies it. ``pages``: the IDs of its pages."""
+
+    key: str
+    kind: FindingKind
+    severity: Severity
+    pages: tuple[str, ...]
 
 
 class Found(Struct, frozen=True):

@@ -31,18 +31,18 @@ class AnswerSight(Struct, frozen=True):
     @staticmethod
     def of(tx: Transaction, site: SiteAccess) -> AnswerSight:
         """Return the condition for answers from spaces and pages of the site that the caller can see. If the
-        caller can't see one of the spaces, answers without sources are hidden too, because they could be
-        about that space. Organization administrators also see answers from spaces that are no longer part of
-        the site."""
+        caller can't see one of the spaces or pages, answers without sources are hidden too, because they
+        could be about that space or page. Organization administrators also see answers from
+        spaces that are no longer part of the site."""
         if site.member_role == "admin":
             return AnswerSight(AnswerCondition())
         shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
         seen = sorted(list_visible_space_ids(tx, site.organization, among=list(shown)))
         sql = f""" AND NOT EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id
                    AND h.space_id NOT IN (SELECT id FROM {tx.given("seen", "id")} AS g))"""
-        if len(seen) < len(shown):
-            sql += " AND EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id)"
         hidden = hidden_from(tx, site.organization)
+        if len(seen) < len(shown) or any(map(hidden.of, shown)):
+            sql += " AND EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id)"
         if hidden:
             sql += f""" AND NOT EXISTS (SELECT 1 FROM site_question_sources h WHERE h.answer_id = a.id
                         AND NOT (1 = 1{hidden.condition("h.space_id", "h.page_id")}))"""

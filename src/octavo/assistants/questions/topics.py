@@ -13,7 +13,9 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.ids import new_id
 from octavo.kit.work import jobs
+from octavo.organization.access.authorization import SiteAccess
 
+from .filters import AnswerSight
 from .matching import GENERAL_WORDS
 
 _LEAST = 3
@@ -74,15 +76,17 @@ def set_change_requests(tx: Transaction, topic_id: str, allowed: bool) -> None:
     )
 
 
-def count_pages(tx: Transaction, site_id: str) -> dict[str, int]:
-    """Return the number of pages that answer questions on each topic, by topic."""
+def count_pages(tx: Transaction, site: SiteAccess) -> dict[str, int]:
+    """Return the number of pages in answers on each topic that the caller can see, by topic."""
+    seen = AnswerSight.of(tx, site).condition
     return dict(
         tx.all(
-            """SELECT q.topic_id, count(DISTINCT s.page_id) FROM site_questions q
-               JOIN site_question_answers a ON a.question_id = q.id
-               JOIN site_question_sources s ON s.answer_id = a.id
-               WHERE q.site_id = :site AND q.topic_id IS NOT NULL GROUP BY q.topic_id""",
-            site=site_id,
+            f"""SELECT q.topic_id, count(DISTINCT s.page_id) FROM site_questions q
+                JOIN site_question_answers a ON a.question_id = q.id
+                JOIN site_question_sources s ON s.answer_id = a.id
+                WHERE q.site_id = :site AND q.topic_id IS NOT NULL{seen.sql} GROUP BY q.topic_id""",
+            site=site.site_id,
+            **seen.given,
         )
     )
 

@@ -6,12 +6,14 @@ from msgspec import UNSET
 
 from octavo.assistants.models.instructing import read_instructions
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, PageQuery, present_slice
 from octavo.kit.http.operation import Area, Call
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess
 from octavo.organization.access.roles import SPACE, Can, at_least
 
 from . import glossary, managing, matching, running, store, wire
+from .restricting import without_restricted
 from .store import TranslationRow
 
 operation = Area("translations").operation
@@ -23,8 +25,8 @@ _GLOSSARY = "/orgs/{organizationId}/translations-glossary"
 __all__ = ["running"]
 
 
-def _present(call: Call, row: TranslationRow, space: SpaceAccess) -> wire.Translation:
-    return wire.present_translation(call, row, at_least(space.role, SPACE[Can.EDIT]))
+def _present(call: Call, tx: Transaction, row: TranslationRow, space: SpaceAccess) -> wire.Translation:
+    return wire.present_translation(call, without_restricted(tx, row), at_least(space.role, SPACE[Can.EDIT]))
 
 
 @operation("listTranslations", "GET", _TRANSLATIONS, needs=Can.VIEW)
@@ -32,7 +34,9 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     """List the translations whose spaces the caller can see, newest first."""
     with call.db.read() as tx:
         found = store.list_translations(tx, org, query.limit, query.page)
-        return present_slice(found, lambda row: _present(call, *managing.get_translation(tx, org, row.id)))
+        return present_slice(
+            found, lambda row: _present(call, tx, *managing.get_translation(tx, org, row.id))
+        )
 
 
 @operation(
@@ -54,14 +58,14 @@ def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation)
     )
     with managing.prepare(call.db, org, wanted) as prepared, call.db.write() as tx:
         made = managing.create(tx, org, wanted, prepared)
-        return _present(call, *managing.get_translation(tx, org, made.id))
+        return _present(call, tx, *managing.get_translation(tx, org, made.id))
 
 
 @operation("getTranslation", "GET", _TRANSLATION, needs=Can.VIEW, errors=(404,))
 def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
     """Get a translation with its progress and the texts that couldn't be translated."""
     with call.db.read() as tx:
-        return _present(call, *managing.get_translation(tx, org, translation_id))
+        return _present(call, tx, *managing.get_translation(tx, org, translation_id))
 
 
 @operation(
@@ -82,7 +86,7 @@ def update_translation(
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
         formality = body.formality if body.formality is not UNSET else found.formality
         store.set_instructions(tx, found.id, stored, formality)
-        return _present(call, store.get_translation(tx, found.id), space)
+        return _present(call, tx, store.get_translation(tx, found.id), space)
 
 
 @operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW)
@@ -114,7 +118,7 @@ def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.
     memory. Returns 400 if there is no run."""
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
-        return _present(call, *managing.get_translation(tx, org, translation_id))
+        return _present(call, tx, *managing.get_translation(tx, org, translation_id))
 
 
 @operation(

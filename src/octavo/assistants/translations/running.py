@@ -44,6 +44,7 @@ from . import store
 from .learning import learn_edits, list_texts
 from .managing import JOB
 from .merging import SHOWN, Merging, RunResult, merge_result
+from .restricting import notice_of
 from .segments import mark_edited, segments
 from .store import TranslatedPart, TranslationPartRow, TranslationRow
 from .translating import TextToTranslate, Translator
@@ -124,11 +125,11 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
             row.id,
             run,
             revision=state.revision_id,
-            pages=len(made.pages),
+            pages=len(made.pages.keys() - source.restricted.keys()),
             words=made.words,
             duration=round((time.monotonic() - begun) * 1000),
             untranslated=untranslated,
-            notice=_notice(untranslated, model is not None),
+            notice=notice_of(untranslated, model is not None),
             problems=[*made.problems, *merging.problems],
         )
         if not ended:
@@ -192,14 +193,6 @@ def _follow_rules(
         made.parts[id] = replace(part, written=replace(part.written, page=page))
 
 
-def _notice(untranslated: int, has_model: bool) -> str | None:
-    if not untranslated:
-        return None
-    texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"
-    why = "" if has_model else " No language model is configured: only the memory and the glossary were used."
-    return f"{texts} still in the source language.{why}"
-
-
 def _read_source(tx: Transaction, space: SpaceAccess) -> _Source:
     """Return the content of the source that the person who runs the translation can see."""
     state = main_seen_by(tx, space)
@@ -246,16 +239,20 @@ def _translate(
         or before.written.outdated
     ]
     updated_at = 0.0
-    for number, part in enumerate(waiting):
+    # Everyone who can see the translation can read its progress.
+    shown = [part.id for part in waiting if part.id not in source.restricted]
+    done = 0
+    for part in waiting:
         renew()
         if time.monotonic() - updated_at > _PROGRESS_EVERY:
             updated_at = time.monotonic()
             with context.db.write() as tx:
-                if not store.set_progress(tx, row.id, run, number, len(waiting)):
+                if not store.set_progress(tx, row.id, run, done, len(shown)):
                     raise RunCanceled
         _translate_part(context, part, translator, made, part.id in source.restricted)
+        done += part.id not in source.restricted
     with context.db.write() as tx:
-        if not store.set_progress(tx, row.id, run, len(waiting), len(waiting)):
+        if not store.set_progress(tx, row.id, run, len(shown), len(shown)):
             raise RunCanceled
     return made
 
@@ -285,7 +282,7 @@ def _translate_part(
         digest = body_hash(translated)
         if translated != text:
             made.bodies.append(translated)
-        made.words += word_count(document)
+        made.words += word_count(document) if not restricted else 0
     missing = len(reasons)
     if translator.model is not None and not restricted:
         made.problems += [

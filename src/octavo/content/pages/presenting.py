@@ -3,7 +3,7 @@ other pages."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from octavo.content.images.store import (
 )
 from octavo.content.revisions.files import download_url, signed_url
 from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.page_versions import filter_restricted_spaces
 from octavo.content.revisions.states import State
 from octavo.core.pages import Page
 from octavo.kit.context import Context
@@ -27,10 +28,25 @@ from octavo.kit.files import FileGrant
 from .wire import File, FileVariant, present_file
 
 
-def without_hidden_target(page: Page, state: State) -> Page:
-    """Return the page, with an empty target if it links to a page that the reader of the state can't see."""
-    target = page.target or {}
-    if target.get("page") not in state.hidden or target.get("space") not in (None, state.space_id):
+def find_hidden_targets(
+    tx: Transaction, pages: Iterable[Page], state: State, see: Callable[[Transaction, str], State]
+) -> frozenset[str]:
+    """Return the pages that these pages link to as their targets, and that the reader of the state can't see.
+    ``see``: the function that returns main of another space as the reader sees it."""
+    targets = [page.target for page in pages if page.target is not None and "page" in page.target]
+    spaces = {target["space"] for target in targets if target.get("space")} - {state.space_id}
+    restricted = filter_restricted_spaces(tx, sorted(spaces)) if spaces else []
+    hidden = {space_id: see(tx, space_id).hidden for space_id in restricted} | {state.space_id: state.hidden}
+    return frozenset(
+        target["page"]
+        for target in targets
+        if target["page"] in hidden.get(target.get("space") or state.space_id, ())
+    )
+
+
+def without_hidden_target(page: Page, hidden: frozenset[str]) -> Page:
+    """Return the page, with an empty target if it links to one of the hidden pages."""
+    if page.target is None or page.target.get("page") not in hidden:
         return page
     return replace(page, target={"kind": "url", "url": ""})
 

@@ -38,6 +38,7 @@ from octavo.content.revisions.page_versions import (
     list_pages,
     list_subtree,
 )
+from octavo.content.revisions.restrictions import see_main
 from octavo.content.revisions.states import State
 from octavo.content.revisions.tags import list_tags
 from octavo.core.document.json import nodes_to_json, to_json
@@ -57,7 +58,7 @@ from octavo.kit.http.operation import Recipient
 from .documents import Evaluated, document_json, evaluate_document_for, page_markdown
 from .levels import LevelPart, Levels, PlacedPage
 from .meta_links_presenting import meta_links_of
-from .presenting import present_files, without_hidden_target
+from .presenting import find_hidden_targets, present_files, without_hidden_target
 from .wire import (
     WITH_PATHS,
     ChildPagesQuery,
@@ -126,6 +127,7 @@ _PLAIN = ContentQuery(computed=False)
 _SHORT = 32 * 1024
 """Maximum size in bytes of a cached page that is served on the event loop."""
 _pages: OwnCache[bytes] = OwnCache("pages as JSON", 16)
+_decode_pages = msgspec.json.Decoder(list[Page]).decode
 
 
 def _encoded(tree: bytes) -> list[RevisionPage]:
@@ -181,19 +183,25 @@ class ContentReader:
         if tag is not None:
             tagged = keep_tagged(self._expanded(list_pages(self._tx, self._state), query), tag)
             oids = self._oids((page.body for page in tagged), query.metadata)
-            shown = map(self._shown, tagged)
-            return Pages(_encoded(encode_tree(self._app, shown, None, "", self._cover, oids)))
+            return Pages(_encoded(encode_tree(self._app, self._shown(tagged), None, "", self._cover, oids)))
         fingerprint = self._expand().fingerprint if query.computed else b""
         stamp = self._stamp(query.metadata)
         key = (self._state.key, "tree", self._app, fingerprint, stamp)
-        kept = _pages.of(self._tx).get(key)
+        # Link pages can have targets in other spaces, so what the reader sees of them depends on more than the state.
+        links = _pages.of(self._tx).get((*key, "links"))
+        hidden = self._hidden_targets(_decode_pages(links)) if links is not None else frozenset()
+        kept = _pages.of(self._tx).get((*key, hidden)) if links is not None else None
         if kept is None:
             pages = list_pages(self._tx, self._state)
             if query.computed:
                 pages = self._expand().into(pages)
             oids = self._oids((page.body for page in pages), query.metadata)
-            kept = encode_tree(self._app, map(self._shown, pages), None, "", self._cover, oids)
-            _pages.of(self._tx).put(key, kept, len(kept))
+            links = msgspec.json.encode([page for page in pages if page.target is not None])
+            hidden = self._hidden_targets(_decode_pages(links))
+            shown = [without_hidden_target(page, hidden) for page in pages]
+            kept = encode_tree(self._app, shown, None, "", self._cover, oids)
+            _pages.of(self._tx).put((*key, "links"), links, len(links))
+            _pages.of(self._tx).put((*key, hidden), kept, len(kept))
         return Pages(_encoded(kept))
 
     def _levels(self, computed: bool) -> Levels:
@@ -325,10 +333,19 @@ class ContentReader:
             return None
         above = list_ancestors(self._tx, self._state, page)
         path = "/".join(p.slug for p in [*above, page])
-        return present_page(self._app, self._shown(page), path, [], self._cover)
+        [shown] = self._shown([page])
+        return present_page(self._app, shown, path, [], self._cover)
 
-    def _shown(self, page: Page) -> Page:
-        return without_hidden_target(page, self._state)
+    def _shown(self, pages: Sequence[Page]) -> list[Page]:
+        """Return pages without the targets that the reader can't see."""
+        hidden = self._hidden_targets(pages)
+        return [without_hidden_target(page, hidden) for page in pages]
+
+    def _hidden_targets(self, pages: Iterable[Page]) -> frozenset[str]:
+        actor = self._to.actor
+        return find_hidden_targets(
+            self._tx, pages, self._state, lambda tx, space_id: see_main(tx, actor, space_id)
+        )
 
     def variables(self) -> JsonObject:
         return list_variables(self._tx, self._state)
@@ -385,9 +402,11 @@ class ContentReader:
         ancestors, below = self._around(page, query)
         path = "/".join(p.slug for p in [*ancestors, page])
         oids = self._oids((found.body for found in [page, *below]), query.metadata)
-        shown = map(self._shown, below)
-        tree = _encoded(encode_tree(self._app, shown, page.id, path, self._cover, oids))
-        presented = present_page(self._app, self._shown(page), path, tree, self._cover, oids)
+        # Targets in other spaces depend on the rules of these spaces, too.
+        self._computes |= any(each.target is not None and "space" in each.target for each in [page, *below])
+        shown, *below = self._shown([page, *below])
+        tree = _encoded(encode_tree(self._app, below, page.id, path, self._cover, oids))
+        presented = present_page(self._app, shown, path, tree, self._cover, oids)
         if isinstance(presented, DocumentPage):
             if page.computed:
                 self._add_computed(presented, page, query)

@@ -22,6 +22,8 @@ from octavo.content.revisions.expanding import markdown_page
 from octavo.content.revisions.files import download_url
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.item_versions import Item
+from octavo.content.revisions.restrictions import shown_state
+from octavo.content.revisions.states import State
 from octavo.core.document.containing import contained
 from octavo.core.document.json import to_json
 from octavo.core.json_types import JsonObject
@@ -36,7 +38,7 @@ from octavo.kit.db.pagination import Listing, Next, slice_items
 from octavo.kit.http.operation import Recipient
 
 from .meta_links_presenting import meta_links_of
-from .presenting import present_files, without_hidden_target
+from .presenting import find_hidden_targets, present_files, without_hidden_target
 from .wire import (
     ContentQuery,
     DocumentPage,
@@ -122,7 +124,9 @@ class VisitorReader:
             target = self._documents.target(page)
             if self._view.is_withheld(target):
                 return None
-            page = without_hidden_target(msgspec.structs.replace(page, target=target), self._view.state)
+            page = msgspec.structs.replace(page, target=target)
+            hidden = find_hidden_targets(self._tx, [page], self._view.state, self._see)
+            page = without_hidden_target(page, hidden)
         shown = present_page(self._app, page, self._tree.path(page), below, self._cover)
         if isinstance(shown, DocumentPage):
             hide_from_visitors(shown)
@@ -130,6 +134,9 @@ class VisitorReader:
         elif isinstance(shown, LinkPage) and page.target is not None and page.target.get("kind") != "url":
             shown.href = UNSET
         return shown
+
+    def _see(self, tx: Transaction, space_id: str) -> State:
+        return shown_state(tx, self._visitor.drafted, space_id)
 
     def _cover(self, page: Page, written: str) -> JsonObject:
         return self._resolver.content_ref(page_owner(page), {"kind": "url", "url": written}, "image")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from octavo.content.revisions.restrictions import HiddenPages
 from octavo.kit.db.database import Transaction
 
 from .row import COLUMNS, IS_CURRENT, Row
@@ -26,11 +27,14 @@ def list_broken(tx: Transaction, space_id: str) -> list[Row]:
     return [Row(*row) for row in rows]
 
 
-def list_targets(tx: Transaction, space_id: str) -> set[str]:
-    """Return the IDs of the pages of a space that any reference, in any space, points to."""
+def list_targets(tx: Transaction, space_id: str, hidden: HiddenPages) -> set[str]:
+    """Return the IDs of the pages of a space that any reference, in any space, points to, except references on
+    hidden pages."""
     rows = tx.all(
         f"""SELECT DISTINCT r.target FROM content_references r
-            WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}""",
+            WHERE r.target_space = :space AND r.kind = 'page' AND r.status = 'ok' AND {IS_CURRENT}
+              {hidden.condition("r.space_id", "r.owner_id")}""",
         space=space_id,
+        **hidden.parameters,
     )
     return {row[0] for row in rows}

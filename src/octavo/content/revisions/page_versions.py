@@ -165,18 +165,18 @@ def _not_hidden(tx: Transaction, state: State) -> str:
 
 def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
     """Return the rules of the pages that have one, by page."""
-    pages = find_pages(tx, state, _list_ever_restricted(tx, state))
+    pages = find_pages(tx, state, list_ever_restricted(tx, state))
     return {page.id: page.visible_to for page in pages.values() if page.visible_to}
 
 
 def list_deleted_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
     """Return the rules that pages had when they were deleted, by page: in main, or in a change request."""
-    ever = _list_ever_restricted(tx, state)
+    ever = list_ever_restricted(tx, state)
     rules = find_last_rules(tx, state, ever - find_pages(tx, state, ever).keys())
     return {id: rule for id, rule in rules.items() if rule}
 
 
-def _list_ever_restricted(tx: Transaction, state: State) -> set[str]:
+def list_ever_restricted(tx: Transaction, state: State) -> set[str]:
     """Return the pages that had a rule at any time, with one index lookup for each."""
     least = "SELECT min(p.page_id) FROM page_versions p WHERE p.branch_id = :branch AND p.restricted = 1"
     query = f"""WITH RECURSIVE ever(page) AS (
@@ -250,6 +250,76 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
         )
     found = find_pages(tx, state, (row[0] for row in rows))
     return [(row[0], row[1]) for row in rows if row[0] not in found]
+
+
+def list_ever_below(tx: Transaction, state: State, parents: Iterable[str]) -> set[str]:
+    """Return the pages that were below these pages in any version: of main, or of a change request and its base."""
+    found: set[str] = set()
+    for n, layer in enumerate(state.layers):
+        rows = tx.all(
+            f"""SELECT DISTINCT p.page_id FROM page_versions p WHERE p.branch_id = :branch
+                  AND p.parent_id {tx.among("parents")} AND p.deleted = 0 AND +p.from_seq <= :seq
+                  {"AND p.to_seq > :seq" if n else ""}""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            parents=json_list(parents),
+        )
+        found.update(row[0] for row in rows)
+    return found
+
+
+def find_rules_at_deletion(
+    tx: Transaction, state: State, page_ids: Iterable[str]
+) -> dict[str, tuple[Rule, ...]]:
+    """Return the rules that applied to pages when they were deleted: in main, or by a change request."""
+    top = state.layers[0]
+    # The sequence at which each page was deleted: the end of its last version, or the start of the mark that hides it.
+    ends = tx.all(
+        f"""SELECT p.page_id, max(CASE WHEN p.deleted = 0 THEN p.to_seq ELSE p.from_seq END) FROM page_versions p
+            WHERE p.branch_id = :branch AND p.page_id {tx.among("pages")} AND p.from_seq <= :seq
+              AND (p.deleted = 1 OR p.to_seq <= :seq) GROUP BY p.page_id""",
+        branch=top.branch_id,
+        seq=top.sequence,
+        pages=json_list(page_ids),
+    )
+    read: dict[tuple[str, int], tuple[str, Rule]] = {}
+    level = {(id, int(end)) for id, end in ends}
+    while level:
+        new = _read_before(tx, state, level)
+        read |= new
+        level = {(parent, end) for (_, end), (parent, _) in new.items()} - read.keys()
+    rules: dict[str, tuple[Rule, ...]] = {}
+    for id, end in ends:
+        chain: dict[str, Rule] = {}
+        here = id
+        while here not in chain and (here, end) in read:
+            parent, chain[here] = read[here, end]
+            here = parent
+        rules[id] = tuple(dict.fromkeys(rule for rule in chain.values() if rule))
+    return {id: found for id, found in rules.items() if found}
+
+
+def _read_before(
+    tx: Transaction, state: State, wanted: Iterable[tuple[str, int]]
+) -> dict[tuple[str, int], tuple[str, Rule]]:
+    """Return the parent and the rule of pages just before sequences of the top branch, by page and sequence."""
+    found: dict[tuple[str, int], tuple[str, Rule]] = {}
+    left = set(wanted)
+    before = "p.from_seq < CAST(w.sequence AS BIGINT) AND p.to_seq >= CAST(w.sequence AS BIGINT)"
+    for n, layer in enumerate(state.layers):
+        rows = tx.all(
+            f"""SELECT w.id, w.sequence, p.parent_id, p.fields, p.deleted
+                FROM {tx.given("wanted", "id", "sequence")} AS w CROSS JOIN page_versions p
+                WHERE p.page_id = w.id AND {VALID if n else f"p.branch_id = :branch AND {before}"}""",
+            branch=layer.branch_id,
+            seq=layer.sequence,
+            wanted=msgspec.json.encode([(id, str(end)) for id, end in left]).decode(),
+        )
+        for id, end, parent, fields, deleted in rows:
+            left.discard((id, int(end)))
+            if not deleted:
+                found[id, int(end)] = parent, tuple(_decode_fields(fields).get("visible_to", ()))
+    return found
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:

@@ -6,7 +6,7 @@ rules of main apply to every state of the space, including revisions and change 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Literal
 
@@ -17,7 +17,7 @@ from octavo.core.pages import Page
 from octavo.errors import Forbidden
 from octavo.kit.db.cache import OwnCache
 from octavo.kit.db.database import Transaction
-from octavo.kit.http.operation import Drafted, Person, Recipient, Script
+from octavo.kit.http.operation import Actor, Drafted, Person, Recipient, Script
 from octavo.organization.access.authorization import OrgAccess, SpaceAccess, find_space_access
 from octavo.organization.access.page_rules import PageViewer, Rule, is_published, level_at
 from octavo.organization.access.roles import SPACE, Can, at_least
@@ -25,10 +25,13 @@ from octavo.organization.access.teams import list_team_ids
 
 from .page_versions import (
     find_pages,
+    find_rules_at_deletion,
     list_child_ids,
     list_children,
     list_deleted_below,
     list_deleted_restricted,
+    list_ever_below,
+    list_ever_restricted,
     list_restricted,
     list_restricted_spaces,
 )
@@ -37,6 +40,8 @@ from .states import ReaderLimits, State, main_state, revision_state
 Rules = Mapping[str, tuple[Rule, ...]]
 """The rules that apply to each restricted page and to everything below it."""
 _PAGE_BYTES = 150
+_MOVED_WIDER = "Only space administrators can move a page to a location where more people can see it."
+_RESTORED_WIDER = "Only space administrators can restore a page to a location where more people can see it."
 _rules: OwnCache[Rules] = OwnCache("restricted pages", 4)
 _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages", 4)
 
@@ -72,6 +77,7 @@ def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
     deleted: dict[str, tuple[Rule, ...]] = {
         id: (rule,) for id, rule in list_deleted_restricted(tx, state).items()
     }
+    gone = _list_gone_below(tx, state, of_main.keys())
     level = {**of_main, **found, **deleted}
     while level:
         new: dict[str, tuple[Rule, ...]] = {}
@@ -81,7 +87,22 @@ def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
                 new[id] = rules
         deleted |= new
         level = new
+    # The rules that applied when a page was deleted still apply to its history after they are removed.
+    for id, rules in find_rules_at_deletion(tx, state, gone).items():
+        if id not in found:
+            deleted[id] = tuple(dict.fromkeys((*deleted.get(id, ()), *rules)))
     return {**deleted, **found}
+
+
+def _list_gone_below(tx: Transaction, state: State, restricted: Iterable[str]) -> set[str]:
+    """Return the pages that no longer exist in a state and that were ever below a page that was ever restricted in it,
+    or below one of these pages."""
+    seen: set[str] = set()
+    level = {*list_ever_restricted(tx, state), *restricted}
+    while level:
+        seen |= level
+        level = list_ever_below(tx, state, level) - seen
+    return seen - find_pages(tx, state, seen).keys()
 
 
 def _read(tx: Transaction, state: State, of_main: Rules) -> Rules:
@@ -182,6 +203,13 @@ def main_seen_by(tx: Transaction, space: SpaceAccess) -> State:
     return seen_by(tx, space, main_state(tx, space.space_id))
 
 
+def see_main(tx: Transaction, actor: Actor, space_id: str) -> State:
+    """Return main of a space without the pages that the caller can't see: without all restricted pages if they can't
+    see the space."""
+    space = find_space_access(tx, actor, Can.VIEW, space_id)
+    return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
+
+
 def shown_state(tx: Transaction, drafted: Drafted | None, space_id: str) -> State:
     """Return the state of a space that a site shows: main, or the revision of the preview that the visitor is
     viewing."""
@@ -234,14 +262,10 @@ def require_editable_page(state: State, page_id: str, new: Page | None, old: Pag
     if old is None and new is not None:
         # A page that was deleted is still restricted by the rules of its last location.
         if not set(rules.get(page_id, ())) <= {new.visible_to, *rules.get(new.parent or "", ())}:
-            raise Forbidden(
-                "Only space administrators can restore a page to a location where more people can see it."
-            )
+            raise Forbidden(_RESTORED_WIDER)
     elif old is not None and new is not None and old.parent != new.parent:
         if not set(rules.get(old.parent or "", ())) <= set(rules.get(new.parent or "", ())):
-            raise Forbidden(
-                "Only space administrators can move a page to a location where more people can see it."
-            )
+            raise Forbidden(_MOVED_WIDER)
 
 
 def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Page | None]) -> None:
@@ -269,19 +293,21 @@ def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | Non
 def require_same_readers(
     tx: Transaction, main: State, after: Rules, pages: Mapping[str, Page | None]
 ) -> None:
-    """Raise Forbidden if a merge moves a page to where more people see it, and the reader of main isn't an
+    """Raise Forbidden if a merge moves or restores a page to where more people see it, and the reader of main isn't an
     administrator. ``after``: the rules that apply after the merge."""
     if main.limits is None:
         return
     before = find_pages(tx, main.whole, pages)
+    rules = main.limits.rules
     for id, page in pages.items():
         old = before.get(id)
-        if page is None or old is None or old.parent == page.parent:
+        if page is None or (old is not None and old.parent == page.parent):
             continue
-        if not set(main.limits.rules.get(old.parent or "", ())) <= set(after.get(page.parent or "", ())):
-            raise Forbidden(
-                "Only space administrators can move a page to a location where more people can see it."
-            )
+        there = after.get(page.parent or "", ())
+        if old is None and not set(rules.get(id, ())) <= {page.visible_to, *there}:
+            raise Forbidden(_RESTORED_WIDER)
+        if old is not None and not set(rules.get(old.parent or "", ())) <= set(there):
+            raise Forbidden(_MOVED_WIDER)
 
 
 class HiddenPages:
@@ -330,13 +356,7 @@ class HiddenPages:
 
 def hidden_from(tx: Transaction, org: OrgAccess) -> HiddenPages:
     """Return the pages that the caller can't see in the spaces that they can see."""
-
-    def see(tx: Transaction, space_id: str) -> State:
-        space = find_space_access(tx, org.actor, Can.VIEW, space_id)
-        # All restricted pages of other spaces are hidden, too.
-        return main_seen_by(tx, space) if space is not None else unrestricted(tx, main_state(tx, space_id))
-
-    return HiddenPages(tx, org.organization_id, see)
+    return HiddenPages(tx, org.organization_id, lambda tx, space_id: see_main(tx, org.actor, space_id))
 
 
 def hidden_on_sites(tx: Transaction, organization_id: str) -> HiddenPages:

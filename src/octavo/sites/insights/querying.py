@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -95,14 +96,14 @@ _OPERATORS = {"greaterThan": ">", "greaterThanOrEqual": ">=", "lessThan": "<", "
 
 
 class _Question:
-    def __init__(self, tx: Transaction, site: SiteAccess, host: str) -> None:
+    def __init__(self, tx: Transaction, site: SiteAccess, hosts: Sequence[str]) -> None:
         self._tx = tx
         self._sight = sight_of(tx, site)
         self.prefix = self._sight.prefix
         self.parameters: dict[str, Any] = {"site": site.site_id, **self._sight.parameters}
         self.where = ["e.site_id = :site", self._sight.where]
         self.having: list[str] = []
-        self._host = host
+        self._hosts = hosts
 
     def bind(self, value: object) -> str:
         name = f"p{len(self.parameters)}"
@@ -126,9 +127,13 @@ class _Question:
 
     def _text(self, name: str) -> str:
         """Return a stored column as SQL. If a space of the site or one of its pages is hidden from the
-        caller, referrers within the site are hidden too, because they could be hidden pages."""
+        caller, referrers and link targets that could be hidden pages are null."""
         if name == "referrer" and not self._sight.whole:
-            return f"CASE WHEN e.referrer_domain = {self.bind(self._host)} THEN NULL ELSE e.referrer END"
+            return f"CASE WHEN e.referrer_domain IN {self.bind(self._hosts)} THEN NULL ELSE e.referrer END"
+        if name == "eventLinkTargetValue" and not self._sight.whole:
+            elsewhere = f"e.link_domain IS NOT NULL AND NOT e.link_domain IN {self.bind(self._hosts)}"
+            shown = f"CASE WHEN e.link_kind = 'url' THEN {elsewhere} ELSE {self._sight.target} END"
+            return f"CASE WHEN {shown} THEN e.link_target END"
         if name in _COMPUTED:
             return _COMPUTED[name]
         if name == "urlPath":
@@ -218,12 +223,12 @@ def _moment(place: str, text: Any) -> int:
         raise BadRequest(f"{place}: must be a date and time (ISO 8601)") from None
 
 
-def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
+def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Aggregate) -> Aggregation:
     """Count events on a site, in the spaces that the caller can see. The result has the columns of
     ``groupBy`` and ``select``; selected columns that aren't counts are also used for grouping. Bots are
-    included only if the query refers to `visitorBot`. ``host``: the site's host. Raises BadRequest for an
-    invalid query."""
-    asked = _Question(tx, site, host)
+    included only if the query refers to `visitorBot`. ``hosts``: the hosts whose URLs can
+    be those of pages. Raises BadRequest for an invalid query."""
+    asked = _Question(tx, site, hosts)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
             raise BadRequest(

@@ -16,7 +16,7 @@ from octavo.organization.access.authorization import SiteAccess, space_access
 from octavo.organization.access.roles import Can
 from octavo.organization.orgs.store import get_organization
 from octavo.sites.site.published import published_url
-from octavo.sites.site.store import get_site
+from octavo.sites.site.store import get_site, list_hosts
 from octavo.sites.site.structure.store import load_structure
 
 from . import querying
@@ -130,7 +130,8 @@ def aggregate(call: Call, site: SiteAccess, body: Aggregate) -> Aggregation:
     to `visitorBot`, which is null for people and `crawler`, `assistant`, `coding-agent`, or `unknown` for
     bots."""
     with call.db.read() as tx:
-        return querying.aggregate(tx, site, host_of(_address(call, tx, site)), body)
+        servers = [host_of(call.settings.url), host_of(call.settings.sites_url)]
+        return querying.aggregate(tx, site, [*servers, *list_hosts(tx, site.organization_id)], body)
 
 
 @operation("listSiteVisitorSegments", "GET", f"{_INSIGHTS}/visitor-segments", needs=Can.VIEW)

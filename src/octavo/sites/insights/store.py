@@ -89,6 +89,13 @@ def claim_expression(tx: Transaction, parameter: str) -> str:
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
 
 
+def link_expression(tx: Transaction, name: str) -> str:
+    """Return SQL for a field of an event's link target."""
+    if tx.engine == "sqlite":
+        return f"json_extract(e.link_target, '$.{name}')"
+    return f"(e.link_target::jsonb ->> '{name}')"
+
+
 def path_expression(tx: Transaction) -> str:
     """Return SQL for the path of an event's URL, from the first slash after the host."""
     slash = f"{'instr' if tx.engine == 'sqlite' else 'strpos'}(substr(e.url, 9), '/')"

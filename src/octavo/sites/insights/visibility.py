@@ -11,14 +11,17 @@ from octavo.organization.access.visibility import select_visible_spaces
 from octavo.organization.spaces.store import list_visible_space_ids
 from octavo.sites.site.structure.store import load_structure
 
+from . import store
+
 
 class EventSight(NamedTuple):
-    """SQL fragments for queries on events ``e``. ``where``: the condition, which must come after ``prefix``
-    and uses ``parameters``. ``whole``: whether the caller can see all spaces of the site and all of their
-    pages."""
+    """SQL fragments for queries on events ``e``. ``where``: the condition for events that the caller can see, and
+    ``target``: the one for link targets within Octavo, which must come after ``prefix`` and use ``parameters``.
+    ``whole``: whether the caller can see all spaces of the site and all of their pages."""
 
     prefix: str
     where: str
+    target: str
     parameters: dict[str, Any]
     whole: bool
 
@@ -29,17 +32,24 @@ def sight_of(tx: Transaction, site: SiteAccess) -> EventSight:
     that space or page. For the same reason, events without a page are hidden in spaces with hidden pages.
     Organization administrators also see events in deleted spaces."""
     if site.member_role == "admin":
-        return EventSight("", "1 = 1", {}, True)
+        return EventSight("", "1 = 1", "1 = 1", {}, True)
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     whole = shown == set(list_visible_space_ids(tx, site.organization, among=list(shown)))
     hidden = hidden_from(tx, site.organization)
     whole = whole and not any(map(hidden.of, shown))
     seen = select_visible_spaces(site.organization, "s.deleted_at IS NULL")
+
+    def within(space: str, page: str) -> str:
+        return f"{space} IN (SELECT v.id FROM {seen.visible} v){hidden.condition(space, page)}"
+
     # Where a space has hidden pages, the condition isn't met by events without a page.
-    inside = f"e.space_id IN (SELECT v.id FROM {seen.visible} v){hidden.condition('e.space_id', 'e.page_id')}"
+    inside = within("e.space_id", "e.page_id")
+    target_page = f"COALESCE({store.link_expression(tx, 'page')}, '')"
+    target_space = f"COALESCE({store.link_expression(tx, 'space')}, e.space_id)"
     return EventSight(
         seen.prefix,
         f"({inside} OR e.space_id IS NULL)" if whole else f"({inside})",
+        f"({within(target_space, target_page)})",
         {**seen.parameters, **hidden.parameters},
         whole,
     )

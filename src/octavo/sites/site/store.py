@@ -338,6 +338,17 @@ def _record_former_hostname(tx: Transaction, site_id: str) -> None:
     )
 
 
+def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
+    """Return the host names that the sites of an organization have or had, including those of proxies."""
+    rows = tx.all(
+        """SELECT hostname FROM sites WHERE organization_id = :org AND hostname IS NOT NULL
+           UNION SELECT proxy_host FROM sites WHERE organization_id = :org AND proxy_host IS NOT NULL
+           UNION SELECT hostname FROM site_former_hostnames WHERE organization_id = :org""",
+        org=organization_id,
+    )
+    return [row[0].partition(":")[0] for row in rows]
+
+
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
     """Return whether another organization's site was the last to have this host name."""
     row = tx.one(
