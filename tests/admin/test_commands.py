@@ -254,3 +254,24 @@ def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
     assert octavo("announcement", "remove")[1] == "Ended\n"
     assert octavo("maintenance", "off")[1] == "Nothing was active or planned\n"
+
+
+def test_limits_are_shown_in_readable_units_and_exact_in_json(octavo: Shell) -> None:
+    context = octavo.open()
+    with context.db.read() as tx:
+        id, title = tx.all("SELECT id, title FROM organizations ORDER BY id")[0]
+    close_context(context)
+    code, out, err = octavo("limits", "set", "--org", id, "--storage", "52GB", "--pages", "12000")
+    assert (code, out) == (0, f"Limits for {title} changed\n"), err
+    out = octavo("limits", "show", "--org", id)[1]
+    assert "52.0 GB" in out and "12,000" in out
+    shown = {
+        each["resource"]: each for each in json.loads(octavo("limits", "show", "--org", id, "--json")[1])
+    }
+    assert shown["storage"]["limit"] == 52_000_000_000 and shown["members"]["limit"] is None
+    assert octavo("limits", "set", "--org", id, "--storage", "none")[0] == 0
+    assert "unlimited" in next(
+        line for line in octavo("limits", "show", "--org", id)[1].splitlines() if line.startswith("storage")
+    )
+    code, _, err = octavo("limits", "set", "--org", id, "--storage", "much")
+    assert code == 2 and "500MB" in err

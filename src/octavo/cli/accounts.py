@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
 from octavo.cli.output import show, table
-from octavo.cli.values import parse_duration, parse_limit
+from octavo.cli.values import parse_duration, parse_limit, parse_size_limit
 from octavo.kit.texts import counted, say_name
 
 if TYPE_CHECKING:
@@ -333,10 +333,19 @@ _LIMIT = {"type": parse_limit, "metavar": "N"}
 def show_limits(options: argparse.Namespace) -> int:
     """Show the usage and the limits of an organization."""
     from octavo.operations.admin.credentials import show_limits as read
+    from octavo.organization.access.limits import format_amount
 
     with opened(options) as context:
         found = read(context, find_organization(context, options.org))
-    rows = [[name, used, "unlimited" if limit is None else limit] for name, used, limit in found]
+
+    rows = [
+        [
+            name,
+            None if used is None else format_amount(name, used),
+            "unlimited" if limit is None else format_amount(name, limit),
+        ]
+        for name, used, limit in found
+    ]
     show(
         options,
         [{"resource": name, "used": used, "limit": limit} for name, used, limit in found],
@@ -351,21 +360,22 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--members", **_LIMIT, help="members; `none` is unlimited"),
     option("--agents", **_LIMIT, help="connected agents"),
     option("--pages", **_LIMIT, help="pages in all spaces"),
-    option("--storage", **_LIMIT, help="bytes of files"),
+    option("--storage", type=parse_size_limit, metavar="SIZE", help="size of all files, such as 50GB"),
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
     """Set limits for an organization. Limits that you leave out remain unchanged."""
     from octavo.operations.admin.credentials import change_limits
+    from octavo.operations.admin.lookup import find_named
 
     names = ("members", "agents", "pages", "storage", "requests")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if not given:
         raise Failure("specify at least one limit, such as --pages 1000")
     with opened(options) as context:
-        organization = find_organization(context, options.org)
-        change_limits(context, organization, {name: value.number for name, value in given.items()})
-    show(options, {"organization": organization}, f"Limits for {organization} changed")
+        organization = find_named(context, options.org, ["organization"])
+        change_limits(context, organization.id, {name: value.number for name, value in given.items()})
+    show(options, {"organization": organization.id}, f"Limits for {organization.title} changed")
     return DONE
 
 

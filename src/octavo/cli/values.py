@@ -7,6 +7,8 @@ from argparse import ArgumentTypeError
 from typing import NamedTuple
 
 _DURATION = re.compile(r"(\d+)([smhdwy])")
+_SIZE = re.compile(r"(\d{1,18}(?:\.\d{1,3})?) ?([KMGT]?B|)", re.ASCII | re.IGNORECASE)
+_BYTES = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "y": 31536000}
 
 
@@ -68,3 +70,17 @@ def parse_limit(text: str) -> Limit:
     if not text.isascii() or not text.isdigit():
         raise ArgumentTypeError(f"must be a whole number or `none`, got {text!r}")
     return Limit(int(text))
+
+
+def parse_size_limit(text: str) -> Limit:
+    """Parse a size in bytes, KB, MB, GB, or TB, or ``none`` for unlimited. Raises ArgumentTypeError.
+
+    >>> parse_size_limit("1.5GB")
+    Limit(number=1500000000)
+    """
+    if text.lower() == "none":
+        return Limit(None)
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ArgumentTypeError(f"must be a size such as 500MB or 50GB, or `none`, got {text!r}")
+    return Limit(round(float(match[1]) * _BYTES[match[2].upper()]))

@@ -5,8 +5,9 @@ this process or another. Its sources determine the topics of the events, and it 
 listeners of those topics. One thread does all of that for all listeners; a listener itself is a coroutine
 that waits.
 
-Clients only get messages that they are allowed to see: before a listener gets a message, and in any case
-every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last check.
+Clients only get messages that they are allowed to see: before a listener gets a message, when ``check_streams`` asks
+for it, and in any case every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last
+check.
 """
 
 from __future__ import annotations
@@ -62,6 +63,8 @@ _MISSING_SECONDS = 120.0
 _RECONNECT = 3000
 """Time in milliseconds after which a client reconnects when its stream has ended."""
 
+_CHECK = "streams_checked"
+
 Topic = tuple[str, str]
 """Topic to listen to: a kind of object and its id."""
 
@@ -97,6 +100,12 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
     """Register a source of messages."""
     _sources.append(make)
     return make
+
+
+def check_streams(tx: Transaction, person: str) -> None:
+    """End the streams that a person can no longer see, in all processes, right after the transaction. Without this,
+    a silent stream of someone who was signed out stays open for up to ``QUIET`` seconds."""
+    outbox.emit(tx, _CHECK, person=person)
 
 
 class _StreamMessage(msgspec.Struct, tag_field="kind", kw_only=True):
@@ -385,6 +394,8 @@ class Hub:
             found = outbox.events_after(tx, self._position, _BATCH)
             more = len(found) >= _BATCH
             for event, position in found:
+                if event.type == _CHECK:
+                    self._check(event.payload["person"], generation, given)
                 for message in self._said_of(tx, event, topics):
                     self._give(tx, message, position, generation, given)
             if found:
@@ -430,6 +441,14 @@ class Hub:
         for listener in listeners:
             if self._may_listen(listener, generation, given) and self._concerns(tx, listener, message):
                 given.append((listener, frame))
+
+    def _check(
+        self, person: object, generation: int | None, given: list[tuple[Listener, bytes | None]]
+    ) -> None:
+        with self._lock:
+            listeners = {one for there in self._by_topic.values() for one in there if one.owner[1] == person}
+        for listener in listeners:
+            self._may_listen(listener, generation, given)
 
     @staticmethod
     def _concerns(tx: Transaction, listener: Listener, message: HubMessage) -> bool:

@@ -24,8 +24,8 @@ from octavo.organization.access.members import (
     notify_joined,
     upsert_member,
 )
-from octavo.organization.identity import factors
-from octavo.organization.identity.removal import deactivate_account
+from octavo.organization.identity import factors, sessions
+from octavo.organization.identity.removal import deactivate_account, require_other_admins
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
 from octavo.organization.orgs.store import get_organization
@@ -41,6 +41,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     Raises NotFound for an unknown person, or Conflict for a server administrator and for the last administrator of an
     organization.
     """
+    if not active:
+        require_other_admins(tx, user_id)
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
         return
@@ -78,7 +80,7 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
     """End all sessions of an account and return their number."""
-    ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
+    ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})
     return ended

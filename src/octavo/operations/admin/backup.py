@@ -316,13 +316,19 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems with a backup; empty if it can be restored."""
+    """Return the problems with a backup; empty if this version can restore it completely."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
         except BadRequest as error:
             return [error.message]
+        unreadable = []
+        try:
+            require_known(source, set(manifest.migrations), load_migrations("octavo.operations.migrations"))
+        except BadRequest as error:
+            unreadable.append(error.message)
         return [
+            *unreadable,
             *_damage(archive, manifest),
             *(f"file {digest} was missing when the backup was created" for digest in manifest.missing),
         ]

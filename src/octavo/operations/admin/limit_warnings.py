@@ -13,8 +13,10 @@ from octavo.kit.net import mail
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.limits import (
+    NAMES,
     Resource,
     ResourceLimits,
+    format_amount,
     measure,
     near_limits,
     read_limits,
@@ -109,6 +111,4 @@ def measure_organization(context: Context, organization_id: str) -> None:
 
 
 def _describe(name: Resource, used: int, limit: int) -> str:
-    if name == "storage":
-        return f"- {used / 1e6:,.1f} MB of {limit / 1e6:,.1f} MB of files"
-    return f"- {used:,} of {limit:,} {name}"
+    return f"- {format_amount(name, used)} of {format_amount(name, limit)} {NAMES[name]}"

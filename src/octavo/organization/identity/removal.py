@@ -16,13 +16,28 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
     admins = tx.all(
         f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
-              AND u.disabled = 0 AND u.kind = 'person'{tx.for_update}""",
+              AND u.disabled = 0 AND u.kind = 'person'
+            ORDER BY m.user_id{tx.for_update}""",
         org=organization_id,
     )
     if [admin for (admin,) in admins] == [user_id]:
         raise Conflict(
             "This is the last administrator of the organization. Make another member an administrator first."
         )
+
+
+def require_other_admins(tx: Transaction, user_id: str) -> None:
+    """Raise Conflict if the user is the last active administrator of any organization.
+
+    Call this before locking the user's row: two administrators who deactivate each other then lock rows in the same
+    order."""
+    administered = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0"
+        " ORDER BY organization_id",
+        user=user_id,
+    )
+    for (organization_id,) in administered:
+        require_another_admin(tx, organization_id, user_id)
 
 
 def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
@@ -58,12 +73,7 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
 def deactivate_account(tx: Transaction, user_id: str) -> None:
     """Deactivate an account, end its sessions, and revoke its tokens. Raises Conflict for the last
     administrator of an organization."""
-    administered = tx.all(
-        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
-        user=user_id,
-    )
-    for (organization_id,) in administered:
-        require_another_admin(tx, organization_id, user_id)
+    require_other_admins(tx, user_id)
     disable_account(tx, user_id)
     end_all_sign_ins(tx, user_id)
 
