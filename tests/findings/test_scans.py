@@ -256,3 +256,39 @@ def test_two_requests_share_one_scan(scene: ScanScene) -> None:
     assert scene.world.call("admin", "POST", path).json()["id"] == first.json()["id"]
     with scene.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'scanSite'") == 1
+
+
+def test_tickets_about_an_unanswered_question_are_its_evidence(scene: ScanScene) -> None:
+    tickets = [
+        {"id": "1", "type": "ticket", "title": "Gherkins: where do they grow?", "body": "I can't find it."},
+        {
+            "id": "2",
+            "type": "ticket",
+            "title": "How do I reset my password?",
+            "body": "Where do gherkins grow?",
+        },
+    ]
+    world, path = scene.world, f"{scene.site}/context-records"
+    assert world.call("admin", "PUT", path, json=tickets).status_code == 204
+    body = {"question": "Where do gherkins grow?", "scope": {"mode": "all"}}
+    assert world.call("admin", "POST", f"{scene.site}/ask", json=body).status_code == 200
+    scene.scan()
+    [finding] = world.get("admin", f"{scene.site}/findings?kind=unanswered-question")["items"]
+    assert finding["records"] == 1
+    [record] = world.get("editor", f"{scene.site}/findings/{finding['id']}/records")["items"]
+    assert record["title"] == tickets[0]["title"]
+    assert world.call("reader", "GET", f"{scene.site}/findings/{finding['id']}/records").status_code == 403
+
+    def found(source: str) -> list[str]:
+        items = world.get("admin", f"{scene.site}/findings", params={"source": source})["items"]
+        return [one["id"] for one in items]
+
+    assert found(f"connection:{record['connection']}") == found("questions") == [finding["id"]]
+    assert found("connection:other") == []
+    stats = world.get("admin", f"{scene.site}/stats/findings?kind=unanswered-question")
+    assert stats["connectors"] == {"builtin:api": 1}
+    refused = world.call("admin", "GET", f"{scene.site}/findings?source=tickets")
+    assert refused.status_code == 400 and refused.json()["error"]["message"].startswith("source")
+    connection = f"{scene.site}/context-connections/{record['connection']}"
+    assert world.call("admin", "DELETE", connection).status_code == 205
+    assert world.get("admin", f"{scene.site}/findings/{finding['id']}")["records"] == 0

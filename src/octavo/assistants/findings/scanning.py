@@ -29,6 +29,7 @@ from octavo.sites.site.structure.store import load_structure
 from . import outbound_store, store
 from .agent_settings import JOB as FIX
 from .agent_settings import read_settings
+from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
@@ -112,8 +113,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             found.setdefault(each.key, each)
         for each in find_unanswered(context, tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
+        records = match_records(tx, site_id, found.values())
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:
+        store.set_records(tx, site_id, records)
         if find_site(tx, site_id) is not None:
             _finish(tx, site_id, scan_id, pages, found)
             if settings.change_requests != "never":

@@ -126,7 +126,7 @@ class ScansQuery(PageQuery):
     status: ScanStatus | None = None
 
 
-Source = Annotated[str, Meta(max_length=200)]
+Source = Annotated[str, Meta(max_length=200, pattern="^(questions|connection:.+)$")]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
@@ -162,9 +162,10 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             change=self.change_request,
             question=self.question,
             from_questions="questions" in self.source,
+            connections=[
+                source.removeprefix("connection:") for source in self.source if source != "questions"
+            ],
             topic=self.topic,
-            # Findings never come from context connections, so filtering by them matches nothing.
-            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -300,7 +301,7 @@ def _present(
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,
-        records=0,
+        records=row.records,
         questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,
