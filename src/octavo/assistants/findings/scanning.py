@@ -23,7 +23,7 @@ from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import find_place
-from octavo.sites.site.store import find_site, get_site
+from octavo.sites.site.store import find_site, get_site, set_last_scan
 from octavo.sites.site.structure.store import load_structure
 
 from . import outbound_store, store
@@ -286,7 +286,9 @@ def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict
     known = store.read_findings(tx, site_id)
     open_ = [each for key, each in found.items() if key in known and known[key].status == "open"]
     health = measure_health(pages, open_)
+    moment = now()
     store.update_scan(
-        tx, scan_id, status="done", finished_at=now(), health=store.encode_health(health), failure=None
+        tx, scan_id, status="done", finished_at=moment, health=store.encode_health(health), failure=None
     )
+    set_last_scan(tx, site_id, moment)
     store.prune(tx, site_id)

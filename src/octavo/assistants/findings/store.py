@@ -561,6 +561,26 @@ def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | No
     )
 
 
+class TopicOfChange(Struct, frozen=True):
+    """Topic of the finding that a change request fixes."""
+
+    site_id: str
+    topic_id: str
+    finding_id: str
+
+
+def list_topics_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str, TopicOfChange]:
+    """Return the topics that change requests were created for, by change request."""
+    rows = tx.all(
+        f"""SELECT l.change_id, f.site_id, q.topic_id, f.id FROM {tx.given("changes", "id")} AS g
+              JOIN site_finding_changes l ON l.change_id = g.id JOIN site_findings f ON f.id = l.finding_id
+              JOIN site_questions q ON q.id = f.question_id
+            WHERE q.topic_id IS NOT NULL ORDER BY f.id DESC""",
+        changes=json_list(change_ids),
+    )
+    return {change_id: TopicOfChange(*rest) for change_id, *rest in rows}
+
+
 def set_status(tx: Transaction, finding_id: str, status: FindingStatus) -> None:
     tx.run(
         "UPDATE site_findings SET status = :status, updated_at = :at WHERE id = :id",

@@ -23,6 +23,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
@@ -126,7 +127,15 @@ class ScansQuery(PageQuery):
     status: ScanStatus | None = None
 
 
-Source = Annotated[str, Meta(max_length=200, pattern="^(questions|connection:.+)$")]
+Source = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(
+            r"^(questions|connection:\w+)\Z", "be `questions`, or `connection:` followed by an ID"
+        ),
+    ),
+]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):

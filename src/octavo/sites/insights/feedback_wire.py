@@ -10,7 +10,7 @@ from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
 Flag = Annotated[
-    str, Meta(max_length=100, pattern=pattern(r"^[^=\s]+\Z", "be the name of a flag, without its value"))
+    str, Meta(max_length=100, pattern=pattern(r"^[\w.:/+-]+\Z", "be the name of a flag, without its value"))
 ]
 Goal = Annotated[str, Meta(max_length=1024)]
 Many = Annotated[int, Meta(ge=0, le=2**53)]
