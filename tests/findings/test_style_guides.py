@@ -218,7 +218,15 @@ def test_a_style_guide_is_created_and_its_rules_find_and_fix(scene: ScanScene) -
     (change,) = run["changeRequests"]
     page = f"/spaces/{place['spaceId']}/change-requests/{change['id']}/content/page/{place['pageId']}"
     assert "You can use it to start." in world.get("admin", f"{page}?format=markdown")["markdown"]
+    origin = change["styleguide"]
+    assert (origin["site"], origin["run"], origin["changedPages"]) == (place["siteId"], run["run"]["id"], 1)
+    changes = place.path("/orgs/{organizationId}/change-requests?status=draft")
+    by_run = world.get("admin", f"{changes}&styleguideRun={run['run']['id']}")["items"]
+    assert [one["id"] for one in by_run] == [change["id"]]
+    assert world.get("admin", f"{changes}&styleguideRun=other")["items"] == []
     again = world.post("admin", f"{path}/runs", {"spaces": [place["spaceId"]]})
+    kept = again["changeRequests"][0]["styleguide"]
+    assert kept["run"] == origin["run"] and kept["checkedAt"] > origin["checkedAt"]
     assert [one["id"] for one in again["changeRequests"]] == [change["id"]]
     assert len(world.get("admin", f"{path}/runs")["items"]) == 2
     listed = world.get("admin", place.path("/orgs/{organizationId}/styleguides"))["styleguides"]

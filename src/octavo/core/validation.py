@@ -32,6 +32,8 @@ _BOUND = re.compile(r"Expected `(?:int|float)` (>=|<=|>|<) (\S+)")
 _MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
 _KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
 _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
+_NAMED = re.compile(r"([a-z]\w*(?:\.\w+)*): (.+)", re.S)
+"""Problem that a type's own check reports, with the field that it is about."""
 
 
 class FieldProblem(NamedTuple):
@@ -56,6 +58,8 @@ def describe_problem(
     what, field = match[1], (match[3] or "").lstrip(".")
     if missing := _MISSING.match(what):
         return FieldProblem(f"{field}.{missing[1]}".lstrip("."), "this field is required", is_missing=True)
+    if (named := _NAMED.fullmatch(what)) and not match[2]:
+        return FieldProblem(f"{field}.{named[1]}".lstrip("."), named[2])
     text = _say(what, field, type, expected)
     return FieldProblem(field, f"each name {text}" if match[2] else text)
 

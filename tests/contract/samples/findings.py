@@ -48,6 +48,19 @@ def _with_unanswered(world: World, place: Place) -> None:
     place.ids["siteFindingId"] = found[0]["id"]
 
 
+def _with_ticket(world: World, place: Place) -> None:
+    """Ask a question that no page answers and that a ticket asks as well, and run a scan."""
+    ticket = {
+        "id": "T-1",
+        "type": "ticket",
+        "title": "Gherkins: where do they grow?",
+        "body": "I can't find it.",
+    }
+    path = place.path(f"{_SITE}/context-records")
+    assert world.call(place.admin, "PUT", path, json=[ticket]).status_code == 204
+    _with_unanswered(world, place)
+
+
 def _with_topic(world: World, place: Place) -> None:
     """Ask three questions about the same subject, which a scan makes a topic."""
     for asked in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
@@ -87,6 +100,7 @@ SAMPLES = {
     "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
     "listPagesForSiteFinding": Sample(before=_scanned),
     "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
+    "listRecordsForSiteFinding": Sample(before=_with_ticket),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
     "getSiteAgentSettingsById": Sample(),
     "updateSiteAgentSettingsById": Sample(

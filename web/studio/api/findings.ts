@@ -14,6 +14,9 @@ export const updateSiteFindingById = operation.PATCH(
 export const listChangeRequestsForSiteFinding = operation.GET(
   "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests",
 );
+export const listRecordsForSiteFinding = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/records",
+);
 export const fixSiteFindings = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/findings/change-requests",
 );

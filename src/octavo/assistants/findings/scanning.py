@@ -23,12 +23,13 @@ from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import find_place
-from octavo.sites.site.store import find_site, get_site
+from octavo.sites.site.store import find_site, get_site, set_last_scan
 from octavo.sites.site.structure.store import load_structure
 
 from . import outbound_store, store
 from .agent_settings import JOB as FIX
 from .agent_settings import read_settings
+from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
@@ -112,8 +113,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             found.setdefault(each.key, each)
         for each in find_unanswered(context, tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
+        records = match_records(tx, site_id, found.values())
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:
+        store.set_records(tx, site_id, records)
         if find_site(tx, site_id) is not None:
             _finish(tx, site_id, scan_id, pages, found)
             if settings.change_requests != "never":
@@ -287,7 +290,9 @@ def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict
         if key in known and known[key].status == "open"
     ]
     health = measure_health(pages, open_)
+    moment = now()
     store.update_scan(
-        tx, scan_id, status="done", finished_at=now(), health=store.encode_health(health), failure=None
+        tx, scan_id, status="done", finished_at=moment, health=store.encode_health(health), failure=None
     )
+    set_last_scan(tx, site_id, moment)
     store.prune(tx, site_id)

@@ -246,6 +246,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
             changes = _list_fixes(tx, unrestricted(tx, main.whole), read_rules(tx, guide_id).rules)
+            count = len(changes)
             if not changes:
                 return None
             edited = edit(meaning(tx, main), tx, main, changes)
@@ -255,7 +256,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
             main,
             MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts),
             subject="Follow the style guide",
-            also=lambda tx, change: store.link_change(tx, run.id, space.space_id, change.id),
+            also=lambda tx, change: store.link_change(tx, run.id, space.space_id, change.id, count),
         )
 
     return retry_on_conflict(attempt)

@@ -23,6 +23,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
@@ -126,7 +127,15 @@ class ScansQuery(PageQuery):
     status: ScanStatus | None = None
 
 
-Source = Annotated[str, Meta(max_length=200)]
+Source = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(
+            r"^(questions|connection:\w+)\Z", "be `questions`, or `connection:` followed by an ID"
+        ),
+    ),
+]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
@@ -162,9 +171,10 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             change=self.change_request,
             question=self.question,
             from_questions="questions" in self.source,
+            connections=[
+                source.removeprefix("connection:") for source in self.source if source != "questions"
+            ],
             topic=self.topic,
-            # Findings never come from context connections, so filtering by them matches nothing.
-            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -300,7 +310,7 @@ def _present(
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,
-        records=0,
+        records=row.records,
         questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,

@@ -259,6 +259,22 @@ def list_records(
     )
 
 
+def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, str]]:
+    """Return the IDs and titles of the newest records of a site."""
+    rows = tx.all(
+        "SELECT id, title FROM context_records WHERE site_id = :site ORDER BY id DESC LIMIT :limit",
+        site=site_id,
+        limit=limit,
+    )
+    return [(record_id, title) for record_id, title in rows]
+
+
+def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:
+    """Return records in the order of their IDs, without those that no longer exist."""
+    rows = tx.all(f"SELECT {_RECORD} {_RECORDS} WHERE r.id IN :ids ORDER BY r.id", ids=list(record_ids))
+    return [RecordRow(*row) for row in rows]
+
+
 def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
     """Return a record of a site. Raises NotFound if there is none."""
     row = tx.one(

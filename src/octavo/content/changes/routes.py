@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
@@ -81,17 +82,15 @@ _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
 
 
-def _filter(
-    query: ChangeRequestsQuery | OrganizationChangeRequestsQuery, **places: str | None
-) -> ChangeFilter:
+def _filter(query: ChangeRequestsQuery | OrganizationChangeRequestsQuery) -> ChangeFilter:
     return ChangeFilter(
         statuses=frozenset([query.status] if isinstance(query.status, str) else query.status),
         creator=query.creator,
         contributor=query.contributor,
         requested_reviewer=query.requested_reviewer,
         issues_cluster=query.conversations_issues_cluster,
+        topic=query.topic,
         order_by=query.order_by,
-        **places,
     )
 
 
@@ -119,7 +118,13 @@ def list_organization_changes(
     with call.db.read() as tx:
         if query.site is not None:
             site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
-        wanted = _filter(query, site=query.site, space=query.space)
+        wanted = msgspec.structs.replace(
+            _filter(query),
+            site=query.site,
+            space=query.space,
+            styleguide_run=query.styleguide_run,
+            finding="none" if query.finding == "none" else None,
+        )
         found = store.list_organization_changes(tx, org, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -155,7 +155,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
     """Conditions for listing change requests. ``site``: a site; only change requests of its spaces are listed.
-    ``order_by``: the time by which lists are sorted, newest first."""
+    ``topic`` and ``styleguide_run``: what they were created for. ``finding``: ``none`` for those that fix no
+    finding. ``order_by``: the time by which lists are sorted, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -164,6 +165,9 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     contributor: str | None = None
     requested_reviewer: str | None = None
     issues_cluster: str | None = None
+    topic: str | None = None
+    styleguide_run: str | None = None
+    finding: Literal["none"] | None = None
     order_by: ChangeOrder = "createdAt"
 
 
@@ -181,6 +185,13 @@ _FILTERS = {
                              AND k.user_id = :requested_reviewer)""",
     "issues_cluster": "c.issues_cluster = :issues_cluster",
 }
+_filters_above: dict[str, str] = {}
+
+
+def register_filters(**conditions: str) -> None:
+    """Register SQL conditions on change requests ``c`` for fields of ``ChangeFilter`` that tables of packages above
+    decide."""
+    _filters_above.update(conditions)
 
 
 def _list(
@@ -197,7 +208,7 @@ def _list(
     # For a single status, an index contains the list in this order.
     where += " AND c.status = :status" if len(statuses) == 1 else " AND c.status IN :status"
     parameters = {**parameters, "status": statuses[0] if len(statuses) == 1 else statuses}
-    for name, condition in _FILTERS.items():
+    for name, condition in (*_FILTERS.items(), *_filters_above.items()):
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
             parameters["in_space" if name == "space" else name] = value

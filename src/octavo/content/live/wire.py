@@ -128,7 +128,7 @@ class SavedLive(Struct):
 
     revision: str
     version: int
-    refused: Sequence[str] = ()
+    refused: Sequence[str] = []
 
 
 class SetAsideText(Struct, rename="camel", kw_only=True):

@@ -136,6 +136,7 @@ class Site(Struct, rename="camel", kw_only=True):
     git_sync: GitSyncState | UnsetType = UNSET
     unverified: list[UnverifiedLocation] | UnsetType = UNSET
     styleguide: SiteStyleguide | UnsetType = UNSET
+    last_scan_at: str | UnsetType = UNSET
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
@@ -293,4 +294,5 @@ def present_site(
         ads=_public_ads(site.settings.ads),
         unverified=_list_unverified(to, site) or UNSET,
         styleguide=SiteStyleguide(site.styleguide_id) if site.styleguide_id else UNSET,
+        last_scan_at=iso(site.last_scan_at) if site.last_scan_at is not None else UNSET,
     )

@@ -116,6 +116,8 @@ class RedirectEditor:
         if fields.destination is not UNSET:
             destination = self._resolve(fields.destination)
             values |= columns_of(destination)
+        elif is_published:
+            self._require_destination(source, destination)
         capture = bool(before.capture) if fields.capture is UNSET else fields.capture
         self._require_effect(source, destination, capture=capture, draft=draft, but=before.id)
         values |= {"draft": int(draft), "capture": int(capture)}
@@ -193,6 +195,15 @@ class RedirectEditor:
                     )
                 return ToExternal(destination.url)
         return destination
+
+    def _require_destination(self, source: str, destination: Destination) -> None:
+        """Raise NotFound if the destination of a draft was removed after the draft was created."""
+        try:
+            self._resolve(destination)
+        except NotFound:
+            raise NotFound(
+                f"destination: the destination of the redirect from {source!r} no longer exists. Select another one."
+            ) from None
 
     def _at_path(self, destination: ToPath) -> Destination:
         shown = next(

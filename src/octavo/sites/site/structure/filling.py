@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from octavo.content.changes.filling import fill, filling_with_template
 from octavo.content.changes.wire import TemplateChoice
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess, organization_access
@@ -52,7 +52,10 @@ def space_to_add(
     make = None
     if template is not None:
         with context.db.read() as tx:
-            make = filling_with_template(tx, site.actor, template.id, template.params.content_refs)
+            try:
+                make = filling_with_template(tx, site.actor, template.id, template.params.content_refs)
+            except (BadRequest, NotFound) as error:
+                raise error.inside("template") from None
     added = SpaceToAdd(site, space_id, title)
     yield added
     if make is not None:
