@@ -44,7 +44,8 @@ interface Imports {
   dynamicImporters: readonly string[];
 }
 
-/** Return a function that tells whether a module is part of the page screen and of no screen without page texts. */
+/** Return a function that tells whether a module is part of the page screen or of the navigation next to it, and of no
+ * screen without page texts. */
 function ofPages(): (id: string, find: (id: string) => Imports | null) => boolean {
   const known = new Map<string, Set<string>>();
   const rootsOf = (id: string, find: (id: string) => Imports | null): Set<string> => {
@@ -58,7 +59,7 @@ function ofPages(): (id: string, find: (id: string) => Imports | null) => boolea
   };
   return (id, find) => {
     const roots = [...rootsOf(id, find)];
-    return roots.some((root) => root.endsWith("/PageScreen.svelte")) &&
+    return roots.some((root) => /\/(PageScreen|SpaceSide)\.svelte$/.test(root)) &&
       roots.every((root) => !SCREEN.test(root) || PAGES.test(root));
   };
 }
