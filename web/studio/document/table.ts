@@ -1,15 +1,7 @@
 /** The table of node types from `core/document/schema.py`. */
 import made from "../../generated/nodes.json" with { type: "json" };
 
-export interface FieldType {
-  kind: "text" | "bool" | "number" | "int" | "ref" | "length" | "texts" | "object";
-  required?: boolean;
-  choices?: string[];
-  meta?: boolean;
-}
-
 export interface NodeType {
-  data: Record<string, FieldType>;
   /** "blocks", "inlines", the one type allowed, or null for a node without children. */
   children: string | null;
   fragments: boolean;

@@ -7,7 +7,6 @@ import { drawBlock, drawInline, drawMark } from "../document/drawing.ts";
 import { shownDocument } from "../document/shown.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { About, Remark } from "./base.ts";
-import { colorsOf } from "./coloring.ts";
 import { h, place, renderSpec } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import type { Lookup } from "./lookup.ts";
@@ -239,9 +238,11 @@ export class ReadingView {
     if (!node.content.size) into.append(h("br", { class: "ProseMirror-trailingBreak" }));
     const syntax = node.type.name === "code_line" ? this.#syntaxOf(top, at) : undefined;
     const spans: Span[] = [
-      ...syntax === undefined
-        ? []
-        : colorsOf(node, syntax).map(({ from, to, kind }) => ({ from, to, attributes: { class: kind } })),
+      ...syntax === undefined ? [] : rich!.colorsOf(node, syntax).map(({ from, to, kind }) => ({
+        from,
+        to,
+        attributes: { class: kind },
+      })),
       ...marked,
     ];
     const open: { mark: Mark; dom: HTMLElement }[] = [];

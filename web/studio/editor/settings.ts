@@ -5,10 +5,10 @@
 import type { Node } from "prosemirror-model";
 import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import made from "../../generated/node-fields.json" with { type: "json" };
 import { t } from "../../shared/words.ts";
 import { same } from "../document/comparing.ts";
 import { documentType } from "../document/schema.ts";
-import { type FieldType, table } from "../document/table.ts";
 import type { Data, Json, Ref } from "../document/types.ts";
 import { words } from "./words.ts";
 import { h, place } from "./dom.ts";
@@ -17,6 +17,16 @@ import { languageName, LANGUAGES } from "./languages.ts";
 import { lookupOf, openTargets, pagesFor } from "./linking.ts";
 import { settingsHost } from "./opening.ts";
 import { drawIcon } from "./icons.ts";
+
+interface FieldType {
+  kind: "text" | "bool" | "number" | "int" | "ref" | "length" | "texts" | "object";
+  required?: boolean;
+  choices?: string[];
+  meta?: boolean;
+}
+
+/** The fields of each type, from `core/document/schema.py`. */
+const FIELDS = made as Record<"blocks" | "inlines", Record<string, Record<string, FieldType>>>;
 
 const LABELS: Record<string, string> = {
   align: t("alignment"),
@@ -252,8 +262,7 @@ function titleOf(type: string, node: Node): string {
 }
 
 function fieldsOf(type: string): [string, FieldType][] {
-  const row = table.blocks[type] ?? table.inlines[type];
-  return Object.entries(row?.data ?? {}).filter(([name]) =>
+  return Object.entries(FIELDS.blocks[type] ?? FIELDS.inlines[type] ?? {}).filter(([name]) =>
     !HIDDEN.has(name) && !HIDDEN.has(`${name}:${type}`)
   );
 }
@@ -282,7 +291,7 @@ function drawFields(view: EditorView, type: string, node: Node): HTMLElement[] {
   if (type !== "image") return found;
   // An image is alone or with others in a block that defines their alignment.
   const around = view.state.doc.resolve(open!.position).parent;
-  const outer = Object.entries(table.blocks.images!.data).filter(([name]) => !HIDDEN.has(name));
+  const outer = Object.entries(FIELDS.blocks.images!).filter(([name]) => !HIDDEN.has(name));
   return [
     ...found,
     ...outer.map(([name, field]) =>

@@ -12,7 +12,7 @@ import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
 import type { Preview } from "./lookup.ts";
-import { openSettings } from "./opening.ts";
+import { loadSettings, openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
 import type { Shared } from "./sharing.ts";
 import { keyName } from "./toolbar.ts";
@@ -66,7 +66,7 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
       const { selection } = view.state;
       if (!(selection instanceof NodeSelection)) return;
       // A block without text, such as a formula, is written in its settings.
-      openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
+      void openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
     },
   };
 }
@@ -204,7 +204,11 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
       pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
       label: words.insert,
       hint: hint(words.insertIt),
-      find: (typed) => findInserts(typed).map((insert) => insertion(insert, askFor, typed)),
+      find: (typed) => {
+        // What is typed right after a formula is inserted belongs in its settings.
+        loadSettings().catch(() => {});
+        return findInserts(typed).map((insert) => insertion(insert, askFor, typed));
+      },
       async more(typed) {
         if (typed.length < 2) return [];
         const wanted = typed.trim().toLowerCase();

@@ -6,7 +6,7 @@ import { h } from "./dom.ts";
 import { isLost } from "./lookup.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { viewWords as words } from "./viewwords.ts";
-import { CodeView, HintView, ItemView } from "./blockviews.ts";
+import { ItemView } from "./blockviews.ts";
 import type { Position } from "./drawn.ts";
 import { tableViews } from "./tables.ts";
 
@@ -14,6 +14,8 @@ export type Kind = new (node: Node, view: EditorView, position: Position, around
 
 /** The types whose views are in `richviews.ts`. Pages of text without them don't load it. */
 export const RICH = [
+  "hint",
+  "code_block",
   "images",
   "image",
   "file",
@@ -62,7 +64,7 @@ export function makeViews(
 
 /** Return the views of the types that most pages have. */
 export const plainViews = (around: Surroundings): Record<string, NodeViewConstructor> => ({
-  ...makeViews({ list_item: ItemView, hint: HintView, code_block: CodeView }, around),
+  ...makeViews({ list_item: ItemView }, around),
   ...tableViews(),
 });
 

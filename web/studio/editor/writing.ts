@@ -35,12 +35,11 @@ import { findWith, openLink } from "./linking.ts";
 import { linkPreview } from "./linkpreview.ts";
 import type { Lookup } from "./lookup.ts";
 import { type LoadedPage, loadPage } from "./page.ts";
-import { showSettingsWith } from "./opening.ts";
+import { closeSettings, followSettings } from "./opening.ts";
 import { PageChecks } from "./pagechecks.ts";
 import { chosen } from "./threadmarks.ts";
 import { SavedText } from "./savedtext.ts";
 import { Sender } from "./sender.ts";
-import { closeSettings, followSettings, showSettings } from "./settings.ts";
 import { findersOf } from "./targets.ts";
 import { toolbar } from "./toolbar.ts";
 import { triggers } from "./triggers.ts";
@@ -149,7 +148,6 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   const place = { space, change, page };
   const left = await leftDrafts(space, change, page).catch((): Draft[] => []);
   const opened = subject.changes ? undefined : await openLive(place);
-  showSettingsWith(showSettings);
 
   let view: EditorView | undefined;
   let showFields: (fields: Fields) => void = () => {};

@@ -3,7 +3,7 @@ import type { PageField } from "../../generated/page-fields.ts";
 import type { Schemas } from "../../shared/client.ts";
 import { changed } from "../state/form.svelte.ts";
 import type { Page } from "../state/page.svelte.ts";
-import type { PageFields, TreeEditor } from "../state/pages.svelte.ts";
+import type { PageFields, TreeEditor } from "../state/treeEditor.ts";
 import type { CoverValue } from "./CoverField.svelte";
 import { codeOf, emojiOf } from "./emojiCode.ts";
 

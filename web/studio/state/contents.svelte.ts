@@ -8,7 +8,7 @@ import type { Base } from "../editor/base.ts";
 import { type Answer, changeContent, type Changes } from "./changing.ts";
 import { notices } from "./notices.svelte.ts";
 import { findDraft } from "./drafts.ts";
-import { editableBase } from "./pages.svelte.ts";
+import { editableBase } from "./drafts.ts";
 import { baseKey } from "./parts.ts";
 import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";

@@ -46,6 +46,13 @@ export async function beginDraft(space: string, subject: string): Promise<Base> 
   return { kind: "change", number: draft.number };
 }
 
+/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
+export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
+  if (base.kind === "change") return base;
+  const draft = await findDraft(space);
+  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
+}
+
 /** Keep a draft because something was typed in it, even if only in this browser. */
 export const keepDraft = (space: string, number: number) => begun.delete(keyOf(space, number));
 
