@@ -1,4 +1,4 @@
-"""Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys are kept.
+"""Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
 Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed
 entry, only the fields that differ change. New text is formatted like the output of ``write_docs``.
@@ -33,8 +33,8 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A value missing from the text may depend on a change, as a title depends on a
-folder; the next pass adds it."""
+"""Maximum number of editing passes. A value that is missing from the text may depend on a change, as a
+title depends on a folder; the next pass adds it."""
 _Name = tuple[bool, str]
 
 
@@ -195,7 +195,7 @@ class _Editor:
         return [_Edit(first.start, last.end, "".join(pieces))]
 
     def _piece(self, entry: DocsEntry, column: int) -> tuple[str, str | None]:
-        """Return the lines of an entry and the blank lines after it; None if there are none to keep."""
+        """Return the lines of an entry and the blank lines after it; None if there is nothing to keep."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
             return self._anew(entry, column), None
@@ -220,8 +220,7 @@ class _Editor:
         return "".join(f"{' ' * column}{line}{self._newline}" for line in lines)
 
     def _chunk(self, way: tuple[str | int, ...]) -> _Chunk:
-        """Return the lines of a list item. Raises _Unsure for an item that does not start right after its
-        dash."""
+        """Return the lines of a list item. Raises _Unsure if the item doesn't start right after its dash."""
         parent, at = self._find(way[:-1]), way[-1]
         assert isinstance(parent, yaml.SequenceNode) and isinstance(at, int)
         start, column = self._lead(parent.value[at])

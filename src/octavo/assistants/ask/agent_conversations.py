@@ -1,8 +1,8 @@
 """Conversations between people and their organization's assistant.
 
-A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the
-person. A conversation about a change request is also listed for everyone who can see that change request,
-without its questions.
+A conversation contains the questions that a person asked, so that later questions can refer to earlier
+ones. It belongs to that person. A conversation about a change request is also listed for everyone who can
+see that change request, but without its questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class AgentConversationRow(Struct, frozen=True):
-    """Conversation of a person with the assistant. ``questions``: its questions, oldest first."""
+    """A person's conversation with the assistant. ``questions``: the person's questions, oldest first."""
 
     organization_id: str
     user_id: str

@@ -280,8 +280,8 @@ def _site_asker(
 def _record_at_site(
     call: Call, asker: asking.QuestionAsker, site: SiteAccess | VisitedSite, response_id: str
 ) -> asking.QuestionAsker:
-    """Return an asker whose answers are recorded at the site, unless it previews the site. Renderers ask on behalf of
-    their visitors."""
+    """Return an asker whose answers are recorded on the site, unless the asker is previewing it. Renderers
+    ask on behalf of their visitors."""
     match site:
         case VisitedSite(visitor=visitor):
             return (

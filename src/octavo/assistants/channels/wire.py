@@ -63,9 +63,9 @@ class ChannelUrls(Struct):
 
 
 class SiteChannel(Struct, rename="camel", kw_only=True):
-    """Place outside Octavo where a site's assistant answers. ``status``: `active` once an integration with
-    the service's name is active on the site. ``message``: the remaining steps until then; an Octavo
-    extension."""
+    """Channel outside Octavo in which a site's assistant answers. ``status``: `active` once an integration
+    named after the service is active on the site. ``message``: the remaining steps until then (an Octavo
+    extension)."""
 
     id: str
     type: WireType

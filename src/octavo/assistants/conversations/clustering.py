@@ -74,8 +74,8 @@ class Clustering:
             self._with[word].add(cluster_id)
 
     def learn(self, issue: Mapping[int, int]) -> None:
-        """Count the words of an issue among all issues. Call it for an entire batch before any of its issues
-        join a cluster, so that rarity includes the batch."""
+        """Add an issue's words to the word counts of all issues. Call this for an entire batch before any
+        of its issues join a cluster, so that rarity includes the batch."""
         self.issues += 1
         self.words.update(issue.keys())
         self._weighted.clear()

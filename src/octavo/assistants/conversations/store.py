@@ -330,7 +330,7 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
 
 
 class UnnamedIssue(Struct, frozen=True):
-    """Issue without a name from a model. ``parts``: the parts of its conversation, as JSON."""
+    """Issue that no model has named yet. ``parts``: the parts of its conversation, as JSON."""
 
     id: str
     title: str
@@ -339,7 +339,7 @@ class UnnamedIssue(Struct, frozen=True):
 
 
 def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> list[UnnamedIssue]:
-    """Return issues that no model has been asked about."""
+    """Return issues that no model has been asked to name."""
     rows = tx.all(
         """SELECT i.id, i.title, i.summary, c.parts FROM conversation_issues i
            JOIN conversations c ON c.id = i.conversation_id

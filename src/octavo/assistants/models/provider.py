@@ -245,7 +245,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 
 
 def _normalize_vector(given: object) -> list[float]:
-    """Scale a provider's vector to length 1. Raises ModelFailed."""
+    """Scale a provider's vector to length 1. Raises ModelFailed if that isn't possible."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"each embedding must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
     try:

@@ -153,7 +153,7 @@ _WIRE_NAMES = {
 
 
 def check_connector(name: str) -> None:
-    """Raise BadRequest for a connector that this server doesn't have."""
+    """Raise BadRequest if this server doesn't have the connector."""
     available = sorted((*PULLED, *PUSHED))
     if name not in available:
         raise BadRequest(f"connector: must be one of {', '.join(available)}")

@@ -98,8 +98,8 @@ class BlockWords(Struct):
 
 
 class BlockDifference(Struct, kw_only=True):
-    """Changed block of the page, with its nodes in the two states. ``behind``: the key of the previous block
-    in the new state; null for the first block."""
+    """Changed block of the page, with its nodes in the two states. ``behind``: the key of the block before
+    it in the new state; null for the first block."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str

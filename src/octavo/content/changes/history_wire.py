@@ -1,4 +1,4 @@
-"""Wire types for revisions and of reverting them."""
+"""Wire types for revisions and for reverting them."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def present_revisions(
     begun: dict[str, RevisionRow],
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive saves, by
-    the id of the last one. ``revised``: the changed pages by revision id."""
+    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first of consecutive
+    saves, by the ID of the last one. ``revised``: the changed pages by revision ID."""
     editors = list_editors(tx, merged)
     writers = list_authors(tx, [row.id for row in rows])
     contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}

@@ -96,7 +96,7 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
     """Submit a review of the current content. The creator of the change request cannot review it, and
-    neither can people who edited it since it was last approved by someone else."""
+    neither can people who edited it since someone else last approved it."""
     with call.db.read() as tx:
         comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:

@@ -29,8 +29,8 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
 
 
 class SuggestedReviewer(Struct):
-    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
-    person created or edited, or of change requests in the space that they reviewed."""
+    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of the edited
+    pages that the person created or edited, or of change requests in the space that they reviewed."""
 
     user: User
     reason: Literal["required", "created", "edited", "reviewed"]

@@ -48,7 +48,7 @@ class Parsed(Struct, frozen=True):
 
 
 def parse(given: BodyInput) -> Parsed:
-    """Parse a request body into a document. Raises BadRequest."""
+    """Parse a request body into a document. Raises BadRequest if it is invalid."""
     markdown = given if isinstance(given, str) else given.markdown
     if isinstance(markdown, str):
         _check_length(markdown)
@@ -72,7 +72,7 @@ def parse_plain(given: object) -> Parsed:
 
 
 def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
-    """Return the Markdown to store. Raises BadRequest if the body is too long, or is empty without being
+    """Return the Markdown to store. Raises BadRequest if the body is too long, or if it is empty but not
     ``{}``."""
     text = write_markdown(parsed.document)
     _check_length(text)
@@ -159,8 +159,8 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 
 
 def document_json(source: str) -> JsonObject:
-    """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
-    unknown attributes are dropped."""
+    """Return a stored body as JSON nodes. HTML that isn't part of the document format becomes text, and
+    unknown attributes are removed."""
     document = read(source)
     for _, mention, kind, id in _mentions(document):
         if kind == "users":

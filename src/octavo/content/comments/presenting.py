@@ -87,7 +87,7 @@ class _Page:
         return CommentPermissions(
             view=True,
             edit=discussion.may_edit(row.posted_by),
-            reply=discussion.may(Can.COMMENT),
+            reply=discussion.allows(Can.COMMENT),
             delete=discussion.may_delete(row.posted_by),
         )
 

@@ -31,7 +31,7 @@ from .authorization import Discussion
 from .store import Anchor, CommentRow
 
 CellRef = tuple[str, str]
-"""Record and definition that identify a table cell."""
+"""Keys of the record and the definition that identify a table cell."""
 
 
 class About(NamedTuple):
@@ -56,8 +56,8 @@ _nodes: OwnCache[Nodes] = OwnCache("commented nodes", 4)
 
 
 class TargetLocation(Struct, frozen=True):
-    """Current position of a comment's target. ``gone``: whether the target no longer exists; ``revision`` is
-    then the last revision known to contain it, and ``spot`` its position there."""
+    """Current position of a comment's target. ``gone``: whether the target no longer exists; in that case,
+    ``revision`` is the last revision known to contain it, and ``spot`` is its position in that revision."""
 
     revision: str
     gone: bool = False
@@ -73,7 +73,7 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 
 
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
-    """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
+    """Return the anchor of a new comment. Raises NotFound if the page, node, or cell doesn't exist.
 
     A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
     space. A cell with a page but no node refers to the first table that has this record and definition.

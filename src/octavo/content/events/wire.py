@@ -34,7 +34,7 @@ class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": 
 
 
 def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
-    """Present a person; for a deleted account, only the id is known."""
+    """Present a person. If the account was deleted, only the ID is known."""
     if known is None:
         return PersonSummary(user_id, "Deleted user")
     return PersonSummary(user_id, known.display_name, known.photo_url or UNSET)
@@ -53,8 +53,8 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
     """New revision. ``page_ids``: the ids of pages that differ from the previous revision; omitted if there
-    are more than fifty. ``updated``: whether the change request was updated with changes from main. ``live``:
-    whether it is a save of a page that is edited live."""
+    are more than fifty. ``updated``: whether the change request was updated with changes from main.
+    ``live``: whether it is a save of a live-edited page."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -74,8 +74,8 @@ class ReviewEvent(_Event, tag="review", kw_only=True):
 
 
 class CommentEvent(_Event, tag="comment", kw_only=True):
-    """Event of a comment. ``reply_id``: the id of the reply, if the event is about a reply to that comment.
-    ``changed``: the parts of it that changed."""
+    """Event of a comment. ``reply_id``: the ID of the reply, if the event is about a reply to that comment.
+    ``changed``: the parts of the comment that changed."""
 
     action: Literal["created", "updated", "deleted"]
     comment_id: str
@@ -110,8 +110,8 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters for a stream. ``after``: the id of the last known event; the header ``Last-Event-ID`` takes
-    precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters for a stream. ``after``: the id of the last known event; the ``Last-Event-ID``
+    header takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST

@@ -30,7 +30,7 @@ _EXCERPT_SOURCE_LENGTH = 2000
 
 
 class Subjects(Struct, frozen=True):
-    """Subjects of notifications in their current state."""
+    """Current state of the subjects of notifications."""
 
     spaces: dict[str, tuple[str, str]]
     """Title and organization by space id."""

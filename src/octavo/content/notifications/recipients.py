@@ -46,7 +46,7 @@ class Concern(Struct, frozen=True):
 
 
 _URGENT = frozenset({"mentioned", "reviewRequested", "failed"})
-"""Reasons for which people are notified even if they muted the space or page."""
+"""Reasons that lead to a notification even if a person muted the space or page."""
 
 
 def passes_mute(reason: Reason) -> bool:

@@ -34,4 +34,4 @@ DEFAULTS: dict[Reason, Channel] = {
     "reviewDue": "mail",
     "failed": "mail",
 }
-"""Default channels. Without a mail server, ``mail`` notifies only in the app."""
+"""Default channels. If there is no mail server, ``mail`` notifies people only in the app."""

@@ -1,5 +1,5 @@
-"""Files of a space in the API, with links to their content and, for images, to their variants; and pages that link to
-other pages."""
+"""Present a space's files in the API, with links to their content and, for images, to their variants; also
+present pages that link to other pages."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from .wire import File, FileVariant, present_file
 
 
 def without_hidden_target(page: Page, state: State) -> Page:
-    """Return the page, with an empty target if it links to a page that the reader of the state can't see."""
+    """Return the page. If it is a link to a page that the reader of the state can't see, its target is
+    empty."""
     target = page.target or {}
     if target.get("page") not in state.hidden or target.get("space") not in (None, state.space_id):
         return page

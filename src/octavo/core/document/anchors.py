@@ -1,7 +1,8 @@
 """Link targets in a document: their ids on a page, and the target of each link.
 
 Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``,
-``Node_js``, or ``id-1.-intro``. Only this module assigns ids and matches every spelling to them.
+``Node_js``, or ``id-1.-intro``. Only this module assigns IDs, and it matches all of these spellings to
+them.
 """
 
 from __future__ import annotations
@@ -213,7 +214,7 @@ def name_places(places: Sequence[DocumentPlace]) -> list[str]:
     """Return a unique id for each link target; a number is added to a name that is already in use.
 
     The page's own targets get their names before those of included content, and unconditional ones before
-    conditional ones. So ids are the same for all visitors, and none refers to hidden content.
+    conditional ones. This way, IDs are the same for all visitors, and none of them reveals hidden content.
     """
     names = [""] * len(places)
     taken: set[str] = set()
@@ -233,7 +234,7 @@ def place_ids(document: Document) -> dict[int, str]:
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the ids of the link targets in the output of ``flow``, by ``id(node)``."""
+    """Return the ids of the link targets among nodes in the output of ``flow``, by ``id(node)``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
@@ -256,9 +257,9 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next heading of
-    the same or a higher level, or the block itself. ``places``: the link targets of the whole page, by id. ``wanted``:
-    the target as a link spells it. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with everything under it up to the next
+    heading of the same or a higher level, or the block itself. ``places``: the link targets of the whole
+    page, by id. ``wanted``: the target as spelled in a link. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}
@@ -291,8 +292,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """Ids on a page, which can be found by any spelling in a link. ``title``: the page's title, which other tools treat
-    as the first heading but which has no id here."""
+    """Ids on a page, which can be found by any spelling in a link. ``title``: the page's title, which other
+    tools treat as the first heading, but which has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -320,8 +321,8 @@ class Anchors:
 def anchors(
     places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
 ) -> Anchors:
-    """Return the ids of these targets. ``holds``: the function that returns whether conditions are met, to
-    limit the targets. ``title``: the title of their page."""
+    """Return the ids of these targets. ``holds``: the function that returns whether conditions are met,
+    which limits the targets. ``title``: the title of their page."""
     names = name_places(places)
     return Anchors(
         (

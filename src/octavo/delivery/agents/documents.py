@@ -34,8 +34,8 @@ _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
 
 class _Document(Struct):
-    """Client metadata document. ``proves``: the method that the client uses to authenticate at the token
-    endpoint. Other fields are ignored."""
+    """Client metadata document. ``proves``: the client's authentication method at the token endpoint. Other
+    fields are ignored."""
 
     client_id: str
     client_name: Annotated[str, Meta(min_length=1)]

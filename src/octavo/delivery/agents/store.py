@@ -128,7 +128,7 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
 
 
 def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
-    """Delete a person's unused codes. ``only``: an organization to limit the deletion to."""
+    """Delete a person's unused codes. ``only``: the organization to limit the deletion to."""
     tx.run(
         f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
         user=user_id,

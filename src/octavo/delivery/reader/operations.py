@@ -54,8 +54,8 @@ _indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary(
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """Return the specifications that a space's pages are generated from. Cached, because a tree never
-    changes."""
+    """Return the specifications that a space's pages are generated from. The result is cached, because a
+    tree never changes."""
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
@@ -96,7 +96,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 def count_operations(tree: PageTree, page: Page) -> int:
     """Return the number of operations that a page shows or links to; 0 for the page of a single operation.
-    Computed for all pages at once, because every page of a reference shows the numbers for all tags."""
+    The numbers are computed for all pages at once, because every page of a reference shows them for all
+    tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}

@@ -123,7 +123,7 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of a response. Raises BadRequest, naming the invalid field."""
+    """Return the pages of a response. Raises BadRequest with the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found

@@ -1,4 +1,4 @@
-"""Site visits that integrations are notified about: which pages visitors read, and how helpful they found
+"""Events about site visits that integrations receive: which pages visitors read, and how helpful they found
 them.
 
 Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no

@@ -36,8 +36,8 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the username that belongs to the secret. Providers accept any name with a token, except one
-        provider that requires a specific name."""
+        """Return the username that belongs to the secret. All providers except one accept any name with a
+        token; that one requires a specific name."""
         return self.user or _USERS.get(host, "x-access-token")
 
 

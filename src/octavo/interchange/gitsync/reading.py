@@ -154,8 +154,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number of
-        bytes if it isn't a page."""
+        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number
+        of bytes if the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:

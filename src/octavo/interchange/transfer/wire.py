@@ -95,10 +95,11 @@ class ImportTarget(Struct, rename="camel"):
 
 class StartImport(Struct):
     """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
-    without importing anything. ``update``: a completed run in this space that imported an older state of the
-    source. Unedited content is updated from the source, all other content is merged, and people's edits are
-    kept. ``variants``: whether to import all versions and languages of the source. The default one is
-    imported into the target, and each other one into its own space; they become variants of one site."""
+    without importing anything. ``update``: a completed run in this space that imported an older state of
+    the source. Unedited content is updated from the source, all other content is merged, and people's edits
+    are kept. ``variants``: whether to import all versions and languages of the source. The default variant
+    is imported into the target, and each of the others into its own space; the spaces become variants of
+    one site."""
 
     source: Source
     target: ImportTarget
@@ -151,7 +152,7 @@ class ImportRun(Struct, rename="camel", kw_only=True):
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
-    """Filters for a list of import runs. ``status`` `active` includes pending and running imports."""
+    """Filters for a list of import runs. The ``status`` `active` includes pending and running imports."""
 
     space: str | None = None
     change_request: str | None = None

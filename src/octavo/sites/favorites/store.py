@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 
 
 class FavoriteRow(Struct, frozen=True):
-    """A person's favorite. ``page_id``: empty for a space or site. ``position``: the position among the
-    person's favorites; favorites with equal positions are sorted by id."""
+    """A person's favorite. ``page_id``: the ID of the page; empty for a space or site. ``position``: the
+    position among the person's favorites; favorites with equal positions are sorted by id."""
 
     id: str
     space_id: str | None

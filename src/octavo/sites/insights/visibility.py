@@ -14,8 +14,8 @@ from octavo.sites.site.structure.store import load_structure
 
 class EventSight(NamedTuple):
     """SQL fragments for queries on events ``e``. ``where``: the condition, which must come after ``prefix``
-    and uses ``parameters``. ``whole``: whether the caller can see all spaces of the site and all of their
-    pages."""
+    and which uses ``parameters``. ``whole``: whether the caller can see all spaces of the site and all of
+    their pages."""
 
     prefix: str
     where: str

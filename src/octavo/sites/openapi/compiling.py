@@ -1,7 +1,7 @@
 """Parse, validate, and bundle a specification in a separate process: ``python -m
 octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide specifications, which are read by parsers written in C. So this runs in a sandbox
+Anyone can provide specifications, which are read by parsers written in C. Therefore, this runs in a sandbox
 (``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes
 ``result.json``."""
 

@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: an order, and the images for it."""
+"""Collect the data for a PDF from a state of a space: an order, and the order's images."""
 
 from __future__ import annotations
 

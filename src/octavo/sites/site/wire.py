@@ -170,14 +170,14 @@ class SitesQuery(PageQuery, kw_only=True):
 
 
 class MemberSitesQuery(PageQuery):
-    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't see;
-    for administrators."""
+    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't
+    see; only for administrators."""
 
     closed: bool = False
 
 
 class MemberSitePermission(Struct):
-    """Role of a member on a site. ``source``: the reason for the role, for administrators."""
+    """Role of a member on a site. ``source``: the reason for the role; only for administrators."""
 
     permission: str | None
     site: Site

@@ -47,8 +47,8 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """Return the complete specification that a page is generated from. Raises NotFound if its authors don't
-    offer it."""
+    """Return the complete specification that a page is generated from. Raises NotFound if the site's
+    authors don't offer it."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)

@@ -113,8 +113,8 @@ PretendedObject = Literal["site-section-group", "site-section", "site-external-l
 
 class PretendedQuery(Struct, rename="camel"):
     """Query parameters for the content visible to a visitor. ``claims``: the visitor's claims as JSON, with
-    unsigned claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by default,
-    the sections and variants of the site are listed."""
+    unsigned claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by
+    default, the site's sections and variants are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     site_space: Annotated[str, Meta(max_length=100)] | None = None
@@ -132,8 +132,8 @@ class PretendedCondition(Struct):
 
 
 class Obstacle(Struct):
-    """Reason why something is hidden: the condition of this object, a draft section, an empty section or
-    group, or a link to something hidden."""
+    """Reason why an entry is hidden: the condition of this object, a draft section, an empty section or
+    group, or a link to a hidden entry."""
 
     object: PretendedObject
     id: str

@@ -57,8 +57,8 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Replace the customization of a site. Raises NotFound for a link to a space that isn't on the site, or
-    for another organization's font."""
+    """Replace the customization of a site. Raises NotFound if a link points to a space that isn't on the
+    site, or if a font belongs to another organization."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -249,7 +249,7 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
-    """Raise NotFound for an unknown site space, or one whose space the caller can't see."""
+    """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
         raise NotFound(f"There is no site space {site_space_id!r} on this site.")
@@ -288,7 +288,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 
 
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove all overrides of a site space; return False if it has none or doesn't exist."""
+    """Remove all overrides of a site space. Return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
         return False

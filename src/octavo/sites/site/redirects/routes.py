@@ -70,8 +70,8 @@ def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List up to 50 URLs of deleted pages that have no redirect, most recent first. URLs of renamed or moved
-    pages redirect automatically."""
+    """List up to 50 URLs of deleted pages that have no redirect, most recent first. The URLs of renamed or
+    moved pages redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 

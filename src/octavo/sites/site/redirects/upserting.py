@@ -66,7 +66,7 @@ def is_source(text: str) -> bool:
 
 
 def require_source(source: str) -> None:
-    """Raise BadRequest for a string that isn't a valid source."""
+    """Raise BadRequest if a string isn't a valid source."""
     if len(source) > MAX_SOURCE:
         raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
     if not is_source(source):

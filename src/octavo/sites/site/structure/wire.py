@@ -28,7 +28,7 @@ ShareKey = Annotated[str, Meta(max_length=100)]
 
 
 def require_condition(condition: str | UnsetType | None) -> None:
-    """Raise ValueError for an invalid expression; an empty one means no condition."""
+    """Raise ValueError if the expression is invalid. An empty expression means no condition."""
     if isinstance(condition, str) and condition:
         try:
             parse(condition)
