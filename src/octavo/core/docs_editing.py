@@ -198,7 +198,7 @@ class _Editor:
         """Return the lines of an entry and the blank lines after it; None if there is nothing to keep."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
-            return self._anew(entry, column), None
+            return self._render_entry(entry, column), None
         parent = self._find(old.way[:-1])
         assert isinstance(parent, yaml.SequenceNode)
         if parent.flow_style:
@@ -215,7 +215,7 @@ class _Editor:
             return write_flow(describe_entry(entry))
         return self._apply(node.start_mark.index, node.end_mark.index, self._item(old, entry))
 
-    def _anew(self, entry: DocsEntry, column: int) -> str:
+    def _render_entry(self, entry: DocsEntry, column: int) -> str:
         lines = write_yaml([describe_entry(entry)]).splitlines()
         return "".join(f"{' ' * column}{line}{self._newline}" for line in lines)
 
@@ -268,7 +268,7 @@ class _Editor:
                 return [_Edit(node.start_mark.index, node.end_mark.index, write_flow(describe_entry(new)))]
             chunk = self._chunk(old.way)
             start = self._line_start(node.start_mark.index)
-            return [_Edit(start, chunk.end, self._anew(new, chunk.column))]
+            return [_Edit(start, chunk.end, self._render_entry(new, chunk.column))]
         if len(self._at[old.way]) > 1:
             return []
         was, now = describe_entry(old), describe_entry(new)

@@ -147,13 +147,13 @@ def read_opendocument(
         (root, root) if flat is not None else map(_parse_part, (read("styles.xml"), read("meta.xml")))
     )
     title = next(meta.iter(_q("dc:title")), None)
-    title_html = escape("".join(title.itertext())) if title is not None else ""
+    shown = escape("".join(title.itertext())) if title is not None else ""
     made = _Document(_Styles(root, shared), read, keep, most)
     made.convert(body)
     for (code, what, place), times in made.problem_counts.items():
         often = f" ({times} times)" if times > 1 else ""
         problem(code, f"{what}{often}{f', under “{place}”' if place else ''}")
-    return f'<html><head><meta property="og:title" content="{title_html}"></head><body>{"".join(made.parts)}</body></html>'
+    return f'<html><head><meta property="og:title" content="{shown}"></head><body>{"".join(made.parts)}</body></html>'
 
 
 def _parse_part(data: bytes | None) -> Any:
