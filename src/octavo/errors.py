@@ -123,7 +123,7 @@ def require_found(found: T | None, message: str) -> T:
 
 
 class BlockNotFound(NotFound):
-    """Raised if an edit to a page names a block that the page does not have, or no longer has."""
+    """Raised if an edit to a page names a block that the page doesn't have, or no longer has."""
 
     reason = "block_not_found"
 
@@ -191,7 +191,7 @@ class BadGateway(OctavoError):
 
 
 class Unavailable(OctavoError):
-    """Raised if a part that the operation needs is not configured or not reachable."""
+    """Raised if a part that the operation needs isn't configured or not reachable."""
 
     status = 503
     reason = "unavailable"
@@ -207,7 +207,7 @@ class Damaged(Unavailable):
 
 
 class TemporarilyUnavailable(Unavailable):
-    """Raised if the database or the file store does not respond. The same request may succeed in a moment."""
+    """Raised if the database or the file store doesn't respond. The same request may succeed in a moment."""
 
     reason = "temporarily_unavailable"
 

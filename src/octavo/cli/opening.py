@@ -38,7 +38,7 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the id of an organization by its id, host name, or title. Raises NotFound or BadRequest with a
+    """Return the ID of an organization by its ID, host name, or title. Raises NotFound or BadRequest with a
     list of all organizations."""
     from octavo.operations.admin.lookup import find_named
 

@@ -58,7 +58,8 @@ class Limit(NamedTuple):
 
 
 def parse_limit(text: str) -> Limit:
-    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError for any other text.
+    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError if the text is anything
+    else.
 
     >>> parse_limit("none") Limit(number=None)
     """

@@ -171,7 +171,7 @@ SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
-"""URL of a space, with its host, its id, and the path of a page in it."""
+"""URL of a space, with its host, its ID, and the path of a page in it."""
 _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
@@ -243,11 +243,11 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and includes,
-    images, and files that are missing from the source.
+    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
+    includes, images, and files that are missing from the source.
 
-    ``is_space``: the function that returns whether a space with this id can be linked to. ``hosts``: the
-    hosts whose URLs refer to content.
+    ``is_space``: the function that returns whether a space with this ID can be linked to. ``hosts``: the hosts
+    whose URLs refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:

@@ -33,7 +33,7 @@ def app_hosts(url: str) -> tuple[str, ...]:
 
 class Lookup(Protocol):
     """Lookup of a revision's own files. Paths are those of the source, without a leading slash; results are
-    ids."""
+    IDs."""
 
     def find_page(self, file_path: str) -> str | None: ...
 
@@ -53,8 +53,8 @@ class Lookup(Protocol):
 class Target(Struct, frozen=True, omit_defaults=True):
     """Target of a reference.
 
-    ``page``: the page with the id ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
-    ``path`` is its path there and the id is unknown), at ``anchor``. ``anchor``: an anchor on the same
+    ``page``: the page with the ID ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
+    ``path`` is its path there and the ID is unknown), at ``anchor``. ``anchor``: an anchor on the same
     page. ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't
     lead to content. ``broken``: an unresolved reference, with its original form in ``url``.
     """
@@ -125,7 +125,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by id, in the format that files use for targets without a path: ``user:1a2b``."""
+    """Return a reference by ID, in the format that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     if named is None:
         return None

@@ -38,7 +38,7 @@ def decompress(text: str, limit: int) -> str:
     """Return the text passed to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most
     ``limit`` characters.
 
-    Raises ValueError for any other text.
+    Raises ValueError if the text has another format.
     """
     bits = _Bits(text.rstrip("=") if text.endswith("=") else text)
     known: list[str] = ["", "", ""]

@@ -140,7 +140,7 @@ def merge(
 ) -> MergeResult:
     """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both
     sides added a file at the same path. ``read``: the function that returns the text of a hash. ``digest``:
-    the function that returns the hash of a text. Items are structs with id, kind, name, path, and content
+    the function that returns the hash of a text. Items are structs with ID, kind, name, path, and content
     (see ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 

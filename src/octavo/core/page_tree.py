@@ -16,7 +16,7 @@ _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", 
 
 
 class PageTree:
-    """Pages of a state, with siblings ordered by rank and id. The tree omits pages that are ``withheld``,
+    """Pages of a state, with siblings ordered by rank and ID. The tree omits pages that are ``withheld``,
     their descendants, and pages without a position in the tree.
 
     A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the
@@ -49,7 +49,7 @@ class PageTree:
         return copy
 
     def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
-        """Return the tree with these pages in place of those with the same ids; None removes a page. Call
+        """Return the tree with these pages in place of those with the same IDs; None removes a page. Call
         this only on a tree without withheld pages."""
         assert not self.withheld
         copy = self._copy()

@@ -151,7 +151,7 @@ class SourceFiles:
 
 
 class Source(Struct, frozen=True, kw_only=True, eq=False):
-    """Source of an import. ``files``: the files. ``problems``: the skipped files. ``commit``: the id of the
+    """Source of an import. ``files``: the files. ``problems``: the skipped files. ``commit``: the ID of the
     commit, for Git. ``language``: the language that the source specifies, in its own spelling.
 
     ``kind``: the kind of the original; empty if the files are unchanged. ``origins`` and ``lines``: the file

@@ -122,8 +122,8 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
-    """Create a conversation if it doesn't exist. Raises BadRequest for an invalid id, and Conflict if the
-    conversation exists but is about another change request."""
+    """Create a conversation if it doesn't exist. Raises BadRequest if the ID is invalid, and Conflict if
+    the conversation exists but is about another change request."""
     if not _ID.fullmatch(id):
         raise BadRequest("conversationId: must be 1 to 100 letters, digits, hyphens, and underscores")
     found = find_conversation(tx, org, id)

@@ -238,9 +238,9 @@ def _site_asker(
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
     """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
-    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
-    that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
-    see."""
+    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a
+    space that limits the search to its site spaces. Raises NotFound if the caller can't see the site space
+    or space."""
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai

@@ -88,8 +88,8 @@ def name_of_type(type: str) -> WireType:
 
 
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
-    """Return the patterns for where the channel answers. Raises BadRequest for settings that belong to
-    another type."""
+    """Return the patterns for where the channel answers. Raises BadRequest if a setting belongs to another
+    type."""
     if setup is UNSET:
         return []
     own = _ALLOWED[type]

@@ -64,7 +64,7 @@ class SiteAgentSettings(Struct, rename="camel", kw_only=True):
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings. Raises BadRequest for settings that require an agent that writes text."""
+    """Return the settings. Raises BadRequest if a setting requires an agent that writes text."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(

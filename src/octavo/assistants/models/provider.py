@@ -204,7 +204,8 @@ class ModelProvider(Struct, frozen=True):
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Decode a response and update ``usage``. Raises ModelFailed for a provider error or invalid JSON."""
+        """Decode a response and update ``usage``. Raises ModelFailed if the provider reports an error or
+        the JSON is invalid."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -160,7 +160,8 @@ def check_connector(name: str) -> None:
 
 
 def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
-    """Return the settings of a connection, including its secrets. Raises BadRequest for invalid settings."""
+    """Return the settings of a connection, including its secrets. Raises BadRequest if a setting is
+    invalid."""
     fields, _ = list_fields(connector)
     values: dict[str, str] = {}
     for name, shown in _WIRE_NAMES.items():
@@ -186,7 +187,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the settings for the use of records. Raises BadRequest for an unsupported use."""
+    """Return the settings for the use of records. Raises BadRequest if the use isn't supported."""
     if given.search:
         raise BadRequest("usageSettings.search: search on this server doesn't include records")
     if given.sync is True:

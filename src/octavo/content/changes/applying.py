@@ -73,9 +73,9 @@ class PageOutcome(Struct, frozen=True):
 
 class EditedContent(Struct, frozen=True):
     """Content that a revision writes, and the results reported to the caller. ``named``: the fields of
-    pages and items that the changes set, even to the same value, as (id, field), where the field is
+    pages and items that the changes set, even to the same value, as (ID, field), where the field is
     ``document`` or a field name used in conflicts. ``conflicts``: the conflicts of an edit that was merged
-    with later saves. ``shared``: the ids of pages that also contain other people's changes after that
+    with later saves. ``shared``: the IDs of pages that also contain other people's changes after that
     merge."""
 
     changes: Changes

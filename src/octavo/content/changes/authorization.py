@@ -61,7 +61,7 @@ def _missing(id_or_number: str) -> NotFound:
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
-    """Authorize the caller for a change request, given its id or its number in the space."""
+    """Authorize the caller for a change request, given its ID or its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
 

@@ -102,8 +102,8 @@ class ChangeContentAnswer(Struct, rename="camel", kw_only=True):
     unchanged; ``refused`` means that nothing was written, and the pages are those of ``merged_revision``.
     ``revision``: the ``baseRevision`` for the next save. Normally it is the new revision, which follows
     ``previous_revision``. If the new revision also contains other people's changes, it is the
-    ``baseRevision`` of this save, because the client has not seen those changes. ``merged_revision``: in that
-    case, the new revision, for clients that display the pages of this response."""
+    ``baseRevision`` of this save, because the client hasn't seen those changes. ``merged_revision``: in
+    that case, the new revision, for clients that display the pages of this response."""
 
     changes: list[PageResult]
     result: Literal["edit", "conflicts", "refused"]

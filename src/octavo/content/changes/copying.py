@@ -1,6 +1,6 @@
 """Copy pages, files, and variables into a state, for example from a template.
 
-Copies get new ids but keep their texts, so identical bodies and files are stored only once. Files keep
+Copies get new IDs but keep their texts, so identical bodies and files are stored only once. Files keep
 their relative paths, so relative links between them still work.
 """
 
@@ -38,10 +38,10 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
 class CopiedMaterial(Struct, frozen=True):
-    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: the
-    function that returns the text of a body. ``stored``: whether all texts are already in the database.
-    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts as
-    they are, because they contain no slots and no references by id. ``into``: the parent page."""
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
+    the function that returns the text of a body. ``stored``: whether all texts are already in the database.
+    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts
+    as they are, because they contain no slots and no references by ID. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -190,7 +190,7 @@ class _Copier:
             raise NotFound(f"{where}: {error.message}") from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text, in which slots are filled and references by id point to the
+        """Return the hash of the new text, in which slots are filled and references by ID point to the
         copies. Blocks with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest

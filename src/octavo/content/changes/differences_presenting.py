@@ -91,7 +91,7 @@ def present_differences(
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
     """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``:
-    the id of the page or item whose changes to present. Raises BadRequest if the token refers to a change
+    the ID of the page or item whose changes to present. Raises BadRequest if the token refers to a change
     that no longer exists."""
     entries = entries_between(tx, states)
     if only is not None:

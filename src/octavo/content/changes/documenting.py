@@ -54,7 +54,7 @@ class BatchDocuments:
         self.draft, self.resolver = draft, resolver
         self._page_refs: dict[str, str] = {}
         self._file_refs: dict[str, str] = {}
-        """File ids by the names used in the batch."""
+        """File IDs by the names used in the batch."""
         self._given: dict[str, Document | Index | None] = {}
         """Pages and reusable content whose source this batch creates. The value is the document with keys if
         all of it was provided as nodes, or the index of the source if only some of its blocks were."""
@@ -395,7 +395,7 @@ class BatchDocuments:
 
 
 def _require_whole(source: str) -> None:
-    """Raise TooLarge for a page that exceeds the limits of a document."""
+    """Raise TooLarge if a page exceeds the limits of a document."""
     if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
         raise TooLarge(
             f"document: a page can have at most {MAX_NODES:,} {PARTS}. Split it into several pages."

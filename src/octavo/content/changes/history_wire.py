@@ -20,9 +20,9 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery, kw_only=True):
-    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of the
-    previous one; an Octavo extension. ``only``: the id of the page or item whose changes to return. ``page``:
-    `next.page` of the previous response."""
+    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of
+    the previous one; an Octavo extension. ``only``: the ID of the page or item whose changes to return.
+    ``page``: `next.page` of the previous response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None

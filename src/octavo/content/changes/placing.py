@@ -64,7 +64,7 @@ class PagePlacement:
         return parent
 
     def ancestor_ids(self, page_id: str) -> set[str]:
-        """Return the ids of a page's ancestors."""
+        """Return the IDs of a page's ancestors."""
         found: set[str] = set()
         page = self.draft.find_page(page_id)
         while page is not None and page.parent is not None and page.parent not in found:

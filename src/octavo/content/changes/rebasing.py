@@ -60,7 +60,7 @@ def edit_since(
 
 
 def _base(tx: Transaction, head: State, revision_id: str) -> State:
-    """Return the state of a base revision. Raises BadRequest if ``head`` does not descend from it."""
+    """Return the state of a base revision. Raises BadRequest if ``head`` doesn't descend from it."""
     try:
         base = revision_state(tx, head.space_id, revision_id)
     except NotFound:

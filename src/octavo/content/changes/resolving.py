@@ -45,7 +45,7 @@ def resolve_conflict(
 ) -> str:
     """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
     value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
-    conflict is not open, and BadRequest if the value isn't allowed."""
+    conflict isn't open, and BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -103,7 +103,7 @@ def _require_rule_rights(
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
     """Reopen a resolved conflict by restoring the version that the change request contained before, and
-    return the resulting revision. Raises NotFound if the conflict is not resolved, and Conflict if the
+    return the resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the
     content has been edited since."""
 
     def attempt() -> str:

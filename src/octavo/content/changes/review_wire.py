@@ -117,7 +117,7 @@ def present_reviews(
     reviews: list[ReviewRow],
     comments: Mapping[str, object],
 ) -> list[Review]:
-    """Present reviews. ``comments``: the presented comments by review id."""
+    """Present reviews. ``comments``: the presented comments by review ID."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -141,7 +141,7 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """Viewed mark. ``id``: the id of the page, file, or reusable content; ``variables`` or ``tags`` for all
+    """Viewed mark. ``id``: the ID of the page, file, or reusable content; ``variables`` or ``tags`` for all
     variables or tags."""
 
     id: str

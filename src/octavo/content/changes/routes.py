@@ -160,7 +160,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     "getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, errors=(404,), visitors=True, agents="docs:read"
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
-    """Get a change request by its id or its number in the space. A preview token gives access only to the
+    """Get a change request by its ID or its number in the space. A preview token gives access only to the
     previewed change request."""
     present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
@@ -177,8 +177,8 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
     minimal=True,
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Update the subject, description, links, or status of a change request. An archived one can only be reopened;
-    a merged one cannot be changed."""
+    """Update the subject, description, links, or status of a change request. An archived one can only be
+    reopened; a merged one can't be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
@@ -203,8 +203,8 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Merge a change request into main as one revision. If main and the change request changed the same
-    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts. Returns
-    412 if a merge rule does not pass."""
+    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts.
+    Returns 412 if a merge rule doesn't pass."""
     made = merging.merge(call.context, change)
     return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
 

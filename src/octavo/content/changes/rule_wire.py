@@ -19,7 +19,7 @@ CheckName = Literal["status", "permission", "conflicts", RuleName, "unknown"]
 
 
 class MergeCheck(Struct, kw_only=True):
-    """Merge check. ``check``: the name of a merge rule, or a general condition: the change request is not
+    """Merge check. ``check``: the name of a merge rule, or a general condition: the change request isn't
     merged or archived (`status`), the person merging it has permission (`permission`), and there are no
     open conflicts (`conflicts`). ``users``: the people named by the rule. ``missing``: the people whose
     review is missing or who requested changes. ``partial``: whether there are enough reviews, but none of
@@ -65,7 +65,7 @@ class DescribedChange(Struct, rename="camel"):
 
 
 class TryMergeRules(Struct, rename="camel"):
-    """Test of merge rules on a change request: either ``changeRequest``, by id or number, or ``described``.
+    """Test of merge rules on a change request: either ``changeRequest``, by ID or number, or ``described``.
     ``rules``: the rules to test instead of the saved ones. ``mergedBy``: the person who would merge; by
     default, the caller."""
 

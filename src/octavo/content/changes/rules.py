@@ -1,10 +1,10 @@
-"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can bypass
-rules can merge regardless.
+"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can
+bypass rules can merge regardless.
 
-A review counts until the content of the change request is edited again; updating it with main does not make
-the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule requires must
-together cover all changed pages. An invalid rule never passes, because a rule meant to protect content must not be
-ignored.
+A review counts until the content of the change request is edited again; updating it with main doesn't make
+the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule
+requires must together cover all changed pages. An invalid rule never passes, because a rule meant to
+protect content must not be ignored.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UNNAMED = "someone"
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of
+    """Rule with its result. ``reason``: why it doesn't pass; None if it does. ``missing``: the IDs of
     people whose review is missing or who requested changes. ``partial``: whether the required reviews
     exist, but no reviewer can see some of the changed pages. ``violations``: the text on visible pages that
     violates the style guide."""
@@ -122,8 +122,8 @@ def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> froze
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the ids of people named by unmet review rules of the space: depending on the rule, all of them or any one
-    of them must review."""
+    """Return the IDs of people named by unmet review rules of the space: depending on the rule, all of them
+    or any one of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )
@@ -157,7 +157,7 @@ def check_rules(
     actor_id: str,
     style: CheckedStyle | None = None,
 ) -> list[RuleResult]:
-    """Check each rule in order, except bypass rules. ``actor_id``: the id of the person who wants to merge.
+    """Check each rule in order, except bypass rules. ``actor_id``: the ID of the person who wants to merge.
     ``style``: the change request whose text is checked; if it isn't given, the text is assumed to follow
     the style guide."""
     return [

@@ -146,7 +146,7 @@ def create_with(
 
 
 def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
-    """Set the status of a change request that is not merged to open, archived, or draft."""
+    """Set the status of a change request that isn't merged to open, archived, or draft."""
     if change.status in (status, "merged"):
         return
     store.set_fields(tx, change, status=status)
@@ -172,7 +172,7 @@ def create_conflicted(
 
 def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
     """Set the subject, description, or status. An archived change request can only be reopened; a merged
-    one cannot be changed. Raises Conflict if the change isn't allowed."""
+    one can't be changed. Raises Conflict if the change isn't allowed."""
     row = store.lock_change(tx, change.change_id)
     if row.status == "merged" or "status" not in fields:
         require_editable(row)
@@ -295,7 +295,7 @@ def _continued_save(
 
 
 def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
-    """Raise TooLarge for Markdown that exceeds the page size, before it is parsed. The size of nodes is
+    """Raise TooLarge if the Markdown exceeds the page size, before it is parsed. The size of nodes is
     checked when they are written."""
     most = context.settings.page_size
     for number, change in enumerate(changes):

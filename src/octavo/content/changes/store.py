@@ -83,7 +83,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main that the change request is based on, without a revision id."""
+        """Return the state of main that the change request is based on, without a revision ID."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -106,7 +106,7 @@ _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN rev
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
-    """Return a change request of a space by id or number."""
+    """Return a change request of a space by ID or number."""
     row = tx.one(
         f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.id = :id", space=space_id, id=id_or_number
     )
@@ -134,14 +134,14 @@ def get_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 
 def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
-    """Return change requests in the order of these ids. Deleted change requests are omitted."""
+    """Return change requests in the order of these IDs. Deleted change requests are omitted."""
     rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
     found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
     return [found[id] for id in change_ids if id in found]
 
 
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of change requests by id; deleted change requests are omitted."""
+    """Return the numbers of change requests by ID; deleted change requests are omitted."""
     wanted = list(dict.fromkeys(change_ids))
     found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
     return {row[0]: row[1] for row in found}
@@ -340,7 +340,7 @@ def is_empty_draft(tx: Transaction, change_id: str) -> bool:
 
 
 def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
-    """Return the ids of empty drafts that were last updated before a time."""
+    """Return the IDs of empty drafts that were last updated before a time."""
     rows = tx.all(
         f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
         before=before,
@@ -402,7 +402,7 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
 
 
 def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the ids of the people who edited each change request, most recent first."""
+    """List the IDs of the people who edited each change request, most recent first."""
     rows = tx.all(
         f"""SELECT change_id, user_id FROM change_contributors
             WHERE change_id {tx.among("changes")} AND action = 'edit' ORDER BY updated_at DESC, user_id""",

@@ -52,9 +52,9 @@ class SuggestedEdit(Struct, frozen=True):
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
-    """Return the result of a suggested edit to a block. Raises NotFound if the block is not at the top
-    level of the page, BadRequest if the content isn't allowed there or doesn't change anything, and
-    Conflict if the change request is closed."""
+    """Return the result of a suggested edit to a block. Raises NotFound if the block isn't at the top level
+    of the page, BadRequest if the content isn't allowed there or doesn't change anything, and Conflict if
+    the change request is closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)

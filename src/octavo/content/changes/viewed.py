@@ -13,9 +13,9 @@ from .authorization import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
-"""Id for all variables, which are reviewed together."""
+"""ID for all variables, which are reviewed together."""
 TAGS = "tags"
-"""Id for all tags of the space, which are reviewed together."""
+"""ID for all tags of the space, which are reviewed together."""
 
 
 def list_marks(
@@ -48,8 +48,8 @@ def make_mark(
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the id of everything that a change request changes and the caller can see, with the sequence of the
-    branch at the last change."""
+    """Return the ID of everything that a change request changes and the caller can see, with the sequence
+    of the branch at the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden
     changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}

@@ -15,7 +15,7 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion and the caller who takes part in it. ``change_id``: the id of the change request; None for
+    """Discussion and the caller who takes part in it. ``change_id``: the ID of the change request; None for
     the discussion of the space itself. ``limits``: the caller's limits on restricted pages, if any."""
 
     change_id: str | None = None
@@ -73,6 +73,6 @@ def enter_change_discussion(call: Call, needs: Can, space_id: str, change_reques
 
 
 def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
-    """Return the discussion of a change request. Raises NotFound if the actor cannot see its space."""
+    """Return the discussion of a change request. Raises NotFound if the actor can't see its space."""
     space = space_access(tx, actor, Can.VIEW, change.space_id)
     return Discussion(space, change.id, seen_by(tx, space, change.state).limits)

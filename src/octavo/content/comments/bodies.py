@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
 
 
 class Mentions(Struct, frozen=True):
-    """Ids of the mentioned users and teams."""
+    """IDs of the mentioned users and teams."""
 
     users: frozenset[str] = frozenset()
     teams: frozenset[str] = frozenset()
@@ -90,7 +90,7 @@ def _check_length(text: str) -> None:
 
 
 def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
-    """Yield each mention as its top-level block, its node, ``users`` or ``teams``, and the id."""
+    """Yield each mention as its top-level block, its node, ``users`` or ``teams``, and the ID."""
     for block in document.nodes:
         for node in walk(block):
             if not isinstance(node, Inline) or node.type != "mention":
@@ -113,7 +113,7 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 
 
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
-    """Set the labels of all mentions to current names and return the mentions that are not in ``before``.
+    """Set the labels of all mentions to current names and return the mentions that aren't in ``before``.
 
     Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound
     for all others, whether they exist or not.

@@ -44,7 +44,7 @@ def post(
     about: About,
     suggestion: DocumentInput | None = None,
 ) -> str:
-    """Post a comment and return its id. Raises NotFound if the page, node, or cell doesn't exist. For a
+    """Post a comment and return its ID. Raises NotFound if the page, node, or cell doesn't exist. For a
     suggested edit, it also raises the errors of ``read_suggestion``."""
     parsed = parse(said)
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
@@ -103,7 +103,7 @@ def post_review(
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:
-    """Post a reply and return its id."""
+    """Post a reply and return its ID."""
     parsed = parse(said)
     with context.db.read() as tx:
         discussion.require_may_comment(store.get_comment(tx, discussion, comment_id).page_id)

@@ -105,8 +105,8 @@ def _is(parent_id: str | None) -> str:
 
 
 class CommentFilter(Struct, frozen=True):
-    """Filter for comments. ``authors``: the ids of authors; empty for all. ``suggestion``: the status of the
-    suggested edit."""
+    """Filter for comments. ``authors``: the IDs of authors; empty for all. ``suggestion``: the status of
+    the suggested edit."""
 
     status: str = "all"
     page_id: str | None = None
@@ -191,7 +191,7 @@ _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXIS
 
 
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
-    """List the ids of organization members who commented or replied in the discussion."""
+    """List the IDs of organization members who commented or replied in the discussion."""
     return list_page(
         tx,
         limit,
@@ -412,7 +412,7 @@ def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
 
 
 def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
-    """Return suggestions by comment id."""
+    """Return suggestions by comment ID."""
     rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
     return {
         id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)

@@ -35,7 +35,7 @@ CellRef = tuple[str, str]
 
 
 class About(NamedTuple):
-    """Target of a new comment: the ids of a page and a node, and a table cell. If all are None, the comment
+    """Target of a new comment: the IDs of a page and a node, and a table cell. If all are None, the comment
     is about the discussion as a whole."""
 
     page: str | None = None
@@ -103,7 +103,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return the current positions of the targets of comments in a state, by comment id."""
+    """Return the current positions of the targets of comments in a state, by comment ID."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 
@@ -178,7 +178,7 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
 @job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
     """Record the positions of all nodes with comments in a space, after an upgrade or an import. ``after``:
-    the id of the last page that was processed."""
+    the ID of the last page that was processed."""
     while True:
         with context.db.write() as tx:
             rows = tx.all(

@@ -13,7 +13,7 @@ from octavo.organization.access.roles import Can
 
 
 class FollowedPlace(InSpace, frozen=True):
-    """Space or change request, and the caller who follows its events. ``change_id``: the id of the change
+    """Space or change request, and the caller who follows its events. ``change_id``: the ID of the change
     request; None for the space itself."""
 
     change_id: str | None = None

@@ -116,7 +116,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
     """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
     and updates to their change requests, in all organizations that the token can access. `space` adds all
     events of these spaces, and `live` adds the steps and carets of a page that the caller is editing live,
-    so that one stream is enough. Steps are not repeated: after each `ready`, request the steps after your
+    so that one stream is enough. Steps aren't repeated: after each `ready`, request the steps after your
     version."""
 
     def enter() -> list[SpaceAccess]:
@@ -178,7 +178,7 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
     """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client
-    chooses its own id from letters, digits, `-`, and `_`. A client that was present in another location
+    chooses its own ID from letters, digits, `-`, and `_`. A client that was present in another location
     moves to the new one."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")

@@ -41,8 +41,8 @@ def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
 
 
 class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
-    """Fields common to all events. ``timestamp``: the time of the event. ``change_request_id``: the id of its
-    change request, if any. ``user``: the person who caused it, if any."""
+    """Fields common to all events. ``timestamp``: the time of the event. ``change_request_id``: the ID of
+    its change request, if any. ``user``: the person who caused it, if any."""
 
     timestamp: str
     organization_id: str
@@ -52,7 +52,7 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the ids of pages that differ from the previous revision; omitted if there
+    """New revision. ``page_ids``: the IDs of pages that differ from the previous revision; omitted if there
     are more than fifty. ``updated``: whether the change request was updated with changes from main.
     ``live``: whether it is a save of a live-edited page."""
 
@@ -64,7 +64,7 @@ class RevisionEvent(_Event, tag="revision", kw_only=True):
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
-    """Review event of a change request. ``reviewer_id``: the id of the person whose review was requested."""
+    """Review event of a change request. ``reviewer_id``: the ID of the person whose review was requested."""
 
     action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
     status: Status | UnsetType = UNSET
@@ -86,7 +86,7 @@ class CommentEvent(_Event, tag="comment", kw_only=True):
 
 
 class PresenceEvent(_Event, tag="presence", kw_only=True):
-    """Person who arrived, moved to another page, or left. ``client_id``: the id that the client chose."""
+    """Person who arrived, moved to another page, or left. ``client_id``: the ID that the client chose."""
 
     activity: Activity | Literal["left"]
     client_id: str
@@ -110,7 +110,7 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters for a stream. ``after``: the id of the last known event; the ``Last-Event-ID``
+    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID``
     header takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
@@ -137,7 +137,7 @@ class OwnEventsQuery(EventsQuery):
 
 
 class SayPresence(Struct, rename="camel"):
-    """Presence report. ``page``: the id of the page; None if no page is open."""
+    """Presence report. ``page``: the ID of the page; None if no page is open."""
 
     page: str | None = None
     activity: Activity = "viewing"

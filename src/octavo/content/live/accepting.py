@@ -88,7 +88,8 @@ class Behind(Conflict):
 
 
 class Accepted(Struct, frozen=True):
-    """Result of a batch: the version of the page, and the batches that its author has not seen, including their own."""
+    """Result of a batch: the version of the page, and the batches that its author hasn't seen, including
+    their own."""
 
     version: int
     batches: Sequence[LoadedBatch]

@@ -63,7 +63,7 @@ class LivePage(Struct, frozen=True):
     tail: tuple[LoadedBatch, ...] = ()
 
     def with_steps(self, row: BatchRow, steps: Sequence[StepJson]) -> LivePage:
-        """Return the page after a batch. Raises StepError."""
+        """Return the page after a batch. Raises StepError if a step can't be applied."""
         applied = apply_steps(self.doc, steps)
         tail = (*self.tail[-_TAIL:], LoadedBatch(row, tuple(applied.ranges)))
         return LivePage(self.epoch, row.version, applied.doc, tail)

@@ -108,7 +108,8 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound."""
+    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
+    no such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
     require_visible(tx, access, branch, page_id)
     key = PageKey(branch.id, page_id)

@@ -115,7 +115,7 @@ def save_branch(context: Context, branch_id: str) -> None:
 @contextmanager
 def hold_branch(context: Context, branch_id: str) -> Iterator[None]:
     """Reject steps for the pages of a branch while the block runs, for at most a few seconds. Clients send
-    them again. Pages whose first step arrives during that time are not affected."""
+    them again. Pages whose first step arrives during that time aren't affected."""
     with context.db.write() as tx:
         store.hold_branch(tx, branch_id, now() + _HOLD)
     try:

@@ -43,7 +43,7 @@ class LiveRow(Struct, frozen=True):
 
 class BatchRow(Struct, frozen=True):
     """Batch of steps. ``version``: the version after its last step. ``steps``: the steps as JSON.
-    ``user_id``: the id of its author; None if it has no author."""
+    ``user_id``: the ID of its author; None if it has no author."""
 
     version: int
     client: str
@@ -281,7 +281,7 @@ def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
 
 
 def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, str | None] | None:
-    """Return the number of a client's last batch, and the id of its author."""
+    """Return the number of a client's last batch, and the ID of its author."""
     row = tx.one(
         f"SELECT batch, user_id FROM page_steps WHERE {_PAGE} AND client = :client ORDER BY batch DESC LIMIT 1",
         client=client,
@@ -352,7 +352,7 @@ def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[
 
 
 def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[PageKey]:
-    """List pages with steps that were added before a time and that their stored document does not contain."""
+    """List pages with steps that were added before a time and that their stored document doesn't contain."""
     rows = tx.all(
         Live("""SELECT DISTINCT s.branch_id, s.page_id FROM page_steps s
                 JOIN page_snapshots d ON d.branch_id = s.branch_id AND d.page_id = s.page_id AND d.version < s.version

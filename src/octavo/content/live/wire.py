@@ -55,7 +55,7 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
 
 
 class Batch(Struct, kw_only=True):
-    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the id of its
+    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its
     author, if it has one."""
 
     version: int

@@ -58,7 +58,7 @@ def mail_notification(context: Context, user: str, notification: str) -> None:
 
 @jobs.job("mailDigests", bound=None, seconds=600)
 def mail_digests(context: Context, after: str = "") -> None:
-    """Enqueue digests for everyone who has pending notifications for the digest, ordered by user id."""
+    """Enqueue digests for everyone who has pending notifications for the digest, ordered by user ID."""
     while True:
         deadlines.check()
         with context.db.write() as tx:

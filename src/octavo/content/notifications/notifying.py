@@ -45,8 +45,8 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 
 @jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
-    """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
-    ``after``: the last user id of the previous batch."""
+    """Notify the recipients of an event in batches ordered by user ID; each batch is a separate job.
+    ``after``: the last user ID of the previous batch."""
     occurred = Event(**event)
     with context.db.read() as tx:
         concern = read_concern(tx, occurred)
@@ -140,7 +140,7 @@ def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> b
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
     """Return whether a person has muted the event. Settings for pages take precedence over those for the
-    space. If any affected page is watched, the event is not muted."""
+    space. If any affected page is watched, the event isn't muted."""
     of_pages = [row.level for row in watches if row.page_id]
     levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels

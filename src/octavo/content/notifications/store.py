@@ -285,7 +285,7 @@ def lock_changing(
     hidden: Pages,
 ) -> list[NotificationRow]:
     """Lock and return up to ``limit`` notifications, created by ``until``, whose state is about to change,
-    except those about hidden pages. ``only``: the ids of the notifications; by default, everything in the
+    except those about hidden pages. ``only``: the IDs of the notifications; by default, everything in the
     inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
@@ -339,7 +339,8 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """A person's setting to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
+    """A person's setting to watch or mute a space or page. ``page_id``: the ID of the page; empty for the
+    space."""
 
     user_id: str
     space_id: str

@@ -99,7 +99,7 @@ class UpdateNotification(Struct):
 
 
 class UpdateNotifications(Struct):
-    """State change for many notifications. ``notifications``: the ids of the notifications; by default,
+    """State change for many notifications. ``notifications``: the IDs of the notifications; by default,
     everything in the inbox. ``until``: the newest ``at`` that the caller has seen; newer notifications are
     left unchanged."""
 
@@ -129,7 +129,8 @@ class UpdateNotificationSettings(Struct):
 
 
 class Watch(Struct):
-    """Setting to watch or mute a space or page. ``page``: the id of the page; omitted for the space as a whole."""
+    """Setting to watch or mute a space or page. ``page``: the ID of the page; omitted for the space as a
+    whole."""
 
     space: str
     level: Level

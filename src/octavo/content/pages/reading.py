@@ -111,8 +111,8 @@ _find_git: list[FindGit] = []
 
 
 def register_git_names(find: FindGit) -> None:
-    """Register ``find(tx, space_id)``, which returns the Git names of a space's content, or None if the space
-    is not synced."""
+    """Register ``find(tx, space_id)``, which returns the Git names of a space's content, or None if the
+    space isn't synced."""
     _find_git[:] = [find]
 
 
@@ -299,7 +299,7 @@ class ContentReader:
         return page or get_page(self._tx, self._state, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
-        """Return a page without its subpages and its document, or None if it does not exist."""
+        """Return a page without its subpages and its document, or None if it doesn't exist."""
         return self._bare(find_page(self._tx, self._state, page_id))
 
     def nodes(self, page_id: str, body: str | None, nodes: list[Any]) -> list[Any]:

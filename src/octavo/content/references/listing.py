@@ -91,7 +91,7 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the id of the page or reusable content. ``kind``: its kind. The
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: its kind. The
     node's key is the one in the text."""
 
     space: str

@@ -195,7 +195,7 @@ def add_all(tx: Transaction, space_id: str) -> None:
 
 
 def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
-    """Add to the numbers of references. ``changed``: the difference for each target; targets that have not
+    """Add to the numbers of references. ``changed``: the difference for each target; targets that haven't
     been counted yet are ignored."""
     given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
     parameters = {"space": space_id, "generation": counting.generation}

@@ -68,7 +68,7 @@ class Requester(Struct, frozen=True):
 
 class ComputeInput(Struct, frozen=True):
     """Input of a computer. ``values``: the dependencies by name; None for a dependency that doesn't exist.
-    The reader is not part of the input, because all readers get the same result."""
+    The reader isn't part of the input, because all readers get the same result."""
 
     space_id: str
     organization_id: str

@@ -239,7 +239,7 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
     job; a large part is written beforehand, like a large revision. The data stays available in the
     meantime. Call this outside any transaction.
 
-    ``after``: the id of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
+    ``after``: the ID of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
     changing.
     """
     moved = 0
@@ -289,7 +289,7 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
 
 
 def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
-    """Return the next owners after an id: pages and items that main has or once had, or that have derived
+    """Return the next owners after an ID: pages and items that main has or once had, or that have derived
     rows. The total size of their texts limits their number. Owners that main no longer has are returned as
     None."""
     branch_id = head.layers[0].branch_id

@@ -27,7 +27,7 @@ _BEGINNING = 4
 
 
 class SearchedDraft(Struct, frozen=True):
-    """State other than main, with the ids of pages that differ from main."""
+    """State other than main, with the IDs of pages that differ from main."""
 
     state: State
     pages: frozenset[str]
@@ -58,8 +58,8 @@ def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
 
 
 def match_draft(tx: Transaction, draft: SearchedDraft, terms: Sequence[Term]) -> list[DraftSection]:
-    """Return the sections of the draft's pages that contain any of the terms. Their ids are negative, unlike
-    those of indexed sections."""
+    """Return the sections of the draft's pages that contain any of the terms. Their IDs are negative,
+    unlike those of indexed sections."""
     begun = {word[:_BEGINNING] for term in terms for row in term.every() for word in map(stem, row)}
     matched: list[DraftSection] = []
     read = 0

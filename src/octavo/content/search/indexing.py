@@ -137,7 +137,7 @@ def batches(prepared: PreparedIndex, most: int) -> Iterator[list[IndexedPage]]:
 
 
 def write(tx: Transaction, space_id: str, batch: list[IndexedPage], version: int) -> None:
-    """Index pages under a version that is not current yet."""
+    """Index pages under a version that isn't current yet."""
     gained = store.add_pages(tx, space_id, batch, dict.fromkeys((page.page_id for page in batch), version))
     store.count_words(tx, space_id, gained, Counter())
 

@@ -5,7 +5,7 @@ typing error. Only if that finds too few pages are pages with any one of the wor
 results are scored again, in the same way on both engines: titles and headings that equal the query come
 first. Snippets are created only for results that are shown.
 
-The engine returns matches in windows of sections: highest scores first, or ordered by id if it has no
+The engine returns matches in windows of sections: highest scores first, or ordered by ID if it has no
 scores and for partial matches. Each window is ranked separately, and the next one is read only if there are
 too few pages so far. If there are more matches than one window holds, titles and headings come first,
 followed for partial matches by the sections that contain most of the words.

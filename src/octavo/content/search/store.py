@@ -261,7 +261,7 @@ def add_pages(
     *,
     computed: bool = False,
 ) -> Counter[str]:
-    """Index pages that are not in the index, each under its version. Return their words by number of pages,
+    """Index pages that aren't in the index, each under its version. Return their words by number of pages,
     for ``count_words``."""
     gained: Counter[str] = Counter()
 
@@ -369,7 +369,7 @@ def update_source_hashes(
 
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of indexed computed pages."""
+    """Return the IDs of indexed computed pages."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS}",
         space=space_id,
@@ -413,7 +413,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of pages that are pending for indexing."""
+    """Return the IDs of pages that are pending for indexing."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",
@@ -423,7 +423,7 @@ def list_waiting(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of ordinary pages with blocks rendered from other data."""
+    """Return the IDs of ordinary pages with blocks rendered from other data."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
         space=space_id,
@@ -737,7 +737,7 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Return sections after ``after``, ordered by id. ``every``: whether sections must match all terms
+    """Return sections after ``after``, ordered by ID. ``every``: whether sections must match all terms
     instead of any of them. Scores are based only on terms that aren't frequent.
 
     ``heads``: whether to match only titles and headings.
@@ -974,7 +974,7 @@ def _postgres_phrase(key: str, phrase: _Phrase) -> str:
 
 
 def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
-    """Return the texts of sections by id."""
+    """Return the texts of sections by ID."""
     if not section_ids:
         return {}
     rows = tx.all(

@@ -37,7 +37,7 @@ def insert_upload(tx: Transaction, row: UploadRow) -> None:
 
 
 def find_upload(tx: Transaction, upload_id: str) -> UploadRow | None:
-    """Return an upload; None if it does not exist or has expired."""
+    """Return an upload; None if it doesn't exist or has expired."""
     row = tx.one(
         f"SELECT {_UPLOAD} FROM uploads WHERE id = :id AND expires_at > :now", id=upload_id, now=now()
     )

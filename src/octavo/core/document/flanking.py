@@ -48,8 +48,8 @@ _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF
 
 
 def is_unspaced(char: str) -> bool:
-    """Return whether a character's script has no spaces between words (CJK except Hangul), so that a line break
-    between two such characters is not a space."""
+    """Return whether a character's script has no spaces between words (CJK except Hangul), so that a line
+    break between two such characters isn't a space."""
     return bool(char) and is_cjk(char) and not any(first <= ord(char) <= last for first, last in _HANGUL)
 
 

@@ -54,7 +54,7 @@ def _has_words(node: Inline) -> bool:
 
 def render(document: Document, context: HtmlContext | None = None) -> Html:
     """Render a document as HTML for a reader. Any remaining conditions, expressions, and includes produce
-    no output. Every link target gets its id, which is written to the document (``mark_places``)."""
+    no output. Every link target gets its ID, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.report()
@@ -505,8 +505,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return element("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """Render an HTML element that has no meaning in documents: only its id is kept, because links may point
-        to it."""
+        """Render an HTML element that has no meaning in documents: only its ID is kept, because links may
+        point to it."""
         id = text_of(node.data, "id")
         return element("span", [], id=id) if id else []
 

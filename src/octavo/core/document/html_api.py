@@ -167,7 +167,7 @@ class ApiRenderer(Renderer):
         return self._rows(rows)
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
-        """Render rows of method, path, link, and id. A prefix shared by most paths is shown only once,
+        """Render rows of method, path, link, and ID. A prefix shared by most paths is shown only once,
         above the rows. If an operation has no name other than its path, the path is shown only once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
@@ -252,7 +252,7 @@ class ApiRenderer(Renderer):
         return element("p", block.nodes, class_="openapi-part", id=id, data_part=part)
 
     def _mark_part(self, block: Block, title: str) -> str | None:
-        """Return the id of a part of an operation and add the part to the outline. Inside collapsed
+        """Return the ID of a part of an operation and add the part to the outline. Inside collapsed
         content, return None instead.."""
         id, level = text_of(block.data, "id"), block.data.get("level")
         if self._aside or not id or not isinstance(level, int):

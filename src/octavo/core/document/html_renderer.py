@@ -134,7 +134,7 @@ class Renderer:
         return [enter, *pieces, leave]
 
     def _own_id(self, prefix: str) -> str:
-        """Return an unused id that starts with ``prefix``, for an element that isn't a link target."""
+        """Return an unused ID that starts with ``prefix``, for an element that isn't a link target."""
         self._count += 1
         while f"{prefix}-{self._count}" in self._ids:
             self._count += 1

@@ -83,7 +83,7 @@ def _seeming_front(source: str) -> str:
 
 def front_of(source: str) -> str:
     """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none, because the text up to the next divider is not a map of keys and values."""
+    none, because the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 

@@ -185,7 +185,7 @@ def _number_in(value: object) -> int:
 
 
 def shown_words(node: Block | Inline | Fragment) -> str:
-    """Return the text inside a node as readers see it, for titles and ids."""
+    """Return the text inside a node as readers see it, for titles and IDs."""
     parts: list[str] = []
     for here in walk(node):
         if isinstance(here, Text):
@@ -208,8 +208,8 @@ def title_and_body(block: Block) -> tuple[list[Block], list[Block]]:
 
 
 def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[str, Fragment]]:
-    """Return the visible columns of a table (id, definition), its records in order, and its content cells by
-    id."""
+    """Return the visible columns of a table (ID, definition), its records in order, and its content cells
+    by ID."""
     view, definition = object_of(block.data, "view"), object_of(block.data, "definition")
     columns = view.get("columns")
     names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)

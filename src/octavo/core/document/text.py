@@ -13,7 +13,7 @@ from .parts import inert_text
 
 
 class Heading(Struct, frozen=True):
-    """Entry of an outline. ``level``: 1 to 3. ``id``: its id, unique on the page."""
+    """Entry of an outline. ``level``: 1 to 3. ``id``: its ID, unique on the page."""
 
     id: str
     level: int
@@ -23,7 +23,7 @@ class Heading(Struct, frozen=True):
 
 class Section(Struct, frozen=True):
     """Part of a page: its heading (None before the first one) and the text under it that has the same
-    ``conditions``. Titles of linked pages are not part of the text, because not everyone can see them.
+    ``conditions``. Titles of linked pages aren't part of the text, because not everyone can see them.
     ``names``: the identifiers of the documented objects, which readers search for but don't see."""
 
     id: str | None

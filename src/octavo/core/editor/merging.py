@@ -32,7 +32,7 @@ def merge_edit(
     unsaved: Container[str],
 ) -> list[StepJson]:
     """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
-    numbers for links and annotations that the page does not have yet. ``unsaved``: the keys of the blocks
+    numbers for links and annotations that the page doesn't have yet. ``unsaved``: the keys of the blocks
     that may differ from the ``old`` ones; the other blocks are saved, even if their source is parsed into a
     different form."""
     return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())

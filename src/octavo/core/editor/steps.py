@@ -254,7 +254,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Step that is mapped over others. ``unseen``: the ranges that its author has not seen."""
+    """Step that is mapped over others. ``unseen``: the ranges that its author hasn't seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen

@@ -44,7 +44,7 @@ Change = Annotated[
 
 class ToolCaller(Struct, frozen=True):
     """Caller of the tools. ``perform``: the function that performs an operation as the caller, given its
-    path, query, and body. ``agent``: the id of the connection; empty for another kind of token."""
+    path, query, and body. ``agent``: the ID of the connection; empty for another kind of token."""
 
     perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
     db: Database

@@ -225,8 +225,7 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 
 def decoded_path(request: Request) -> str:
-    """Return the decoded path. Raises NotFound for a path that changes when decoded again or contains
-    ``..``."""
+    """Return the decoded path. Raises NotFound if the path changes when decoded again or contains ``..``."""
     for segment in request.segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
             raise NotFound("No site is published at this URL.")

@@ -209,7 +209,7 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the id of the site with this host name. All unknown names map to the same value, so that
+        """Return the ID of the site with this host name. All unknown names map to the same value, so that
         they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         return found.id if found is not None else ""
@@ -319,7 +319,7 @@ class Sites:
 
     def _count(self, request: Request, found: Answer | Later) -> None:
         """Count a response against the additional rate limit that its route chose for it, if any. Raises
-        TooManyRequests."""
+        TooManyRequests if the limit is exceeded."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 

@@ -40,7 +40,7 @@ _HITS = 20
 
 class _Shown(Struct):
     """Pages generated from one specification, by operation and model. ``first``: one of the pages.
-    ``crowded``: the ids of pages whose fields have no anchors."""
+    ``crowded``: the IDs of pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -82,7 +82,7 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """Return the id of the space's authentication page for a specification's API."""
+    """Return the ID of the space's authentication page for a specification's API."""
     found = _authentication.get(tree)
     if found is None:
         pages = ((authentication_of(page), page.id) for page in tree.computed() if not page.hidden)

@@ -182,7 +182,7 @@ def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> Answe
 
 def _without_headings(block: Block) -> Block:
     """Return a block with headings converted to bold paragraphs, because the surrounding page has its own
-    headings and ids."""
+    headings and IDs."""
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)

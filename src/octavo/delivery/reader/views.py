@@ -635,7 +635,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 class MessageView(Struct, frozen=True, kw_only=True):
     """Page that contains only a message: not found, no access, or an error. ``suggestions``: pages that the
-    visitor may be looking for. ``reference``: the id of an error."""
+    visitor may be looking for. ``reference``: the ID of an error."""
 
     title: str
     text: str

@@ -115,7 +115,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
 
 
 def _decoded(path: str) -> str:
-    """Return the path with a trailing slash. Raises NotFound for a path that changes when decoded again or
+    """Return the path with a trailing slash. Raises NotFound if the path changes when decoded again or
     contains ``..``."""
     segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
     for segment in segments:

@@ -57,7 +57,7 @@ class VisitorRequest(Struct, frozen=True):
     """Data in a request about its sender. ``query``: the query parameters in the order of the URL.
     ``secure``: whether the request arrived over https.
 
-    ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose id is
+    ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose ID is
     in the names of Octavo's cookies. ``agent``: whether the request is for a format for agents. ``until``:
     the expiration time of the agent's token in the request, in milliseconds."""
 

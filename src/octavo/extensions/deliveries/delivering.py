@@ -97,7 +97,7 @@ def queue(
 ) -> None:
     """Queue an event for a recipient, or for one of its installations.
 
-    ``place``: the kind and id of a space or site, whose events are delivered in order. ``previous``: the
+    ``place``: the kind and ID of a space or site, whose events are delivered in order. ``previous``: the
     installation before a change. It is encrypted, because it may contain credentials. ``after``: the delay
     in milliseconds. ``urgent``: whether to end the pause of an unresponsive recipient."""
     sealed = None

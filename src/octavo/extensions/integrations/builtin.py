@@ -111,7 +111,7 @@ def separate_copies(context: Context) -> None:
     organization's copy.
 
     Before names were reserved, all organizations used the copy of the first organization that published it.
-    Installations keep their ids, configuration, and public endpoints.
+    Installations keep their IDs, configuration, and public endpoints.
     """
     with context.db.read() as tx:
         shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))

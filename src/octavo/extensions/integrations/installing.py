@@ -127,7 +127,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Set the given configuration, selections, and external ids. Raises BadRequest if a value is invalid."""
+    """Set the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -262,7 +262,7 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external ids. Raises BadRequest if a value is invalid, Forbidden if
+    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if
     the caller doesn't have permission, and NotFound if the integration isn't installed there."""
     require_change(tx, access)
     was = require_place(access)

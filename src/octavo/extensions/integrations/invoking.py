@@ -90,8 +90,8 @@ def find_subject(
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """Return the signing secret of an integration or an installation. ``of``: the id of the installation, and
-    the kind and id of its space or site."""
+    """Return the signing secret of an integration or an installation. ``of``: the ID of the installation,
+    and the kind and ID of its space or site."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 

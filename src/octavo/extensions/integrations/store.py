@@ -472,7 +472,7 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external ids of an installation, or of its installation on a space or site. ``place_id``: the
+    """Set the external IDs of an installation, or of its installation on a space or site. ``place_id``: the
     space or site; empty for the installation itself."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}

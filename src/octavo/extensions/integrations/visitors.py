@@ -2,7 +2,7 @@
 them.
 
 Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
-browser, a different id on every site, and no cookie except the one with the visitor's cookie consent, which
+browser, a different ID on every site, and no cookie except the one with the visitor's cookie consent, which
 scripts must respect."""
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class SyncAccess(Struct, frozen=True):
 
     @property
     def target(self) -> tuple[str, str]:
-        """Return the kind and id used in audit records."""
+        """Return the kind and ID used in audit records."""
         return self.kind, self.id
 
     @property

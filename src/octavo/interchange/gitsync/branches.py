@@ -95,7 +95,7 @@ def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the ids of pages and items that change requests imported from their branches or pushed to
+    """Return the IDs of pages and items that change requests imported from their branches or pushed to
     them. The main version uses the same IDs when it receives the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:

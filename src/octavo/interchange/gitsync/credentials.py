@@ -42,7 +42,7 @@ class Credential(Struct, frozen=True, omit_defaults=True):
 
 
 def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
-    """Encrypt a text for a column of the row with this id."""
+    """Encrypt a text for a column of the row with this ID."""
     return _COLUMNS[of, column].seal(sealer, text, id)
 
 

@@ -265,9 +265,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: RequestedInstallation
 ) -> RequestedInstallation:
-    """Get the data from the provider that is needed to update a connection without a repository: the path of
-    a project that was specified by its id, and whether a site's repository describes its structure. Raises
-    Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
+    """Get the data from the provider that is needed to update a connection without a repository: the path
+    of a project that was specified by its ID, and whether a site's repository describes its structure.
+    Raises Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted

@@ -116,8 +116,8 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, its Git
-    LFS id."""
+    """Return the hashes that identify the content of a file: its Git object ID and, for a pointer, its Git
+    LFS ID."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 

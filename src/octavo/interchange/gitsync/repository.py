@@ -47,7 +47,7 @@ class RepositoryBusy(Exception):
 
 
 class CommittedFile(Struct, frozen=True):
-    """File in a commit: its mode and object id."""
+    """File in a commit: its mode and object ID."""
 
     mode: int
     oid: str
@@ -212,11 +212,11 @@ class Repository:
     # --- trees ----------------------------------------------------------------------------------------
 
     def root_of(self, commit_id: str) -> bytes:
-        """Return the id of the commit's root tree."""
+        """Return the ID of the commit's root tree."""
         return bytes(self.commit(commit_id).tree)
 
     def tree_of(self, commit_id: str | None) -> bytes | None:
-        """Return the id of the synced folder's tree; None if the folder doesn't exist or is empty."""
+        """Return the ID of the synced folder's tree; None if the folder doesn't exist or is empty."""
         if commit_id is None:
             return None
         oid = self.root_of(commit_id)
@@ -268,7 +268,7 @@ class Repository:
         return sorted(name.decode() for name in names if _is_text(name))
 
     def find(self, tree: bytes | None, path: str) -> tuple[int, str] | None:
-        """Return the mode and id of the file or folder at a path."""
+        """Return the mode and ID of the file or folder at a path."""
         parts = path.split("/")
         for place, name in enumerate(parts):
             entry = self._entries(tree).get(name.encode("utf-8", "surrogateescape"))
@@ -321,14 +321,14 @@ class Repository:
     # --- writing --------------------------------------------------------------------------------------
 
     def add_file(self, data: bytes) -> str:
-        """Store a file, and return its id."""
+        """Store a file, and return its ID."""
         blob = Blob.from_string(data)
         if blob.id not in self.repo.object_store:
             self.repo.object_store.add_object(blob)
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """Return the id of a tree in which these files are replaced (or deleted if None) and all others are
+        """Return the ID of a tree in which these files are replaced (or deleted if None) and all others are
         unchanged; None if no files are left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}

@@ -44,7 +44,7 @@ class Connected(Struct, frozen=True):
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
-    """Column with the id of the synced object."""
+    """Column with the ID of the synced object."""
 
     remote: str
     branch: str
@@ -81,7 +81,7 @@ class Connected(Struct, frozen=True):
 
     @property
     def owner_id(self) -> str:
-        """Return the id of the space, the collection, or the site."""
+        """Return the ID of the space, the collection, or the site."""
         return str(getattr(self, self.KEY))
 
     @property
@@ -220,7 +220,7 @@ R = TypeVar("R", bound=Connected)
 
 
 def find(tx: Transaction, of: type[R], id: str) -> R | None:
-    """Return the row of the space, collection, or site with this id."""
+    """Return the row of the space, collection, or site with this ID."""
     found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
     return found[0] if found else None
 
@@ -298,7 +298,7 @@ def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
 
 
 def find_draft(tx: Transaction, id: str) -> DraftRow | None:
-    """Return the unfinished connection of a space or a site. ``id``: the id of the space or site."""
+    """Return the unfinished connection of a space or a site. ``id``: the ID of the space or site."""
     row = tx.one(f"SELECT {_DRAFT} FROM git_installations WHERE id = :id", id=id)
     return DraftRow(*row) if row else None
 

@@ -156,7 +156,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     letters: bool = False
     """Whether ``convert`` accepts text in any encoding; otherwise, text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
-    """Function that returns, for each id in a converted file, the anchor of the heading above it."""
+    """Function that returns, for each ID in a converted file, the anchor of the heading above it."""
     close: Callable[[], None] | None = None
     """Function that releases the resources needed to read the pages."""
     skipped: tuple[str, ...] = ()

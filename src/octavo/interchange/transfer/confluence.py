@@ -273,7 +273,7 @@ class _Space:
 
     def _rewrite_page_links(self, body: str) -> str:
         """Rewrite URLs of pages in the space, whose titles may be outdated, as links by space key and page
-        id."""
+        ID."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
         wanted = rf'"{base}/(?:pages/viewpage\.action\?pageId=(\d+)|spaces/{key}/pages/(\d+)(?:/[^"#?<>]*)?)'
         begins = f'"{escape(self.api.base)}/spaces/{quote(self.key, safe="~")}/pages/'

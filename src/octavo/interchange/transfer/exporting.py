@@ -40,7 +40,7 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """Layout of an export: the path of each page's text and of each item, by id, and the texts of the
+    """Layout of an export: the path of each page's text and of each item, by ID, and the texts of the
     configuration, by path."""
 
     paths: dict[str, str]
@@ -199,7 +199,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """Pages in a state, the path of each page's file, and the paths of other files by id."""
+    """Pages in a state, the path of each page's file, and the paths of other files by ID."""
 
     pages: list[Page]
     paths: dict[str, str]

@@ -104,7 +104,7 @@ def text_of(value: Mapping[str, object], name: str) -> str:
 
 
 def escaped(id: str) -> str:
-    """Escape an id for use as a path segment."""
+    """Escape an ID for use as a path segment."""
     return quote(id, safe="")
 
 
@@ -233,7 +233,7 @@ class _Reading:
         return front + title + body
 
     def _rewrite_links(self, text: str, path: str) -> str:
-        """Rewrite links to pages and files by id or URL as links to their new paths."""
+        """Rewrite links to pages and files by ID or URL as links to their new paths."""
 
         def by_id(found: re.Match[str]) -> str:
             known = self._paths if found[1] == "pages" else self._files_by_id

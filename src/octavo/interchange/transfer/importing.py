@@ -74,7 +74,7 @@ class ImportOutcome(Struct, rename="camel"):
 
 class StagedFiles(Struct, frozen=True):
     """A source that has been read: each page with its front matter and the hash of its text. ``items``: its
-    items, without their final ids."""
+    items, without their final IDs."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
@@ -152,7 +152,7 @@ def import_files(
     also: Also | None = None,
 ) -> ImportOutcome:
     """Replace the main content with the files of the source, as one revision. Pages that still exist keep
-    their ids.
+    their IDs.
 
     If nothing changed, no revision is created. ``also``: a function that writes related rows in the revision's
     transaction or, if there is no new revision, in the transaction that finds no changes."""
@@ -197,7 +197,7 @@ def stage_files(
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
     """Read a source, and store its texts and bytes, which nothing refers to yet. ``is_space``: a function
-    that returns whether an id belongs to a space that pages of the source can link to."""
+    that returns whether an ID belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -252,7 +252,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Read files, reusable content, variables, and configuration sources, without their final ids."""
+    """Read files, reusable content, variables, and configuration sources, without their final IDs."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")
@@ -311,7 +311,7 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""Callback that writes related rows together with a revision. It gets the page ids in the source's order."""
+"""Callback that writes related rows together with a revision. It gets the page IDs in the source's order."""
 
 
 def imported_from(staged: StagedFiles) -> str | None:

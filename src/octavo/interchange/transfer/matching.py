@@ -40,7 +40,7 @@ def match_pages(
     old: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> list[str]:
-    """Return the id of each page by position: the id of the page with the same file, or else of the most
+    """Return the ID of each page by position: the ID of the page with the same file, or else of the most
     similar page, or else a new one. A link to a Markdown file counts as the page that the file used to be
     or will become."""
     free = dict(old)

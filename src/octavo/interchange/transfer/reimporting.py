@@ -132,7 +132,7 @@ def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Record the local change request into which a remote one is imported. Return the id of the run that
+    """Record the local change request into which a remote one is imported. Return the ID of the run that
     records this, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 

@@ -1,4 +1,4 @@
-"""Links between imported spaces: the ids in these links, and the local spaces that the ids refer to."""
+"""Links between imported spaces: the IDs in these links, and the local spaces that the IDs refer to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .exporting import Exported
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """Return the source with the links in its Markdown files rewritten to the ids of local spaces. All other
-    bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
+    """Return the source with the links in its Markdown files rewritten to the IDs of local spaces. All
+    other bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
     made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None

@@ -50,7 +50,7 @@ _arrange: list[Arrange] = []
 
 def on_variants(arrange: Arrange) -> Arrange:
     """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``,
-    which shows spaces as the variants of a site, and returns the id of the site and the problems.
+    which shows spaces as the variants of a site, and returns the ID of the site and the problems.
     ``spaces`` and ``parts`` are keyed by entry. A new site gets the ``brand``. The function raises
     Forbidden or NotFound if the actor doesn't have access to the site."""
     _arrange.append(arrange)

@@ -52,8 +52,8 @@ _User = Annotated[
 
 class ApiSource(Struct, tag="api"):
     """Space to import through another platform's API. ``service``: the platform; `octavo` includes GitBook.
-    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence, its
-    key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
+    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its ID; for Confluence,
+    its key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
     ``user``: stored encrypted until the run ends, and never returned."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]

@@ -21,7 +21,7 @@ _ROOM = 32
 needs, so that memory doesn't have to be freed again for each value."""
 
 _UNREAD_SECONDS = 60.0
-"""Seconds after which a value that was not read is dropped."""
+"""Seconds after which a value that wasn't read is dropped."""
 _TRIMMED = 4 << 20
 """Number of bytes to drop before free memory is returned to the system, which takes some milliseconds."""
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -113,7 +113,8 @@ class Memory:
             excess -= freed
 
     def drop_unread(self) -> None:
-        """Drop the values that were not read for a minute, and return memory to the system. Called periodically."""
+        """Drop the values that weren't read for a minute, and return memory to the system. Called
+        periodically."""
         until = time.monotonic() - _UNREAD_SECONDS
         with self._lock:
             caches = list(self._caches)
@@ -216,11 +217,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database. Each is valid until the next commit by any process, and is then
-    checked again.
+    """Cache of values read from the database. Each is valid until the next commit by any process, and is
+    then checked again.
 
-    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached. Never use
-    the cache inside a write transaction, because data that it reads may still be rolled back.
+    ``cost``: the function that returns the size of a value in bytes, or None for a value that isn't cached.
+    Never use the cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(

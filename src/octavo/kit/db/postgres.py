@@ -1,17 +1,18 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
-pooler that assigns each transaction a different connection. Listening and migrating need the server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
+through a pooler that assigns each transaction a different connection. Listening and migrating need the
+server itself.
 
 Why reads can use cached rows
 -----------------------------
 
-``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at which its
-reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
-generation.
+``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at
+which its reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only
+rows of that generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
+``CachedRows``. When something isn't cached, it starts a transaction, whose snapshot the server returns in the same
 message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
 read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
 from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
@@ -23,7 +24,7 @@ so nothing is written twice.
 and a read that starts afterward uses nothing older.
 
 *It sees what others committed as soon as their notice has arrived*, like everything that is cached under a generation,
-including permissions. A read checks whether a notice has arrived at the socket that the listening thread has not read
+including permissions. A read checks whether a notice has arrived at the socket that the listening thread hasn't read
 yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most commits whose
 notice hasn't arrived yet, and expire when it arrives. So the transaction may run on a replica that has applied the same
 commits (``replica``).
@@ -162,8 +163,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
-    process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a
+    different process ID than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -521,7 +522,7 @@ class PostgresDatabase(Database):
             return made
 
     def _has_news(self) -> bool:
-        """Return whether a message has arrived that the listening thread has not read yet."""
+        """Return whether a message has arrived that the listening thread hasn't read yet."""
         poll = select.poll()
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(0))

@@ -2,7 +2,7 @@
 
 Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the
 ending of memberships, and the verification of a server rely on these declarations. A test requires one for
-every table, and for every column with a hash or the id of a person.
+every table, and for every column with a hash or the ID of a person.
 """
 
 from __future__ import annotations
@@ -85,8 +85,8 @@ class Table(Struct, frozen=True, kw_only=True):
 
     ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized
     list of spaces. ``of_organization``: the SQL condition for rows that belong to the organization
-    ``:org``, if these are not just the rows of its spaces. ``derived``: whether its rows are derived from
-    other rows and rebuilt instead of backed up. ``stays``: why rows are not exported with an organization;
+    ``:org``, if these aren't just the rows of its spaces. ``derived``: whether its rows are derived from
+    other rows and rebuilt instead of backed up. ``stays``: why rows aren't exported with an organization;
     empty if they are. ``columns``: the references without a foreign key in the schema. ``membership``: the
     column with the person whose rows are deleted when they leave the organization. ``values``: all values
     that a column can have other than NULL. ``json``: the columns of JSON, with the types to which they
@@ -160,7 +160,7 @@ def file(name: str, **when: tuple[str, ...]) -> Column:
 
 
 def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a person who has or had an account."""
+    """Declare a column with the ID of a person who has or had an account."""
     return _column(name, ("users.id",), when, path)
 
 
@@ -170,7 +170,7 @@ def member(name: str, **when: tuple[str, ...]) -> Column:
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column with the ID of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 

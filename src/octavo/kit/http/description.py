@@ -293,7 +293,7 @@ def describe(
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
-    ``examples``: the examples by operation id. ``schemas``: the components that types refer to by name but that
+    ``examples``: the examples by operation ID. ``schemas``: the components that types refer to by name but that
     aren't generated from types, such as the nodes of documents.
     """
     operations = list(operations)

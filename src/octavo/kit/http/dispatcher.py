@@ -143,7 +143,7 @@ def _place(parameters: Mapping[str, str]) -> str:
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """Record the objects of a call by their ids only, because other parts of paths may be secret."""
+    """Record the objects of a call by their IDs only, because other parts of paths may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():

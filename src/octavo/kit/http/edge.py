@@ -2,7 +2,7 @@
 pages).
 
 Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the
-result to HTTP: methods, limits, request ids, conditional requests, ranges, compression, streaming, errors,
+result to HTTP: methods, limits, request IDs, conditional requests, ranges, compression, streaming, errors,
 metrics, and the access log.
 """
 

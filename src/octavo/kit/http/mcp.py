@@ -166,7 +166,7 @@ class AskedTool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Valid tool call, with the id of its response."""
+    """Valid tool call, with the ID of its response."""
 
     id: int | str
     asked: AskedTool

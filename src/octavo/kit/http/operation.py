@@ -4,7 +4,7 @@ Routing, the permission check, the OpenAPI description, the reference pages, rat
 contract tests all read ``TABLE``. A handler's signature declares what it needs:
 
 - ``call: Call``: the request;
-- one proof object (a type registered with ``enters``): the result of the permission check for the ids in
+- one proof object (a type registered with ``enters``): the result of the permission check for the IDs in
   the path; for an operation that is open to visitors of a site, a union with their type;
 - ``body`` and ``query``: msgspec types that the request is validated against;
 - any other argument: a path parameter, in snake case;
@@ -67,8 +67,8 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the
-    path."""
+    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the IDs of ``parameters`` from
+    the path."""
 
     fn: Callable[..., Any]
     parameters: tuple[str, ...]
@@ -118,7 +118,7 @@ class Operation:
     refuses_unread: bool = False
     """Whether unknown keys of a body are rejected; otherwise, a header of the response lists them."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors, if they are not in the API's error format."""
+    """Function that presents errors, if they aren't in the API's error format."""
     browsed: bool = False
     """Whether browsers visit the operation. If so, errors are pages for clients that accept pages."""
     yields: tuple[str, ...] = ()
@@ -177,7 +177,7 @@ class Operation:
 PUBLIC_API = frozenset(
     line for line in (files(__package__) / "public_api.txt").read_text().split("\n")[1:] if line
 )
-"""Ids of the operations in the public description of the API."""
+"""IDs of the operations in the public description of the API."""
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
@@ -345,7 +345,7 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the response, if the return type of the handler does not determine it. ``status``:
+        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``:
         the status of success (default 200; 204 without a response). ``also``: additional success statuses.
         ``body_limit``: the maximum size of the body in bytes. ``quick``: whether it reads only a few rows
         by their keys, regardless of the amount of data, or cached data, so that it can run on the event
@@ -460,9 +460,9 @@ class Drafted(Struct, frozen=True):
 class Person(Struct, frozen=True):
     """Person with the access of the token or session that they are using.
 
-    ``token_id``: the id of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
+    ``token_id``: the ID of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
     person. ``organization_id``: the only accessible organization; None for all of the person's.
-    ``session``: whether ``token_id`` is the id of a session. ``proved_at``: the time in milliseconds at
+    ``session``: whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at
     which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the
     expiration of a token; None if it never expires. ``client``: the IP address of the request; None in a
     job. ``agent``: the name of the agent that acts for the person with its own token. In that case,
@@ -484,7 +484,7 @@ class Script(Struct, frozen=True):
     """Integration script. It acts either as an installation, which is a member of one organization, or as
     the integration itself, which isn't a member of any.
 
-    ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation, or None for the
+    ``scopes``: the scopes of integrations. ``installation_id``: the ID of the installation, or None for the
     integration itself. ``user_id``: the user of the installation, empty for the integration itself.
     ``client``: as in ``Person``.
     """
@@ -511,7 +511,7 @@ class Visitor(Struct, frozen=True):
     """Visitor of a published site who isn't a member of its organization. The call is made by a renderer on
     their behalf.
 
-    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows them.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the IDs of the spaces that the site shows them.
     ``visibility``: the visibility of the site. ``base``: the site's URL for this visitor. ``preview``: the
     token of the preview that they are using, whether or not the site is published. ``drafted``: the change
     request that the preview shows. ``drafts``: whether the preview shows drafts of the structure.
@@ -649,8 +649,8 @@ class LeavesLoop(Exception):
 
 
 class WritesFirst(Exception):
-    """Raised internally if a read has to start again after ``write``, because its snapshot does not include data
-    written in the meantime."""
+    """Raised internally if a read has to start again after ``write``, because its snapshot doesn't include
+    data written in the meantime."""
 
     def __init__(self, write: Callable[[], None]) -> None:
         super().__init__()

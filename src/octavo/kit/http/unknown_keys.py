@@ -124,7 +124,7 @@ class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
 NEWER = msgspec.convert(
     tomllib.loads((files(__package__) / "newer_fields.toml").read_text()), dict[str, NewerFields]
 )
-"""Newer fields by the id of the operation."""
+"""Newer fields by the ID of the operation."""
 
 UNRESTRICTED: dict[str, tuple[object, ...]] = {
     "condition": (None, ""),

@@ -3,7 +3,7 @@
 They are off unless OpenTelemetry's environment variables specify a collector. Without one, OpenTelemetry
 isn't loaded, and a span costs only one variable lookup. ``trace_export`` sends the spans.
 
-A span contains no content and no user input: routes instead of paths that may contain a secret, ids, sizes,
+A span contains no content and no user input: routes instead of paths that may contain a secret, IDs, sizes,
 statuses, and the types of errors without their messages.
 """
 

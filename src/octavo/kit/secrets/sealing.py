@@ -69,7 +69,7 @@ class Sealer:
 
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
-    """Return the message for secrets that are encrypted with an unknown key; both parameters are ids."""
+    """Return the message for secrets that are encrypted with an unknown key; both parameters are IDs."""
     problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
@@ -84,12 +84,12 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
 
 
 def key_id(key: bytes) -> str:
-    """Return the id of a key. The id doesn't reveal the key."""
+    """Return the ID of a key. The ID doesn't reveal the key."""
     return hmac.digest(key, b"octavo: id of a key", "sha256").hex()[:8]
 
 
 def key_of(text: str) -> str | None:
-    """Return the id of the key that a text is encrypted with; None for plain text."""
+    """Return the ID of the key that a text is encrypted with; None for plain text."""
     prefix, _, rest = text.partition(".")
     return rest.partition(".")[0] if prefix == _PREFIX else None
 

@@ -65,7 +65,7 @@ _RECONNECT = 3000
 """Time in milliseconds after which a client reconnects if its stream has ended."""
 
 Topic = tuple[str, str]
-"""Topic to listen to: a kind of object and its id."""
+"""Topic to listen to: a kind of object and its ID."""
 
 
 class HubMessage(NamedTuple):

@@ -317,10 +317,10 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the jobs, newest first within a state, with parked jobs before running ones and running before waiting
-    ones, and their total.
+    """Return the jobs, newest first within a state, with parked jobs before running ones and running before
+    waiting ones, and their total.
 
-    ``after``: the position of a state in ``STATES`` and the id of a job, after which the list continues.
+    ``after``: the position of a state in ``STATES`` and the ID of a job, after which the list continues.
     """
     found: list[JobRow] = []
     count = 0

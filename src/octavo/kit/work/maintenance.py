@@ -80,7 +80,7 @@ def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
 
 
 def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
-    """Schedule or start a notice, replacing the one of the same kind. ``by``: the id of the person."""
+    """Schedule or start a notice, replacing the one of the same kind. ``by``: the ID of the person."""
     remove_notice(tx, notice.kind)
     tx.insert(
         "server_notices",

@@ -2,11 +2,11 @@
 with its own cursor.
 
 A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once
-for each event, in the order of their ids. An event whose handler fails doesn't block the others: it becomes
+for each event, in the order of their IDs. An event whose handler fails doesn't block the others: it becomes
 a job that is retried, and is parked for a server administrator if it keeps failing. Events are kept for the
 time in the setting ``event_days``, and until every consumer has passed them.
 
-PostgreSQL assigns ids before transactions commit, so a lower id may appear after a higher one. Consecutive
+PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. Consecutive
 IDs without a gap are complete. A gap belongs to a transaction that is still writing, or to one that was
 rolled back. Which of the two is known once every transaction that was writing events has ended.
 """
@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """Event in the outbox. ``payload``: ids and a version number. ``created_at``: the time in milliseconds.
+    """Event in the outbox. ``payload``: IDs and a version number. ``created_at``: the time in milliseconds.
     ``trace``: the trace of its cause."""
 
     id: int
@@ -51,11 +51,11 @@ class Event(NamedTuple):
 Handler = Callable[[Transaction, Event], None]
 
 _MOST_MISSING = 50
-"""Maximum number of missing ids that a position contains; earlier ones are ignored."""
+"""Maximum number of missing IDs that a position contains; earlier ones are ignored."""
 
 
 class OutboxPosition(NamedTuple):
-    """Position up to which a client was notified: all events up to the id ``last``, except for those in
+    """Position up to which a client was notified: all events up to the ID ``last``, except for those in
     ``missing``, which weren't visible yet."""
 
     last: int

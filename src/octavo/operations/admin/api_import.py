@@ -121,8 +121,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there is more than one. Raises BadRequest if there is nothing
-    to import.
+    ``source``: the ID or title of that organization, if there is more than one. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -327,7 +327,7 @@ class _ApiImport:
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
     def _pair_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space by their remote ids."""
+        """Return the pages of a local space by their remote IDs."""
         here = self._list_local_pages(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
@@ -462,7 +462,7 @@ class _ApiImport:
         moved: ApiImportedSite,
     ) -> None:
         """Apply the customization of the remote site, and the customization of site spaces that have their
-        own. ``own_looks``: the customization of the site spaces, by their remote ids."""
+        own. ``own_looks``: the customization of the site spaces, by their remote IDs."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -515,8 +515,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their remote
-    ids."""
+    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their
+    remote IDs."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
@@ -606,7 +606,7 @@ class _Edits:
 
 
 def _renamed(value: object, ids: dict[str, str]) -> object:
-    """Return JSON with ids replaced."""
+    """Return JSON with IDs replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

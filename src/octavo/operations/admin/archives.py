@@ -3,7 +3,7 @@
 organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
-    rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
+    rows/TABLE.jsonl              one JSON object a line: everything else, with its IDs
 
 Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to texts and files
 by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the
@@ -171,7 +171,7 @@ def is_organization(where: str) -> bool:
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> ArchiveCounts:
-    """Import a folder that ``export_organization`` wrote, with all its ids.
+    """Import a folder that ``export_organization`` wrote, with all its IDs.
 
     People whose email address has an account on this server keep that account; all others get a new account,
     without a password. ``progress``: the function that counts texts, files, and spaces.
@@ -358,7 +358,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """Return the id of each person on this server, and the ids of the new accounts.
+    """Return the ID of each person on this server, and the IDs of the new accounts.
 
     People are found by email address; all others get a new account without a password.
     """

@@ -229,7 +229,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces that unknown ids in links refer to. Return the keys of their entries by id."""
+        """Guess the spaces that unknown IDs in links refer to. Return the keys of their entries by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(

@@ -45,7 +45,7 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """Return the id of the person with this email address. The person is created if unknown.
+    """Return the ID of the person with this email address. The person is created if unknown.
 
     ``hand_over``: whether they get an existing account whose address was never verified, without its password,
     sessions, tokens, and agents.

@@ -81,7 +81,7 @@ def import_space(
     """Import a folder, a .zip file, or a Git URL into a space.
 
     ``space_id``: an existing space; by default, a new space is created, which requires ``organization_id``.
-    ``known``: the names of spaces in links, with their ids on this server. ``kind``: the format of the
+    ``known``: the names of spaces in links, with their IDs on this server. ``kind``: the format of the
     source; detected by default. ``whole``: whether to replace the space's content with the source.
 
     Raises BadRequest if the source can't be read, and NotFound if the space or collection doesn't exist.

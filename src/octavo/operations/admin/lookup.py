@@ -1,4 +1,4 @@
-"""Find organizations, sites, collections, and spaces by id, URL, or title."""
+"""Find organizations, sites, collections, and spaces by ID, URL, or title."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the id of the only organization. Raises BadRequest with a list if there is more than one, or
+    """Return the ID of the only organization. Raises BadRequest with a list if there is more than one, or
     none."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)

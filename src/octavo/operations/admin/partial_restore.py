@@ -37,9 +37,9 @@ from .reindexing import Progress
 
 
 class BackupPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
-    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server also has
-    it."""
+    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``:
+    the number of pages of a space. ``changed_at``: the time of its last change. ``present``: whether the
+    running server also has it."""
 
     kind: Kind
     id: str
@@ -51,7 +51,7 @@ class BackupPart(Struct, frozen=True):
 
 
 class RestoredPart(Struct, frozen=True):
-    """Restored part of a backup. ``id``: the id of the part on this server."""
+    """Restored part of a backup. ``id``: the ID of the part on this server."""
 
     kind: Kind
     id: str
@@ -140,9 +140,9 @@ def restore_part(
     label: str,
     progress: Progress = lambda done, total: None,
 ) -> RestoredPart:
-    """Restore an organization with its ids, or a space or a site as a new one.
+    """Restore an organization with its IDs, or a space or a site as a new one.
 
-    ``name``: its id, URL, or title in the backup. ``organization_id``: the organization to restore a space or a
+    ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a
     site into, by default, its original one. ``label``: a text about the backup, such as a date, to add to
     its title.
 

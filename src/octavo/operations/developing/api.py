@@ -68,7 +68,7 @@ class ApiClient:
         return given
 
     def only_organization(self) -> str:
-        """Return the id of the token owner's only organization. Raises BadRequest with a list if there is
+        """Return the ID of the token owner's only organization. Raises BadRequest with a list if there is
         more than one."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:

@@ -44,7 +44,7 @@ def publish_folder(
     environment: str | None = None,
 ) -> JsonObject:
     """Bundle the script, publish it as the next version, and return the integration in the API's format.
-    ``organization``: the id or subdomain, which takes precedence over the manifest.
+    ``organization``: the ID or subdomain, which takes precedence over the manifest.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable if that fails.
     """

@@ -180,7 +180,7 @@ class AuditEventActions(Struct):
 
 
 def audit_filter(query: AuditQuery) -> AuditFilter:
-    """Return the filter of a query. Raises BadRequest for an invalid field."""
+    """Return the filter of a query. Raises BadRequest if a field is invalid."""
     return AuditFilter(
         action=query.action,
         actor=query.actor,

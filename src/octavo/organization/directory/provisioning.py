@@ -78,8 +78,8 @@ GroupChange = AddMembers | RemoveMembers | ReplaceMembers | Rename | ExternalId
 
 
 def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str, str]]:
-    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms joined
-    by `and`. Raises ScimRefused for any other filter."""
+    """Return the conditions and values of a filter, which must consist of `attribute eq "value"` terms
+    joined by `and`. Raises ScimRefused if the filter has another form."""
     found: list[tuple[str, str]] = []
     at = 0
     while text is not None and (not found or at < len(text)):

@@ -113,7 +113,7 @@ def collect(
 ) -> int:
     """Record events from visitors of a published site, and return the number of events that count.
     ``visitor``: their claims, if already verified; by default, they are read from the token of each event.
-    Raises NotFound for any other site."""
+    Raises NotFound if there is no such published site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:

@@ -221,8 +221,8 @@ def _moment(place: str, text: Any) -> int:
 def aggregate(tx: Transaction, site: SiteAccess, host: str, body: Aggregate) -> Aggregation:
     """Count events on a site, in the spaces that the caller can see. The result has the columns of
     ``groupBy`` and ``select``; selected columns that aren't counts are also used for grouping. Bots are
-    included only if the query refers to `visitorBot`. ``host``: the site's host. Raises BadRequest for an
-    invalid query."""
+    included only if the query refers to `visitorBot`. ``host``: the site's host. Raises BadRequest if the
+    query is invalid."""
     asked = _Question(tx, site, host)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:

@@ -163,7 +163,7 @@ class AskRateResponse(_Event, tag="ask_rate_response"):
 
 
 class LinkTarget(Struct):
-    """Link target of any kind. Fields other than ``kind`` and ``url`` are ids."""
+    """Link target of any kind. Fields other than ``kind`` and ``url`` are IDs."""
 
     kind: Literal[
         "file", "url", "page", "anchor", "user", "collection", "space", "reusable-content", "openapi"

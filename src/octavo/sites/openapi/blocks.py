@@ -137,8 +137,8 @@ def draw_fold(words: str, blocks: list[Block]) -> Block:
 
 
 def draw_page_links(pages: Iterable[tuple[str, str, str]]) -> list[Block]:
-    """Return a list of links to pages. Each link has the page's id, its title, and the text shown next to it,
-    if different."""
+    """Return a list of links to pages. Each link has the page's ID, its title, and the text shown next to
+    it, if different."""
     return draw_links(({"kind": "page", "page": page}, title, beside) for page, title, beside in pages)
 
 

@@ -59,8 +59,8 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Validate a specification. Raises SpecError. Two common mistakes whose meaning is clear are accepted: a
-    key without a value, and the type ``null`` before OpenAPI 3.1."""
+    """Validate a specification. Raises SpecError if it is invalid. Two common mistakes whose meaning is
+    clear are accepted: a key without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)
     except SpecError as error:

@@ -55,7 +55,7 @@ class DescribedOperation(Struct, frozen=True):
     @property
     def title(self) -> str:
         """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a
-        summary, it consists of the words of the id, unless these only repeat the method and path and the
+        summary, it consists of the words of the ID, unless these only repeat the method and path and the
         description starts with a short sentence."""
         words = _strip_markup(self.summary)
         if self.webhook:
@@ -171,7 +171,7 @@ class ApiDescription:
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
         self.by_id: dict[str, DescribedOperation] = {}
-        """Operations by id; the first one if more than one has the same ID."""
+        """Operations by ID; the first one if more than one has the same ID."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
         self.by_id.pop("", None)
@@ -193,8 +193,8 @@ class ApiDescription:
         return found
 
     def anchor(self, operation: DescribedOperation) -> str:
-        """Return the anchor of an operation or webhook on a page with others: its id, unless another one has
-        the same id; otherwise, its method and path. The anchor can be empty."""
+        """Return the anchor of an operation or webhook on a page with others: its ID, unless another one
+        has the same ID; otherwise, its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:

@@ -156,7 +156,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """Keys that pages were added with, by page id."""
+        """Keys that pages were added with, by page ID."""
 
     def add(
         self,
@@ -194,8 +194,8 @@ class _Pages:
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages; the
-        ids of these pages use the same seed as the id of this page."""
+        """Return properties for the document of a page whose operations or schemas have their own pages;
+        the IDs of these pages use the same seed as the ID of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
@@ -444,7 +444,7 @@ def _rows(
 def page_of(
     description: ApiDescription, operation: DescribedOperation, there: ComputeInput, grouping: str
 ) -> str:
-    """Return the id of the page that shows an operation or webhook."""
+    """Return the ID of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)

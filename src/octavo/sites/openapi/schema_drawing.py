@@ -146,10 +146,10 @@ class SchemaRenderer:
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """Ids of expandable sections on the page, by the reference to the schema that they show completely
+        """IDs of expandable sections on the page, by the reference to the schema that they show completely
         and by the omitted parts."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """Ids of expandable sections that are shown only if all fields are requested, by the reference to
+        """IDs of expandable sections that are shown only if all fields are requested, by the reference to
         their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
@@ -285,7 +285,7 @@ class SchemaRenderer:
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Assign an id to the expandable section of a named schema, so that later occurrences can link to
+        """Assign an ID to the expandable section of a named schema, so that later occurrences can link to
         it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
         # Expandable sections have the same ids with and without all fields.

@@ -28,7 +28,7 @@ class PrintSubject(Struct, frozen=True):
     hidden: str = ""
 
     def id_in(self, look: str) -> str:
-        """Return the id of the subject's PDF for a version of the space's appearance."""
+        """Return the ID of the subject's PDF for a version of the space's appearance."""
         return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
             :40
         ]

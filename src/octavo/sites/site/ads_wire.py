@@ -23,7 +23,7 @@ class UpdateAds(Struct):
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """Result of a review. ``zoneId`` and ``reportingId``: the ad ids, present only with the status `live`.
+    """Result of a review. ``zoneId`` and ``reportingId``: the ad IDs, present only with the status `live`.
     ``reason``: the reason, present only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]

@@ -20,7 +20,7 @@ _BASENAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def require_basename(given: str) -> None:
-    """Raise BadRequest for a basename that is invalid or not in lowercase."""
+    """Raise BadRequest if a basename is invalid or isn't in lowercase."""
     if not _BASENAME.fullmatch(given) or given != given.lower():
         raise BadRequest("basename: can only contain lowercase letters, digits, and `-_.`")
 

@@ -68,7 +68,7 @@ def make_preview(
     drafts: bool = False,
 ) -> str:
     """Return a token that shows its holder the site as the member sees it, with the given ``visitor`` value
-    for conditions. ``change``: the id of a change request to show instead of the content of its space.
+    for conditions. ``change``: the ID of a change request to show instead of the content of its space.
     ``look``: whether to use the customization that the member is previewing. ``theme``: light or dark,
     regardless of the customization. ``drafts``: whether to show drafts of the site structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
@@ -206,7 +206,7 @@ def preview_url(
 
 def _below(url: str, target: str) -> str:
     """Return a target relative to ``url``. The target is a path on the site or a URL that starts with
-    ``url``. Raises BadRequest for any other URL."""
+    ``url``. Raises BadRequest if the URL is elsewhere."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)

@@ -16,7 +16,7 @@ from .wire import Site
 
 
 class Customizations(Struct, rename="camel"):
-    """Customization of the site, and of the site spaces with overrides, by id."""
+    """Customization of the site, and of the site spaces with overrides, by ID."""
 
     site: Customization
     site_spaces: dict[str, Customization]

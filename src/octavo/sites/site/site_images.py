@@ -117,7 +117,7 @@ def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
 
 
 def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | None:
-    """Return the file of an image and its size to anyone who has its id."""
+    """Return the file of an image and its size to anyone who has its ID."""
     row = tx.one("SELECT hash, name, type, size FROM pictures WHERE id = :id", id=picture_id)
     return None if row is None else (FileGrant(*row[:3]), row[3])
 

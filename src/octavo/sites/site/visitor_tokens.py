@@ -47,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the hour.
-    ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the id of the share
-    link. ``preview``: the preview token, which is checked again whenever this token is used."""
+    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the
+    hour. ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of the
+    share link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -70,8 +70,8 @@ def make_visitor_token(
     until: int | None = None,
 ) -> str:
     """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` value for conditions.
-    ``link``: the id of the share link that grants access. ``preview``: the preview token that grants access.
-    ``until``: the time in milliseconds when this access ends."""
+    ``link``: the ID of the share link that grants access. ``preview``: the preview token that grants
+    access. ``until``: the time in milliseconds when this access ends."""
     expires, exp = max(_ends()), 0
     if preview:
         until = preview_until(signer, preview)

@@ -28,7 +28,7 @@ from .store import MAX_PROXY, SiteRow
 from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
-"""Path prefix of requests from owners' proxies, followed by the id of a site."""
+"""Path prefix of requests from owners' proxies, followed by the ID of a site."""
 _PROXY = pattern(
     r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
 )

@@ -47,7 +47,7 @@ class TemplateEntry(Struct, frozen=True):
 
 @cache
 def built_in() -> dict[str, dict[str, str]]:
-    """Return the metadata of built-in templates, sorted by id."""
+    """Return the metadata of built-in templates, sorted by ID."""
     return {
         folder.name: read_yaml((folder / "template.yaml").read_text("utf-8")).value
         for folder in sorted(_folder().iterdir())

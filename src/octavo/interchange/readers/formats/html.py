@@ -155,8 +155,8 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor to use for each id on a page: the anchor of the heading with the id, or of the
-    nearest heading above it. The anchor is empty for ids above the first heading, which point to the top of
+    """Return the anchor to use for each ID on a page: the anchor of the heading with the ID, or of the
+    nearest heading above it. The anchor is empty for IDs above the first heading, which point to the top of
     the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False

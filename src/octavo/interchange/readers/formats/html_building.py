@@ -521,7 +521,7 @@ def _width_of(image: Any) -> int | JsonObject | None:
 
 
 def explicit_id(heading: Any) -> str:
-    """Return the explicit id of a heading, or an empty string if it has none that is valid as an anchor."""
+    """Return the explicit ID of a heading, or an empty string if it has none that is valid as an anchor."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
     parent = heading.getparent()
     if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):

@@ -398,8 +398,8 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the id of the heading that a link within the document points to, or None for a link without
-        a target."""
+        """Return the ID of the heading that a link within the document points to, or None for a link
+        without a target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])

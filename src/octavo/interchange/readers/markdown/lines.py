@@ -158,7 +158,7 @@ def keep_text_column(row: str, text: str) -> str:
 
 
 def label_id(name: str) -> str:
-    """Return the id for a location with this label."""
+    """Return the ID for a location with this label."""
     return re.sub(r"[^\w.+%~:-]+", "-", name.strip())[:200]
 
 
@@ -187,7 +187,8 @@ def without_marks(lines: list[Line]) -> list[Line]:
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
-    """Return lines without comments between two ``%%`` and without block ids at line ends, except in listings."""
+    """Return lines without comments between two ``%%`` and without block IDs at line ends, except in
+    listings."""
     made: list[Line] = []
     fence, began = "", -1
     for at, (text, number) in enumerate(lines):
@@ -227,8 +228,8 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this id, or else all
-    rows."""
+    """Return the rows between the comments that mark a region, or below the heading with this ID, or else
+    all rows."""
     marks = [
         at
         for at, row in enumerate(rows)

@@ -119,7 +119,7 @@ class _Read(Struct):
 
 class Asciidoctor:
     """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns
-    the source file for a path or resource id, as written in the page at a path."""
+    the source file for a path or resource ID, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -412,8 +412,8 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """Return the file for a path or a resource id in a page. A path that starts with a slash is relative
-        to the root folder."""
+        """Return the file for a path or a resource ID in a page. A path that starts with a slash is
+        relative to the root folder."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
             # Only the site's build knows the folder, so use the only file whose path ends this way.

@@ -81,7 +81,7 @@ class _BookStack:
         self.names = FreeNames()
         self.pages: dict[str, _BookStackPage] = {}
         self.places: dict[tuple[str, str, str], str] = {}
-        """Page paths by folder, kind, and id."""
+        """Page paths by folder, kind, and ID."""
         self.assets: dict[tuple[str, str, str], str] = {}
         self.addresses: dict[str, str] = {}
         self.redirects: dict[str, str] = {}

@@ -92,7 +92,7 @@ _WRAPPERS = frozenset(
 
 
 class _Content(Struct):
-    """Page. ``children``: the ids of its subpages. ``body``: the text in the storage format."""
+    """Page. ``children``: the IDs of its subpages. ``body``: the text in the storage format."""
 
     id: str
     title: str
@@ -116,7 +116,7 @@ def _find(files: Heads) -> str | None:
 
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Yield each object: its class, its id, its properties, and the ids that its properties refer to.
+    """Yield each object: its class, its ID, its properties, and the IDs that its properties refer to.
     Raises SourceError if the file can't be read."""
     count = 0
     with files.source.opening(path)() as file:
@@ -170,11 +170,11 @@ class _Export:
         self.project = project
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
-        """Name, key, and home page id of each space, by space id."""
+        """Name, key, and home page ID of each space, by space ID."""
         self.site = ""
         """URL of the space, if it was read through the API."""
         self.folders: set[str] = set()
-        """Ids of folders, which contain pages but aren't pages."""
+        """IDs of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []
 
     def layout(self) -> Layout:

@@ -142,7 +142,7 @@ class _OutlineJson:
         self.names = FreeNames()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: dict[str, str] = {}
-        """Path of each document, by its id and by the id in its URL."""
+        """Path of each document, by its ID and by the ID in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
         self.addresses: dict[str, str] = {}

@@ -90,7 +90,7 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings.
+    """Properties of a page other than its text. ``anchors``: the anchors for IDs that aren't headings.
     ``nav``: its navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")

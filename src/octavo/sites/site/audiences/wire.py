@@ -71,9 +71,9 @@ class UpdatePublishingAuth(Struct, rename="camel"):
 
 class PreviewQuery(Struct, rename="camel"):
     """Query parameters of a preview. ``claims``: a visitor's claims as JSON, with unsigned claims under
-    `unsigned`. ``changeRequest``: the id of a change request to show as if it were merged. ``draft``: whether
-    to show drafts of the structure and of redirects. ``target``: the URL or path on the site where the
-    preview starts."""
+    `unsigned`. ``changeRequest``: the ID of a change request to show as if it were merged. ``draft``:
+    whether to show drafts of the structure and of redirects. ``target``: the URL or path on the site where
+    the preview starts."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
@@ -113,7 +113,7 @@ PretendedObject = Literal["site-section-group", "site-section", "site-external-l
 
 class PretendedQuery(Struct, rename="camel"):
     """Query parameters for the content visible to a visitor. ``claims``: the visitor's claims as JSON, with
-    unsigned claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by
+    unsigned claims under `unsigned`. ``siteSpace``: the ID of the site space whose pages to list; by
     default, the site's sections and variants are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None

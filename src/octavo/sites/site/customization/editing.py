@@ -105,8 +105,8 @@ def try_customization(
 def _put(
     tx: Transaction, site: SiteAccess, body: PutCustomization
 ) -> tuple[StoredCustomization, StoredCustomization]:
-    """Return the customization of a site before and after applying a request body. Raises NotFound for
-    invalid references."""
+    """Return the customization of a site before and after applying a request body. Raises NotFound if a
+    reference is invalid."""
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
     before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
@@ -232,7 +232,7 @@ def find_customization(
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """Return the customizations of site spaces that override a setting, by id."""
+    """Return the customizations of site spaces that override a setting, by ID."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -332,7 +332,7 @@ def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObj
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Raise NotFound for links in the header and footer to spaces that aren't on the site."""
+    """Raise NotFound if a link in the header or footer points to a space that isn't on the site."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)

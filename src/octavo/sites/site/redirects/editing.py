@@ -76,7 +76,7 @@ class RedirectEditor:
 
     def create(self, fields: RedirectFields) -> RedirectRow:
         """Create a redirect. Raises Conflict if the site already has a redirect from this source or has too
-        many redirects, BadRequest if the redirect would point to itself, and NotFound for a destination that
+        many redirects, BadRequest if the redirect would point to itself, and NotFound if the destination
         isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)

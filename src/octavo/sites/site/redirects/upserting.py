@@ -51,7 +51,7 @@ class UpsertedRedirect(Struct, rename="camel", kw_only=True):
 
 
 class UpsertResult(Struct, kw_only=True):
-    """Result for one redirect. ``id``: the id of the redirect, unless it was deleted or had an error.
+    """Result for one redirect. ``id``: the ID of the redirect, unless it was deleted or had an error.
     ``error``: the error, if any."""
 
     status: Status

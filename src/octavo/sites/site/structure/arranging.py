@@ -48,7 +48,7 @@ def require_bounds(config: DocsConfig) -> None:
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml``, by id: its key or, without one, a stable name derived
+    """Return the name of each part in ``docs.yaml``, by ID: its key or, without one, a stable name derived
     from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
@@ -417,7 +417,7 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
 
 
 def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the ids of a site's parts, by their names in ``docs.yaml``."""
+    """Return the IDs of a site's parts, by their names in ``docs.yaml``."""
     return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
 
 

@@ -117,7 +117,7 @@ def note(
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound if
+    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
     there is none."""
     found = structure.sections.get(section_id)
     if found is None:

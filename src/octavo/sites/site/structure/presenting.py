@@ -242,7 +242,7 @@ class ShownStructure:
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.StructureNode:
-        """Present the part of the structure with this id. Raises NotFound if the caller can't see it."""
+        """Present the part of the structure with this ID. Raises NotFound if the caller can't see it."""
         structure = self.structure
         node = (
             structure.sections.get(item_id) or structure.groups.get(item_id) or structure.links.get(item_id)
