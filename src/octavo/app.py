@@ -83,12 +83,12 @@ _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _DROP_UNREAD = 10.0
 _TURN = 0.001
-"""Maximum time in seconds that a thread keeps the interpreter while other threads wait for it."""
+"""Maximum number of seconds that a thread can hold the interpreter while other threads wait for it."""
 _LINGER = 2.0
-"""Number of seconds that connections can still end with their next response when another process takes over. After
-that, they are closed."""
+"""Number of seconds to let connections end with their next response after another process has taken over.
+After that, they are closed."""
 _PATIENCE = 8.0
-"""Seconds that running requests get to finish when the server stops."""
+"""Number of seconds to let running requests finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -110,7 +110,7 @@ def _ready(context: Context) -> Route:
 
 
 def _home(settings: Settings) -> Callable[[Request], Answer]:
-    """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
+    """Return the handler for the root path if the app isn't built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     links = {
         "name": "Octavo",
@@ -145,14 +145,14 @@ def _refusal_page(installation: str, error: OctavoError) -> Answer:
 
 
 def _missing_page(installation: str, message: str) -> Answer:
-    """Return the page for the app's URLs when the app is not built."""
+    """Return the page to show at the app's URLs if the app isn't built."""
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY)}
     page = draw_refusal(installation, "The app is not installed", message)
     return Answer(503, page, "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
-    """Return the route ``/metrics``. If a token is set, only callers with that token can read it."""
+    """Return the ``/metrics`` route. If a token is set, only callers with that token can read it."""
 
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
@@ -164,8 +164,8 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
 
 
 def metrics_edge(metrics: Metrics, context: Context) -> Edge:
-    """Return an application with only ``/metrics`` and the health checks, for a separate address. A process that
-    runs only jobs has no other address."""
+    """Return an application that serves only ``/metrics`` and the health checks on a separate address. This
+    is the only address of a process that runs only jobs."""
     settings = context.settings
     metrics.watch(context.db)
     return Edge(
@@ -510,8 +510,8 @@ def _print_start(
 
 
 def begin_traces(metrics: Metrics) -> None:
-    """Start to send traces if the environment specifies a collector, and count the results. Raises
-    Unavailable if the configuration can't work."""
+    """Start sending traces if the environment specifies a collector, and count the results. Raises
+    Unavailable if the configuration is unusable."""
     if tracing.is_wanted():
         from octavo.kit.observability.trace_export import Exporting
 
@@ -526,7 +526,7 @@ def _edges(
     last_use: LastUse,
     hub: Hub,
 ) -> dict[str, Edge]:
-    """Return the applications by the names of their sockets."""
+    """Return the applications, keyed by socket name."""
     edges: dict[str, Edge] = {}
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics, hub)

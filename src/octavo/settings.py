@@ -39,26 +39,25 @@ _SEVERAL = re.compile(r"(postgres(?:ql)?://(?:[^/?#]*@)?)([^/?#@]+)([/?#].*)?", 
 
 
 class SettingsError(OctavoError):
-    """Invalid setting. The message names it."""
+    """Raised if a setting is invalid. The message contains its name."""
 
 
 Network = IPv4Network | IPv6Network
 
 
 def parse_networks(text: str) -> list[Network]:
-    """Parse comma-separated addresses and networks. Raises ValueError.
+    """Parse comma-separated addresses and networks. Raises ValueError if the text is invalid.
 
-    >>> parse_networks("10.0.0.0/8, ::1")
-    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
+    >>> parse_networks("10.0.0.0/8, ::1") [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
     """
     return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
 
 def parse_headers(text: str) -> frozenset[str]:
-    """Parse comma-separated header names, and convert them to lowercase. Raises ValueError.
+    """Parse comma-separated header names, and convert them to lowercase. Raises ValueError if the text is
+    invalid.
 
-    >>> sorted(parse_headers("X-Api-Version, x-tenant"))
-    ['x-api-version', 'x-tenant']
+    >>> sorted(parse_headers("X-Api-Version, x-tenant")) ['x-api-version', 'x-tenant']
     """
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
@@ -68,7 +67,8 @@ def parse_headers(text: str) -> frozenset[str]:
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Settings of this server. ``OCTAVO_<FIELD>`` in the environment, ``<field>`` in octavo.toml."""
+    """Settings of this server. A field is set with ``OCTAVO_<FIELD>`` in the environment or ``<field>`` in
+    octavo.toml."""
 
     data: Annotated[str, Meta(description="Data folder, with the embedded database and files")] = "data"
     database_url: Annotated[
@@ -507,10 +507,10 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load settings from defaults (``defaults`` take precedence over the fields' own), then the file, the
-    environment, and ``overrides`` (None values are ignored).
+    """Load settings from the defaults (``defaults`` take precedence over the fields' own), the file, the
+    environment, and ``overrides`` (None values are ignored). Later sources take precedence.
 
-    Raises SettingsError with the name of the setting.
+    Raises SettingsError with the name of a setting if it is invalid.
     """
     environ = os.environ if environ is None else environ
     values: dict[str, Any] = dict(defaults or {})
@@ -552,7 +552,7 @@ def keep_addresses(settings: Settings) -> None:
 
 
 def kept_addresses(settings: Settings) -> dict[str, str]:
-    """Return the URLs that ``keep_addresses`` stored last; empty if it stored none."""
+    """Return the URLs that ``keep_addresses`` last stored; empty if there are none."""
     try:
         return msgspec.json.decode((settings.data_folder / _ADDRESSES).read_bytes(), type=dict[str, str])
     except (OSError, msgspec.MsgspecError):
@@ -565,7 +565,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems with settings that can never work. Each message starts with the variable's name."""
+    """Yield the problems with settings that can't work. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):
@@ -716,10 +716,9 @@ def _origin(url: str) -> tuple[str, str, int]:
 
 def split_address(name: str, text: str) -> tuple[str, int]:
     """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError with the name of the
-    variable.
+    variable if it is invalid.
 
-    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
-    ('::1', 9000)
+    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000") ('::1', 9000)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
@@ -728,10 +727,9 @@ def split_address(name: str, text: str) -> tuple[str, int]:
 
 
 def parse_servers(text: str) -> list[tuple[str, int]]:
-    """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError.
+    """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError if it is invalid.
 
-    >>> parse_servers("192.0.2.1:53, [::1]:5353")
-    [('192.0.2.1', 53), ('::1', 5353)]
+    >>> parse_servers("192.0.2.1:53, [::1]:5353") [('192.0.2.1', 53), ('::1', 5353)]
     """
     name = "OCTAVO_DNS_SERVERS"
     servers = [split_address(name, part.strip()) for part in text.split(",") if part.strip()]

@@ -27,7 +27,7 @@ _ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or tit
 
 
 def _revoked(what: str) -> tuple[Option, Option]:
-    """Return the options that select one or all tokens or sessions."""
+    """Return the options that select one token or session, or all of them."""
     return (
         option("id", nargs="?", help=f"ID of the {what}, as listed"),
         option("--all", action="store_true", help=f"revoke all {what}s"),
@@ -94,7 +94,7 @@ def _confirm(question: str) -> None:
 
 @TOKEN.command("list", _EMAIL)
 def list_tokens(options: argparse.Namespace) -> int:
-    """List a person's tokens."""
+    """List the tokens of a person."""
     from octavo.operations.admin.credentials import tokens_of
 
     with opened(options) as context:
@@ -268,7 +268,7 @@ def merge_accounts(options: argparse.Namespace) -> int:
 
 @ACCOUNT.command("make-administrator", _EMAIL, _ORG)
 def make_administrator(options: argparse.Namespace) -> int:
-    """Make a person an administrator of an organization whose administrators left."""
+    """Make a person an administrator of an organization whose administrators have left."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
@@ -364,7 +364,7 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
-    """Set limits for an organization. Limits that you leave out remain unchanged."""
+    """Set limits for an organization. Limits that you leave out stay the same."""
     from octavo.operations.admin.credentials import change_limits
     from octavo.operations.admin.lookup import find_named
 

@@ -90,7 +90,7 @@ def back_up(options: argparse.Namespace) -> int:
 
 
 def _follow(options: argparse.Namespace) -> int:
-    """Keep a backup up to date until SIGTERM or SIGINT."""
+    """Keep a backup up to date until SIGTERM or SIGINT is received."""
     import signal
     import threading
 

@@ -144,8 +144,8 @@ def _import_pages(options: argparse.Namespace) -> int:
 
 
 def _read_token(path: Path | None) -> str:
-    """Read a token from a file or standard input. As an argument, it would be visible to everyone on the
-    machine."""
+    """Read a token from a file or standard input. If it were an argument, everyone on the machine could see
+    it."""
     if path is None:
         raise Failure("--from: requires a token for that API. Use --token-file")
     try:

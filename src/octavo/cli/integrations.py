@@ -1,4 +1,4 @@
-"""Commands for integration authors."""
+"""Commands for developers of integrations."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _FOLDER = (
 
 @contextmanager
 def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
-    """Connect to the API of this server, or of ``--url``, with the token in ``--token-file`` or else the first
-    administrator's."""
+    """Connect to the API of this server, or of ``--url``, with the token in ``--token-file``, or else with
+    a token of the first administrator."""
     from octavo.operations.developing.api import ApiClient
     from octavo.operations.installation import TOKEN_FILE
 
@@ -188,7 +188,7 @@ def develop_integration(options: argparse.Namespace) -> int:
     option("--org", metavar="ORG", help="organization to publish and install it in"),
 )
 def install_builtin(options: argparse.Namespace) -> int:
-    """Publish and install an integration that ships with Octavo."""
+    """Publish and install an integration that is included in Octavo."""
     from octavo.operations.developing import examples
 
     if options.name is None:

@@ -37,19 +37,19 @@ _START = option(
     ),
 )
 def start_maintenance(options: argparse.Namespace) -> int:
-    """Turn on maintenance mode, or plan it. The app and the API are read-only until you turn it off."""
+    """Turn on maintenance mode, or schedule it. The app and the API are read-only until you turn it off."""
     return _begin(options, "maintenance")
 
 
 @MAINTENANCE.command("off")
 def end_maintenance(options: argparse.Namespace) -> int:
-    """Turn off maintenance mode, or cancel planned maintenance."""
+    """Turn off maintenance mode, or cancel scheduled maintenance."""
     return _end(options, "maintenance")
 
 
 @MAINTENANCE.command("show")
 def show_notices(options: argparse.Namespace) -> int:
-    """Show the maintenance and the announcement that are on or planned."""
+    """Show the maintenance and the announcement that are active or scheduled."""
     return _show(options)
 
 

@@ -21,7 +21,7 @@ def parse_duration(text: str) -> int:
 
 
 def parse_moment(text: str) -> int:
-    """Parse an ISO 8601 time. The time zone is UTC if the text contains none."""
+    """Parse an ISO 8601 time. The time zone is UTC if the text doesn't specify one."""
     from octavo.kit.clock import parse_iso
 
     try:
@@ -60,10 +60,10 @@ class Limit(NamedTuple):
 
 
 def parse_limit(text: str) -> Limit:
-    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError.
+    """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError if the text is anything
+    else.
 
-    >>> parse_limit("none")
-    Limit(number=None)
+    >>> parse_limit("none") Limit(number=None)
     """
     if text.lower() == "none":
         return Limit(None)

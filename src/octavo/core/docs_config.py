@@ -26,7 +26,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
     "section-group": ("icon", "draft", "children"),
     "space": ("path", "condition", "default", "draft", "content"),
 }
-"""Fields of an entry of each type, in addition to type, key, and title."""
+"""Allowed fields of an entry of each type, in addition to type, key, and title."""
 _OF_SECTION = ("description", "icon")
 """Fields that a space can have only if it is itself a section."""
 _LOCALIZED = {"localizedTitle": "title", "localizedDescription": "description"}
@@ -43,7 +43,7 @@ _KEY_MAX = 100
 
 class DocsEntry(Struct, kw_only=True):
     """Entry of ``site.structure``. ``key``: its permanent name, unique among spaces or among sections and
-    groups. ``directory``: the folder of a space's files, empty or ending in a slash; None if it has none.
+    groups. ``directory``: the folder of a space's files, empty or ending in a slash; None if there is none.
     ``default``: whether it is the first section of the site, or the first space of a section. ``line``: its
     line, from 1."""
 
@@ -89,7 +89,7 @@ def walk_docs(entries: Sequence[DocsEntry]) -> Iterator[DocsEntry]:
 
 def read_docs(text: str, *, max_depth: int, languages: Sequence[str]) -> DocsConfig:
     """Parse the site in a ``docs.yaml``; invalid parts are skipped and reported. ``max_depth``: the maximum
-    nesting of groups. Raises YamlError."""
+    nesting of groups. Raises YamlError if the text isn't valid YAML."""
     return _DocsReader(read_yaml(text), max_depth, languages).read()
 
 
@@ -137,8 +137,8 @@ class _DocsReader:
         return self._config
 
     def _entries(self, values: object, way: tuple[str | int, ...], depth: int) -> list[DocsEntry]:
-        """Read the entries of a list nested in ``depth`` groups. An entry that doesn't belong inside another
-        one follows it instead."""
+        """Read the entries of a list nested in ``depth`` groups. An entry that isn't allowed inside another
+        one is placed after it instead."""
         found: list[DocsEntry] = []
         if values is not None and not isinstance(values, list):
             self._complain("bad_value", "`children`: must be a list", *way)
@@ -180,7 +180,7 @@ class _DocsReader:
         return [entry, *outside]
 
     def _type(self, value: Mapping[str, object], way: tuple[str | int, ...]) -> EntryType:
-        """Return the type of an entry, inferred from its content if it is not given."""
+        """Return the type of an entry, inferred from its content if it isn't given."""
         given: Any = value.get("type")
         if given in get_args(EntryType):
             return cast("EntryType", given)
@@ -259,7 +259,7 @@ class _DocsReader:
         return entry
 
     def _read_localized(self, entry: DocsEntry, name: str, given: object, way: tuple[str | int, ...]) -> None:
-        """Read the translations of a field; skip values that are not text."""
+        """Read the translations of a field; skip values that aren't text."""
         of = _LOCALIZED[name]
         most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
         texts = given if isinstance(given, dict) and len(given) <= _LANGUAGES_MAX else {}
@@ -405,7 +405,7 @@ def _holds_expression(text: str | None) -> bool:
 
 
 def write_docs(config: DocsConfig) -> str:
-    """Write a ``docs.yaml`` that ``read_docs`` reads back as this config without any problem."""
+    """Write a ``docs.yaml`` that ``read_docs`` reads back as this config without reporting any problems."""
     return write_yaml(
         {"site": {"title": config.title, "structure": [describe_entry(one) for one in config.structure]}}
     )
@@ -429,8 +429,8 @@ def describe_entry(entry: DocsEntry) -> JsonObject:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """Read a mapping file: a flat map from the names used for spaces in links or ``docs.yaml`` to space ids. Raises
-    YamlError."""
+    """Read a mapping file: a flat map from the names used for spaces in links or ``docs.yaml`` to space
+    IDs. Raises YamlError if the text isn't valid."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
         raise YamlError("a mapping file must be a map from space names to space IDs")

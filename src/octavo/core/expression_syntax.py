@@ -37,7 +37,7 @@ class Expression:
 
 @lru_cache(maxsize=4096)
 def parse(expression: str) -> Expression:
-    """Parse an expression, with a cache. Raises ``ExpressionError``."""
+    """Parse an expression. Results are cached. Raises ``ExpressionError`` if the expression is invalid."""
     if len(expression) > MAX_LENGTH:
         raise ExpressionError(f"the expression is longer than {MAX_LENGTH:,} characters", MAX_LENGTH)
     parser = _Parser(expression)
@@ -128,7 +128,8 @@ def _infix(operator: str, left: Code, right: Code, position: int) -> Code:
 
 
 def _logic(continues: Callable[[object], bool], parts: list[Code]) -> Code:
-    """Return a chain of one logical operator: the first value that ends it, or otherwise the last."""
+    """Return the function for a chain of one logical operator, which returns the first value that ends the
+    chain, or else the last value."""
 
     def code(run: Evaluation, scope: Scope) -> object:
         value: Any = UNDEFINED
@@ -301,8 +302,8 @@ class _Parser:
         return self.node(code, left, *values)
 
     def arrow_parameters(self) -> list[str]:
-        """Consume and return the names before ``=>``; consume nothing and return no names if no arrow
-        follows."""
+        """Consume and return the names before ``=>``. If no arrow follows, consume nothing and return an
+        empty list."""
         match = _ARROW.match(self.source, self.start)
         if not match:
             return []

@@ -1,8 +1,8 @@
-"""Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a plain
-file.
+"""Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a
+plain file.
 
-Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so memory
-is bounded by the largest file. Nothing is lost: every other file is kept as a plain file.
+Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so
+memory use depends only on the largest file. Nothing is lost: every other file is kept as a plain file.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Files(Protocol):
 
 class PlannedPage(Struct, kw_only=True):
     """Planned page. ``parent``: the index of its parent in ``ImportPlan.pages``, which is always lower.
-    ``path``: the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
-    ``anchor``), or to the file ``to_file``. A document has no body if it has no ``file_path`` or its file is
-    ``missing``. ``titled``: whether SUMMARY.md specifies the title."""
+    ``path``: the slugs from the top level down to the page. A link points to ``url``, to the page at index
+    ``to_page`` (and ``anchor``), or to the file ``to_file``. A document has no body if it has no
+    ``file_path`` or its file is ``missing``. ``titled``: whether SUMMARY.md specifies the title."""
 
     parent: int | None
     rank: str = ""
@@ -104,8 +104,9 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file. ``title``: the
-    title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file.
+    ``title``: the title from SUMMARY.md, or else from the heading at the start of the text, or else from
+    the file name."""
 
     planned: PlannedPage
     place: int
@@ -119,8 +120,8 @@ Unread = Callable[[str], Problem | None]
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
-    """Plan the conversion of each file. A Markdown file that is ``unread`` is kept as a file, and the page in
-    its place becomes a link to it, so that no one edits over it."""
+    """Plan the conversion of each file. A Markdown file that is ``unread`` is kept as a file, and the page
+    in its place becomes a link to it, so that no one overwrites the file."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 
@@ -131,7 +132,8 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return the reason these bytes can't be a page: they are not UTF-8, or are longer than ``page_size``."""
+    """Return the reason these bytes can't be a page: they aren't UTF-8, or they are longer than
+    ``page_size``."""
     if len(data) > page_size:
         limit = format_size(page_size)
         message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"
@@ -151,7 +153,7 @@ def unread_head(data: bytes) -> PageHead:
 
 
 def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
-    """Yield every page in order, and read its file when its turn comes."""
+    """Yield every page in order. Each file is read only when its page is yielded."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
@@ -162,27 +164,27 @@ def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
 
 
 _MOST_HEAD = 256 * 1024
-"""Maximum number of bytes that are searched for front matter."""
+"""Maximum number of bytes to search for front matter."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names of a space that can appear in URLs."""
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
-"""URL of a space, with its host, its id, and the path of a page in it."""
+"""URL of a space, with its host, its ID, and the path of a page in it."""
 _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
 )
-"""Positions at which a text shows a file, usually an image: between brackets or in an attribute."""
+"""Places where a text shows a file, usually an image: between brackets or in an attribute."""
 _FILE_COLUMN = 'data-type="files"'
 _CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Lookup of the files that texts of a source display, usually images (``links.Lookup``). It never resolves to
-    pages."""
+    """Lookup of the files, usually images, that texts in a source display (``links.Lookup``). It never
+    resolves to pages."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -215,8 +217,8 @@ class _LineNumbers:
 
 
 _OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
-"""Bold text with a space before its closing marks, in the form that GitBook exported for years. No Markdown
-parser reads it that way, because ``**a and **b`` can be two names in code."""
+"""Bold text with a space before its closing marks, which GitBook exported for years. No Markdown parser
+treats this as bold, because ``**a and **b`` can be two names in code."""
 
 
 def _unread_bold(body: str) -> list[re.Match[str]]:
@@ -241,11 +243,11 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and includes,
-    images, and files that are missing from the source.
+    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
+    includes, images, and files that are missing from the source.
 
-    ``is_space``: the function that returns whether a space with this id can be linked to. ``hosts``: the
-    hosts whose URLs refer to content.
+    ``is_space``: the function that returns whether a space with this ID can be linked to. ``hosts``: the hosts
+    whose URLs refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
@@ -327,7 +329,7 @@ class TextCheck:
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
-    """Return the page without its body and without its front-matter fields. ``ids``: the ids by index."""
+    """Return the page without its body and its front-matter fields. ``ids``: the page IDs by index."""
     planned = read.planned
     target: dict[str, Any] | None = None
     if planned.url is not None:
@@ -359,7 +361,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that a page starts with, after its front matter."""
+    """Return the plain text of the level-1 heading that follows a page's front matter, if there is one."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -569,8 +571,9 @@ class _Planner:
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
 
     def find(self, href: str, line: int) -> str | None:
-        """Return the file that an entry refers to: as written, percent-encoded on disk, the README of a folder, without
-        its extension, or in different letter case."""
+        """Return the file that an entry refers to. The entry can match the file's path as written,
+        percent-encoded on disk, without the extension, or in a different letter case, or it can refer to a
+        folder with a README."""
         full = (self.config.root + href.lstrip("/")).strip("/")
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
@@ -602,7 +605,7 @@ def _slug_of_file(path: str, title: str) -> str:
 
 
 def _computed_title(computed: Mapping[str, object]) -> str:
-    """Return the title of an OpenAPI page: the name of its specification, until that is read."""
+    """Return the title of an OpenAPI page: the name of its specification, until the specification is read."""
     found: Any = computed
     for key in ("dependencies", "spec", "ref", "spec"):
         found = found.get(key) if isinstance(found, Mapping) else None

@@ -78,8 +78,8 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """Return the target of a site path's redirect: the one from that exact path, or otherwise the ``old/*``
-    redirect with the longest matching prefix. Case is ignored."""
+    """Return the target of a site path's redirect: that of the redirect with this exact path, or else of
+    the ``old/*`` redirect with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]

@@ -34,7 +34,7 @@ class SummaryEntry(Struct, kw_only=True):
 
     ``group``: a heading, only at the top level; ``slug`` is its fixed slug. ``page``: a file listed for the
     first time (``href`` is its path under the root, and ``anchor`` the part after ``#``), or only text
-    (``href`` is ``None``). ``link``: a URL, or a repeated file that is listed above. ``computed``: a page
+    (``href`` is ``None``). ``link``: a URL, or a file that was already listed. ``computed``: a page
     generated from ``computed``, the map in its YAML. ``line``: its first line, from 1. ``end``: its last
     line.
     """
@@ -385,8 +385,8 @@ def _unescape(text: str) -> str:
 
 
 def _parse_link(content: str) -> tuple[str, str, str, str] | None:
-    """Split ``[label](target "title")rest`` into label (still Markdown), target (unescaped), title, and
-    rest."""
+    """Split ``[label](target "title")rest`` into the label (still Markdown), the target (unescaped), the
+    title, and the rest."""
     at, depth = 0, 0
     while at < len(content):
         char = content[at]
@@ -443,8 +443,9 @@ def _title_of(match: re.Match[str]) -> str:
 
 def entry_path(path: str, folder: str = "") -> str | None:
     """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
-    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``. Return
-    ``None`` if it points outside the root, or can't name a file at all (backslash, control characters)."""
+    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``.
+    Return ``None`` if the path points outside the root or can't be a file path at all (backslash, control
+    characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"
@@ -463,8 +464,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't express
-    it: a group that is not at the top level is written as text."""
+    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't
+    express it: a group that isn't at the top level is written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -556,7 +557,7 @@ class _Changed:
         self.begins.append(len(self.lines))
         self.out: list[str] = []
         self.kept = self.lines[: self.begins[0]]
-        """Lines between entries, held until the entry before them is written."""
+        """Lines between entries, kept until the entry before them is written."""
         self.indents: dict[int, str] = {}
         self.bullet = "*"
         self.last: _Row | None = None

@@ -21,9 +21,9 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum number of characters shown of an invalid value."""
+"""Maximum number of characters of an invalid value to show."""
 _LISTED = 30
-"""Maximum number of allowed values that are listed."""
+"""Maximum number of allowed values to list."""
 _WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
@@ -48,10 +48,10 @@ class FieldProblem(NamedTuple):
 def describe_problem(
     error: msgspec.ValidationError, type: object, expected: Mapping[str, str]
 ) -> FieldProblem:
-    """Return the problem that a msgspec exception reports.
+    """Return the validation problem that a msgspec exception reports.
 
-    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements for
-    texts, by the regular expressions that the texts must match.
+    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements
+    for texts, by the regular expressions that the texts must match.
     """
     match = _WHERE.match(str(error))
     assert match is not None
@@ -90,8 +90,8 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None represents an
-    item of an array, or a value of an object with free keys."""
+    """Return the values, as JSON, that the field at a path can have. A step is the name of a field; None
+    represents an item of an array, or a value of an object with free keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

@@ -1,8 +1,8 @@
 """Read and write YAML configuration files, including those from untrusted sources.
 
-The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow YAML
-1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are limited, and
-values repeated by aliases count each time.
+The result is plain data only: maps with text keys, lists, text, numbers, booleans, null. Scalars follow
+YAML 1.2 (``yes``, ``12:30``, and dates are text), and ``<<`` merges maps. Depth, size, and count are
+limited, and values repeated through aliases count each time.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _check_events(text: str) -> None:
 
 
 class _Reading:
-    """Conversion of nodes to plain data, with limits that include values repeated by aliases."""
+    """Conversion of nodes to plain data, with limits that also count values repeated through aliases."""
 
     def __init__(self, lines: dict[tuple[str | int, ...], int]) -> None:
         self._lines = lines

@@ -1,8 +1,8 @@
 """Conversations between people and their organization's assistant.
 
-A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the
-person. A conversation about a change request is also listed for everyone who can see that change request,
-without its questions.
+A conversation contains the questions that a person asked, so that later questions can refer to earlier
+ones. It belongs to that person. A conversation about a change request is also listed for everyone who can
+see that change request, but without its questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class AgentConversationRow(Struct, frozen=True):
-    """Conversation of a person with the assistant. ``questions``: its questions, oldest first."""
+    """A person's conversation with the assistant. ``questions``: the person's questions, oldest first."""
 
     organization_id: str
     user_id: str
@@ -122,8 +122,8 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
-    """Create a conversation if it doesn't exist. Raises BadRequest for an invalid id, and Conflict if the
-    conversation exists but is about another change request."""
+    """Create a conversation if it doesn't exist. Raises BadRequest if the ID is invalid, and Conflict if
+    the conversation exists but is about another change request."""
     if not _ID.fullmatch(id):
         raise BadRequest("conversationId: must be 1 to 100 letters, digits, hyphens, and underscores")
     found = find_conversation(tx, org, id)

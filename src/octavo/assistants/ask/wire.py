@@ -119,7 +119,7 @@ class QuestionEvent(Struct):
 
 
 def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
-    """Return the answer with a source for each page, including its used sections."""
+    """Return the answer with a source for each page, including the sections used."""
     sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:
         source = sources.setdefault(

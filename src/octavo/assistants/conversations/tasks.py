@@ -1,4 +1,4 @@
-"""Tasks for writers and agents, optionally created for a cluster, with the change requests that they open.
+"""Tasks for writers and agents, optionally created for a cluster, and the change requests created for them.
 
 Starting a task creates a change request linked to the cluster; merging it completes the task."""
 
@@ -45,8 +45,8 @@ def create(
     instructions: Mapping[str, object] | None = None,
 ) -> TaskRow:
     """Create a task in a space. Without a title, it gets the title of its cluster. ``instructions``: the
-    instructions, as a JSON document. Raises NotFound for an unknown space or cluster, Forbidden without
-    access to the space, and BadRequest for invalid values."""
+    instructions, as a JSON document. Raises NotFound if the space or cluster doesn't exist, Forbidden if
+    the caller doesn't have access to the space, and BadRequest if a value is invalid."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
         raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")
@@ -79,8 +79,8 @@ def _read_instructions(given: Mapping[str, object]) -> str:
 
 
 def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
-    """Start a task, which creates its change request; reopen it; or dismiss it. Raises NotFound if the task
-    doesn't exist, Forbidden without permission, and Conflict if it is completed."""
+    """Start a task (which creates its change request), reopen it, or dismiss it. Raises NotFound if the
+    task doesn't exist, Forbidden if the caller doesn't have permission, and Conflict if it is completed."""
     task = get_task(tx, org, task_id)
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":

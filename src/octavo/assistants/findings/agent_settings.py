@@ -1,4 +1,4 @@
-"""Actions that a site's agent may take by itself, and the change requests that it creates."""
+"""Actions that a site's agent may take on its own, and the change requests that it creates."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AgentSettings(Struct, frozen=True):
 
 
 def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
-    """Return the settings of a site. By default, the agent doesn't do anything by itself."""
+    """Return the settings of a site. By default, the agent doesn't do anything on its own."""
     row = tx.one(
         """SELECT topics, change_requests, kinds, per_day, updated_by, updated_at FROM site_agent_settings
            WHERE site_id = :site""",

@@ -16,7 +16,7 @@ _SETTINGS = "/orgs/{organizationId}/sites/{siteId}/agent-settings"
 
 @operation("getSiteAgentSettingsById", "GET", _SETTINGS, needs=Can.EDIT)
 def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
-    """Get the settings of a site's agent, which determine what it may do by itself. By default, it doesn't
+    """Get the settings of a site's agent, which determine what it may do on its own. By default, it doesn't
     create change requests."""
     with call.db.read() as tx:
         return wire.present_settings(call, site, read_settings(tx, site.site_id))

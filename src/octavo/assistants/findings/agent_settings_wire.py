@@ -26,9 +26,9 @@ class AgentScans(Struct):
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Fixes for findings. ``changeRequests``: whether the agent creates change requests by itself. ``kinds``:
-    the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests
-    in 24 hours."""
+    """Fixes for findings. ``changeRequests``: whether the agent creates change requests on its own.
+    ``kinds``: the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its
+    change requests in 24 hours."""
 
     change_requests: Literal["always", "auto-fixable", "never"]
     kinds: Annotated[list[FixableKind], Meta(max_length=10)] = []
@@ -68,7 +68,7 @@ class UndoneFixes(Struct):
 
 
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings. Raises BadRequest for settings that require an agent that writes text."""
+    """Return the settings. Raises BadRequest if a setting requires an agent that writes text."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(

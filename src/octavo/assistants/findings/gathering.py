@@ -144,8 +144,8 @@ class _Gathering:
         return f"This is in the reusable content “{item.name}”." if item is not None else ""
 
     def _is_shown(self, row: Row) -> bool:
-        """Return whether a reference is neither on a page that the view lacks nor to a hidden page, whose anchors
-        are hidden, too."""
+        """Return whether a reference can be reported: its page is in the view, and its target isn't a
+        hidden page, whose anchors are hidden too."""
         if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
             return False
         return row.kind != "page" or row.target not in self._view.state.hidden

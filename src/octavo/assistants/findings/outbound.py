@@ -1,7 +1,8 @@
-"""Check external links in the background, a few at a time, following the rules of each host.
+"""Check external links in the background, a few at a time, following each host's rules.
 
-A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots or
-too many requests, the state of its links is unknown. The same is true if this server can't reach any host."""
+A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots
+or too many requests, the state of its links is unknown. The same is true if this server can't reach any
+host."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _MOST_SCANS = 100
 
 @operation("listSiteScans", "GET", _SCANS, needs=Can.VIEW)
 def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[wire.SiteScan]:
-    """List the scans of a site, newest first. Scans cover all topics, so the filter `topic` returns none."""
+    """List the scans of a site, newest first. Scans cover all topics, so the `topic` filter matches none."""
     with call.db.read() as tx:
         found = store.list_scans(
             tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
@@ -154,7 +154,7 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` opens again if a scan still finds it; a
+    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a
     `canceled` one stays dismissed."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)

@@ -45,7 +45,7 @@ _PAGES = 50
 _REST = 3
 """Number of seconds that a scan rests for each second of checks, so that readers wait less for the interpreter."""
 _LONGEST_REST = 0.05
-"""Maximum number of seconds of a rest after one page."""
+"""Maximum number of seconds to rest after one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"

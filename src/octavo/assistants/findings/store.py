@@ -175,8 +175,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic; there are
-    none."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
+    don't exist."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,

@@ -119,7 +119,7 @@ class ImportStyleRules(Struct):
 
 
 class ImportedStyleRules(Struct):
-    """Result of importing rules, with all files."""
+    """Result of importing rules. ``files``: the result for each file."""
 
     files: list[ImportedStyleRule]
 
@@ -135,7 +135,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Started check. ``changeRequests``: a change request for each space with something to fix."""
+    """Check that was started. ``changeRequests``: a change request for each space with something to fix."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]

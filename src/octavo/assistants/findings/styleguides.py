@@ -152,7 +152,7 @@ def _source_of(block: Block) -> str:
 
 def create_styleguide(context: Context, site: SiteAccess, template: str | None) -> str:
     """Create a site's style guide, and return the ID of its space. If there is one already, return its ID.
-    Raises NotFound for an unknown template."""
+    Raises NotFound if the template is unknown."""
     package = list_packages().get(template) if template is not None else None
     if template is not None and package is None:
         raise NotFound(f"template: there is no style guide template {template!r}.")
@@ -194,7 +194,7 @@ def _fill(context: Context, site: SiteAccess, space_id: str, package: StylePacka
 
 
 def require_styleguide(tx: Transaction, site: SiteAccess) -> SpaceRow:
-    """Return the style guide of a site. Raises NotFound without one."""
+    """Return the style guide of a site. Raises NotFound if it has none."""
     row = find_site(tx, site.site_id)
     if row is None or row.styleguide_id is None or not _is_alive(tx, row.styleguide_id):
         raise NotFound("This site has no style guide. Create one first.")

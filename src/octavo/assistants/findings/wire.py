@@ -74,7 +74,7 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """Finding of a site's scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
 
     id: str
     scan: str

@@ -204,7 +204,8 @@ class ModelProvider(Struct, frozen=True):
         return vectors
 
     def _decode(self, data: bytes, usage: TokenUsage) -> JsonObject:
-        """Decode a response and update ``usage``. Raises ModelFailed for a provider error or invalid JSON."""
+        """Decode a response and update ``usage``. Raises ModelFailed if the provider reports an error or
+        the JSON is invalid."""
         try:
             found = msgspec.json.decode(data)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -245,7 +246,7 @@ def _wait_after(error: ModelFailed, attempt: int, until: float) -> None:
 
 
 def _normalize_vector(given: object) -> list[float]:
-    """Scale a provider's vector to length 1. Raises ModelFailed."""
+    """Scale a provider's vector to length 1. Raises ModelFailed if that isn't possible."""
     if not isinstance(given, list) or not 0 < len(given) <= MAX_DIMENSIONS:
         raise ModelFailed(f"each embedding must have 1 to {MAX_DIMENSIONS:,} numbers", may_pass=True)
     try:

@@ -416,7 +416,7 @@ def delete_excess(tx: Transaction, site_id: str, most: int, limit: int) -> int:
 
 
 def list_sites_with_answers(tx: Transaction, more_than: int) -> list[str]:
-    """Return the IDs of sites with more answers than this."""
+    """Return the IDs of sites with more than ``more_than`` answers."""
     rows = tx.all(
         "SELECT site_id FROM site_question_answers GROUP BY site_id HAVING count(*) > :most", most=more_than
     )

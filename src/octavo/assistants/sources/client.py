@@ -46,7 +46,7 @@ class SourceApi:
         query: Mapping[str, str | int] | None = None,
         body: JsonObject | None = None,
     ) -> object:
-        """Return the decoded response. Raises SourceFailure."""
+        """Return the decoded response. Raises SourceFailure if the request fails."""
         deadlines.check()
         url = f"{self._base}{path}" + (f"?{urlencode(query)}" if query else "")
         headers = self._headers | ({"Content-Type": "application/json"} if body is not None else {})
@@ -74,7 +74,7 @@ class ListGuard:
         self._seen: set[str] = set()
 
     def check(self, place: str) -> None:
-        """Check the cursor of the next page. Raises SourceFailure."""
+        """Raise SourceFailure if the cursor of the next page was already used or the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure("upstream_unavailable", f"{self._name} returned an endless list.")
         self._seen.add(place)

@@ -24,7 +24,7 @@ _BATCH = 200
 
 
 class SourceUsage(Struct, frozen=True, rename="camel"):
-    """Use of the records of a connection. ``search_boost``: their weight."""
+    """Usage of a connection's records. ``search_boost``: their weight in search."""
 
     change_requests: bool = False
     search: bool = False

@@ -153,14 +153,15 @@ _WIRE_NAMES = {
 
 
 def check_connector(name: str) -> None:
-    """Raise BadRequest for a connector that this server doesn't have."""
+    """Raise BadRequest if this server doesn't have the connector."""
     available = sorted((*PULLED, *PUSHED))
     if name not in available:
         raise BadRequest(f"connector: must be one of {', '.join(available)}")
 
 
 def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
-    """Return the settings of a connection, including its secrets. Raises BadRequest for invalid settings."""
+    """Return the settings of a connection, including its secrets. Raises BadRequest if a setting is
+    invalid."""
     fields, _ = list_fields(connector)
     values: dict[str, str] = {}
     for name, shown in _WIRE_NAMES.items():
@@ -186,7 +187,7 @@ def _check_value(name: str, shown: str, value: str) -> str:
 
 
 def read_usage(given: ContextUsage) -> SourceUsage:
-    """Return the settings for the use of records. Raises BadRequest for an unsupported use."""
+    """Return the settings for the use of records. Raises BadRequest if the use isn't supported."""
     if given.search:
         raise BadRequest("usageSettings.search: search on this server doesn't include records")
     if given.sync is True:

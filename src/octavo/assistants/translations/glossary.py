@@ -20,8 +20,8 @@ MAX_ENTRIES = 5000
 
 
 class EntryChange(NamedTuple):
-    """Change to an entry. ``id``: the entry to change; by default, a new entry is inserted. ``translations``:
-    the new translations; by default, the entry is deleted."""
+    """Change to an entry. ``id``: the entry to change; if not given, a new entry is inserted.
+    ``translations``: the new translations; if not given, the entry is deleted."""
 
     id: str | None
     translations: Mapping[Any, str] | None
@@ -48,8 +48,8 @@ def list_sorted(
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
-    """Apply either all changes or none. Raises NotFound for an unknown entry, and BadRequest if there are too
-    many entries."""
+    """Apply either all changes or none. Raises NotFound if an entry doesn't exist, and BadRequest if there
+    are too many entries."""
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None

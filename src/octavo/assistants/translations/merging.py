@@ -1,8 +1,8 @@
 """Merge the result of a run into the translated space, like a change request: people's edits are kept.
 
 The common base is the result of the last run, so differences from it in the space are people's edits. If
-people and the source changed the same place, people's text is kept, and the conflict is reported until they
-edit the text again."""
+people and the source changed the same text, people's version is kept, and the conflict is reported until
+someone edits the text again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ SHOWN = 120
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts that were deleted from the
-    source."""
+    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts whose source was deleted."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -62,8 +61,8 @@ def merge_result(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> Merging:
-    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last
-    run. ``made``: the result of this run, whose texts are already stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the
+    previous run. ``made``: the result of this run; its texts are already stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -102,7 +101,7 @@ def merge_result(
 
 
 def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Return the pages with these IDs as the last run wrote them."""
+    """Return the pages with these IDs as the previous run wrote them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -137,8 +136,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations whose source text has changed, by new source text. These translations are
-    kept."""
+    """Return people's translations whose source text has changed, keyed by the new source text. These
+    translations are kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -161,7 +160,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name that problems use for a page or item."""
+    """Return the name of a page or item to show in problems."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug

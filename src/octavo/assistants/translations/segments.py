@@ -51,7 +51,8 @@ class TextSegment(Struct):
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. If its tags or placeholders differ, changes nothing and returns False."""
+        """Insert a translation. If its tags or placeholders differ from the original's, change nothing and
+        return False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
@@ -90,7 +91,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def mark_edited(document: Document) -> None:
-    """Mark all blocks for rewriting, because their texts may have changed."""
+    """Mark all blocks to be rewritten, because their texts may have changed."""
     for block in document.nodes:
         block.source = None
 

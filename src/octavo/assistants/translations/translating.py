@@ -28,7 +28,7 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request. It is small because models make fewer mistakes with fewer texts."""
+"""Number of texts per request. This number is small because models make fewer mistakes with fewer texts."""
 _TERMS = 60
 _MISSING = "the model's answer contains no translation of this text"
 _REFUSED = "the translation and the text have different tags or placeholders"
@@ -61,9 +61,9 @@ class Translator(Struct):
     def translate(
         self, wanted: Sequence[TextToTranslate], *, remember: bool
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and the reasons why other texts have none. ``remember``: whether
-        to store a model's translations. They are stored immediately, so that an interrupted run can continue
-        where it stopped."""
+        """Return the translations by text, and the reasons why the other texts have none. ``remember``:
+        whether to store a model's translations. They are stored immediately, so that an interrupted run can
+        continue where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(

@@ -1,4 +1,4 @@
-"""Apply the changes of a batch to a draft one after the other."""
+"""Apply the changes of a batch to a draft one after another."""
 
 from __future__ import annotations
 
@@ -72,10 +72,11 @@ class PageOutcome(Struct, frozen=True):
 
 
 class EditedContent(Struct, frozen=True):
-    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of pages
-    and items that the changes set, even to the same value, as (id, field); a field has the name that
-    conflicts use, or ``document``. ``conflicts``: the conflicts of an edit that was merged with later saves.
-    ``shared``: the ids of pages that also contain other people's changes after that merge."""
+    """Content that a revision writes, and the results reported to the caller. ``named``: the fields of
+    pages and items that the changes set, even to the same value, as (ID, field), where the field is
+    ``document`` or a field name used in conflicts. ``conflicts``: the conflicts of an edit that was merged
+    with later saves. ``shared``: the IDs of pages that also contain other people's changes after that
+    merge."""
 
     changes: Changes
     bodies: list[str]

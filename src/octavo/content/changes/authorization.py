@@ -1,4 +1,4 @@
-"""Authorization to see a change request in a space."""
+"""Authorization to view a change request in a space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChangeAccess(InSpace, frozen=True):
 
 
 class WrittenChange(ChangeAccess, frozen=True):
-    """Change request whose revision contains everything people have written in it so far."""
+    """Change request whose latest revision contains everything that people have written in it so far."""
 
 
 class VisitedChange(Visiting, frozen=True):
@@ -61,14 +61,15 @@ def _missing(id_or_number: str) -> NotFound:
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
-    """Authorize the caller for a change request, given its id or its number in the space."""
+    """Authorize the caller for a change request, given its ID or its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save everything people have written before a call reads it. If it can't be saved now, a header of the response
-    indicates that the content is from an earlier state. Raises WritesFirst."""
+    """Save everything that people have written before a call reads it. If it can't be saved now, a response
+    header indicates that the content is from an earlier state. Raises WritesFirst if the request must be
+    authorized for writing first."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):
@@ -102,7 +103,8 @@ def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
-    """Return access to a change request of an accessible space. Raises NotFound."""
+    """Return access to a change request of an accessible space. Raises NotFound if the change request
+    doesn't exist."""
     return ChangeAccess(space, _get(tx, space, change_request_id).id)
 
 

@@ -34,7 +34,7 @@ from .written import WrittenReferences
 
 class BlocksMade(Struct, frozen=True):
     """Blocks that an ``update_blocks`` change produced, with keys: one list for each entry of ``set``,
-    ``insert``, and ``move``, with the blocks that remain in the source ``body``."""
+    ``insert``, and ``move``, containing the blocks that remain in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]
@@ -120,7 +120,7 @@ class _BlockEdit:
         return self.open[page_id]
 
     def given(self, here: _OpenPage, given: DocumentInput, field: str, allowed: Allowed) -> Document:
-        """Return the nodes to insert, with references as written in the page's file."""
+        """Return the nodes to insert, with references written as in the page's file."""
         documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":

@@ -1,7 +1,7 @@
 """Copy pages, files, and variables into a state, for example from a template.
 
-Copies get new ids but keep their texts, so equal bodies and files are stored once. Files keep their relative
-positions, and so do the links between them.
+Copies get new IDs but keep their texts, so identical bodies and files are stored only once. Files keep
+their relative paths, so relative links between them still work.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
 class CopiedMaterial(Struct, frozen=True):
-    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: the
-    function that returns the text of a body. ``stored``: whether all texts are already in the database.
-    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts as
-    they are, because they contain no slots and no references by id. ``into``: the parent page."""
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
+    the function that returns the text of a body. ``stored``: whether all texts are already in the database.
+    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts
+    as they are, because they contain no slots and no references by ID. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -53,7 +53,7 @@ class CopiedMaterial(Struct, frozen=True):
 
 
 def slots(tx: Transaction, material: CopiedMaterial) -> list[str]:
-    """Return the sorted names of slots, the open references of the form ``ref:name``."""
+    """Return the sorted names of slots, which are open references of the form ``ref:name``."""
     found: set[str] = set()
     for digest in _bodies(material):
         text = material.text(tx, digest)
@@ -79,8 +79,9 @@ def _slot(reference: Reference) -> str | None:
 def copy_material(
     tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, JsonObject]
 ) -> EditedContent:
-    """Return the edit that adds the content after the pages of ``state``. ``refs``: the files, pages, or URLs
-    to fill slots with; top-level blocks with unfilled slots are omitted. Raises BadRequest, NotFound."""
+    """Return the edit that adds the content after the pages of ``state``. ``refs``: the files, pages, or
+    URLs to fill slots with; top-level blocks with unfilled slots are omitted. Raises BadRequest or NotFound
+    if a reference is invalid."""
     return _Copier(tx, state, material, refs).copy_material()
 
 
@@ -166,7 +167,7 @@ class _Copier:
         return {**target, **names}
 
     def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
-        """Return the target of a slot (the path of a file in the space, or a URL) and its anchor."""
+        """Return the target that fills a slot (the path of a file in the space, or a URL), and its anchor."""
         where = f"params.contentRefs.{name}"
         kind = ref.get("kind")
         if kind == "url" and isinstance(ref.get("url"), str):
@@ -189,8 +190,8 @@ class _Copier:
             raise NotFound(f"{where}: {error.message}") from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text, in which references by id point to the copies and slots are
-        filled. Blocks with unfilled slots are omitted."""
+        """Return the hash of the new text, in which slots are filled and references by ID point to the
+        copies. Blocks with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

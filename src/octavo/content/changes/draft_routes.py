@@ -59,8 +59,9 @@ def discard_change(call: Call, change: ChangeAccess) -> None:
     errors=(404,),
 )
 def suggest_reviewers(call: Call, change: WrittenChange) -> Listing[SuggestedReviewer]:
-    """List people who can review a change request, the best suggestion first: those that merge rules require, those who
-    wrote the edited pages, and those who reviewed recent changes to the space. At most 8."""
+    """List people who can review a change request, the best suggestion first: those that merge rules
+    require, those who wrote the edited pages, and those who reviewed recent changes to the space. Returns
+    at most 8 people."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_suggestions(call, tx, suggesting_reviewers.suggest(tx, change, row))

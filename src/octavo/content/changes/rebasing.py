@@ -60,7 +60,7 @@ def edit_since(
 
 
 def _base(tx: Transaction, head: State, revision_id: str) -> State:
-    """Return the state of a base revision. Raises BadRequest if ``head`` does not descend from it."""
+    """Return the state of a base revision. Raises BadRequest if ``head`` doesn't descend from it."""
     try:
         base = revision_state(tx, head.space_id, revision_id)
     except NotFound:
@@ -71,8 +71,7 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
-    """Return the outcome of a page. A page that was deleted on one side and edited on the other still
-    exists."""
+    """Return the outcome of a page. A page that was deleted on one side and edited on the other is kept."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")
     return outcome

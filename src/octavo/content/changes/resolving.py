@@ -1,4 +1,4 @@
-"""Resolve conflicts of a change request with either side, the version before both, or a custom value, and
+"""Resolve conflicts in a change request with either side, the version before both, or a custom value, and
 reopen them."""
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: the
-    function that converts a custom value to the form of the sides. Raises NotFound if the conflict is not open, or
-    BadRequest for a value that is not allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
+    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
+    conflict isn't open, and BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -92,7 +92,8 @@ def resolve_conflict(
 def _require_rule_rights(
     tx: Transaction, access: ChangeAccess, state: State, conflict: MergeConflict
 ) -> None:
-    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller can't."""
+    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller isn't
+    allowed to change that."""
     decides = conflict.field == "visible_to" or (
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
@@ -101,9 +102,9 @@ def _require_rule_rights(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict with the version that the change request contained before it was resolved, and return
-    the resulting revision. Raises NotFound if the conflict is not resolved, or Conflict if the content has been edited
-    since."""
+    """Reopen a resolved conflict by restoring the version that the change request contained before, and
+    return the resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the
+    content has been edited since."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -152,7 +153,7 @@ def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
 def _as_before(
     tx: Transaction, before: State, head: State, conflicts: list[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict] | None:
-    """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``; None if the
+    """Return the conflicts that were open in ``before``, adjusted to the later edit ``head``; None if the
     content of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
     items = {one.id for one in conflicts if one.target != "page"}
@@ -173,7 +174,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice and return the ``others`` that remain open."""
+        """Apply the choice, and return those of the ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -208,7 +209,7 @@ class _ConflictResolution:
 
     def _update(self, entry: Any, value: Any) -> UpdatePage | None:
         """Return the ordinary page edit that sets a field to this value, or None if there is no such edit.
-        Raises BadRequest."""
+        Raises BadRequest if the value is invalid."""
         field = self.conflict.field or ""
         if not isinstance(entry, Page) or self.conflict.kind != "field":
             return None
@@ -271,7 +272,7 @@ class _ConflictResolution:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Let blocks that come from main keep their keys, and so their comments."""
+        """Let blocks that come from main keep their keys, and therefore their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return

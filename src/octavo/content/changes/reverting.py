@@ -29,7 +29,7 @@ from .store import ChangeRow
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
     """Create a change request that reverts a revision of main. Content that has been edited since becomes a
-    conflict in it."""
+    conflict in the change request."""
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
@@ -87,7 +87,7 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
 
 
 def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[str]:
-    """Return the pages that the caller can't see in one of these states."""
+    """Return the pages that the caller can't see in at least one of these states."""
     return frozenset().union(*(seen_by(tx, space, state).hidden for state in states))
 
 
@@ -102,8 +102,8 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the space is
-    locked, or Conflict if main already has that content."""
+    """Write a revision of main with the content of an earlier one and return its ID. Raises Forbidden if
+    the space is locked, and Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:

@@ -25,8 +25,8 @@ Format = Literal["document", "markdown"] | None
 class ReviewComments(NamedTuple):
     """Functions that store and present review bodies as comments.
 
-    ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx,
-    change, review_id, said)``: store the result as a comment on the review. ``show(call, tx, change,
+    ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx, change,
+    review_id, said)``: store the parsed body as a comment on the review. ``show(call, tx, change,
     review_ids, format)``: return the presented comments by review.
     """
 
@@ -53,8 +53,8 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
-    NotFound for people who can't see the space, or BadRequest for people and teams who can't review there."""
+    """Request reviews from these people, and from the team members who can review. A draft becomes open.
+    Raises NotFound if a person can't see the space, and BadRequest if a person or team can't review in it."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
@@ -74,8 +74,8 @@ def request_reviews(
 
 
 def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
-    """Return the members of these teams who can review. Raises NotFound for an unknown team, or BadRequest for a team
-    without such members."""
+    """Return the members of these teams who can review. Raises NotFound if a team doesn't exist, and
+    BadRequest if none of a team's members can review."""
     require_teams(tx, access.organization_id, team_ids, "teams")
     found: list[str] = []
     for team_id in dict.fromkeys(team_ids):
@@ -87,7 +87,8 @@ def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team
 
 
 def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id: str) -> bool:
-    """Return whether a person has permission to review in the space, and wrote nothing that they would review."""
+    """Return whether a person has permission to review in the space, and didn't write any of the content to
+    be reviewed."""
     role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
     return (
         role is not None
@@ -97,8 +98,8 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return the reason a person can't review a change request; None if they can. The change request must be locked, so
-    that later edits make the review outdated."""
+    """Return the reason a person can't review a change request; None if they can. The change request must
+    be locked, so that any edit after the review makes the review outdated."""
     if user_id == change.created_by:
         return "the creator of a change request can't review it."
     if store.wrote_since_approval(tx, change.id, user_id):
@@ -118,8 +119,8 @@ def read_review_body(
 
 
 def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, comment: object) -> ReviewRow:
-    """Submit a review of the current content. ``comment``: the result of ``read_review_body``. Raises Forbidden
-    for authors of the reviewed content."""
+    """Submit a review of the current content. ``comment``: the result of ``read_review_body``. Raises
+    Forbidden if the caller wrote any of the reviewed content."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if (reason := _review_obstacle(tx, change, access.user_id)) is not None:

@@ -52,9 +52,9 @@ class SuggestedEdit(Struct, frozen=True):
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
-    """Return the result of a suggested edit to a block. Raises NotFound if the block is not at the top level of the
-    page, BadRequest for content that is not allowed there or that changes nothing, or Conflict if the change request is
-    closed."""
+    """Return the result of a suggested edit to a block. Raises NotFound if the block isn't at the top level
+    of the page, BadRequest if the content isn't allowed there or doesn't change anything, and Conflict if
+    the change request is closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
@@ -111,10 +111,10 @@ def accept_suggestion(
     by: store.Author,
     note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author
-    of the suggestion and the revision. ``note``: the function to call in the same transaction, with None
-    if the block already has this content. Raises Conflict if the block has been edited in a conflicting
-    way since."""
+    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author of
+    both the suggestion and the revision. ``note``: the function to call in the same transaction, with None
+    if the block already has this content. Raises Conflict if the block has been edited in a conflicting way
+    since."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
@@ -191,7 +191,7 @@ def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, 
 
 
 def _comparable(value: object) -> object:
-    """Return nodes without the fields that don't affect their content."""
+    """Return nodes without fields that don't affect their content, so that they can be compared."""
     if isinstance(value, dict):
         return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}
     return [_comparable(one) for one in value] if isinstance(value, list) else value

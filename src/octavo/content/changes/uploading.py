@@ -46,7 +46,8 @@ class Upload(Struct, frozen=True):
 
 
 def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[ContentChange]) -> list[Upload]:
-    """Store the files of a batch and return them in order. Raises BadRequest, TooLarge, NotFound."""
+    """Store the files of a batch and return them in order. Raises BadRequest if a file is invalid, TooLarge
+    if a file is too large, and NotFound if an upload doesn't exist."""
     wanted = list(_inputs(changes))
     if len(wanted) > MAX_FILES:
         raise BadRequest(
@@ -72,7 +73,7 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
 
 
 def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[FileInput, str]]) -> list[Upload]:
-    """Return the uploads whose keys are used by files; only the beginning of their content is read."""
+    """Return the uploads that files refer to by key. Only the beginning of each upload's content is read."""
     if not wanted:
         return []
     keys, places = [given.upload or "" for given, _ in wanted], [f"{place}.upload" for _, place in wanted]
@@ -90,7 +91,7 @@ def _find_uploaded(context: Context, space: SpaceAccess, wanted: list[tuple[File
 
 
 def _inputs(changes: Iterable[ContentChange]) -> Iterator[tuple[FileInput, str]]:
-    """Yield the files of a batch, each with its path in the body."""
+    """Yield the files of a batch, each with its path in the request body."""
     for number, change in enumerate(changes):
         if isinstance(change, InsertFiles):
             yield from ((given, f"changes[{number}].files[{at}]") for at, given in enumerate(change.files))
@@ -104,7 +105,7 @@ def _store(context: Context, given: FileInput, data: bytes) -> Upload:
 
 
 def _type_of(given: FileInput, head: bytes) -> str:
-    """Return the content type detected from the content; otherwise the declared one, unless it is an image
+    """Return the content type detected from the content; or else the declared type, unless that is an image
     type."""
     detected = detect_type(head[:64], given.name)
     own = given.content_type
@@ -131,7 +132,7 @@ def _inline(given: FileInput, place: str) -> bytes:
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """Fetch the contents of these URLs, each with the name of its field for messages. Stops at the first
+    """Fetch the contents of these URLs, each with its field name for error messages. Stops at the first
     failure."""
     if not addresses:
         return []

@@ -1,4 +1,4 @@
-"""Viewed marks of people in change requests. A mark is valid until the marked content changes again."""
+"""People's viewed marks in change requests. A mark is valid until the marked content changes again."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .authorization import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
-"""Id for all variables, which are reviewed together."""
+"""ID for all variables, which are reviewed together."""
 TAGS = "tags"
-"""Id for all tags of the space, which are reviewed together."""
+"""ID for all tags of the space, which are reviewed together."""
 
 
 def list_marks(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """List the valid marks of the caller, ordered by the id of the marked page or item."""
+    """List the caller's valid marks, ordered by the ID of the marked page or item."""
     changed = _changed(tx, access, change)
     good = [
         row
@@ -34,8 +34,8 @@ def list_marks(
 def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
-    BadRequest."""
+    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound if
+    the change request doesn't change it, and BadRequest if the revision is invalid."""
     if object_id not in _changed(tx, access, change):
         raise NotFound(f"This change request doesn't change {object_id!r}.")
     try:
@@ -48,8 +48,8 @@ def make_mark(
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the id of everything that a change request changes and the caller can see, with the sequence of the
-    branch at the last change."""
+    """Return the ID of everything that a change request changes and the caller can see, with the sequence
+    of the branch at the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden
     changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}

@@ -159,8 +159,9 @@ class UpdateChangeRequest(Struct, rename="camel"):
 
 
 class VerifyAnswer(Struct, rename="camel"):
-    """Result of a verification. ``changeRequest``: the change request that contains it, in a locked space. ``merged``:
-    whether the page is verified; if not, the change request is waiting for a review."""
+    """Result of a verification. ``changeRequest``: in a locked space, the change request that contains the
+    verification. ``merged``: whether the page is verified; if not, the change request is waiting for a
+    review."""
 
     merged: bool
     change_request: ChangeRequest | UnsetType = UNSET
@@ -187,8 +188,8 @@ class ContributorItem(Struct, rename="camel"):
 
 
 def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | None:
-    """Return the links of a change request as they are stored. Raises BadRequest for an id that it does not have, or
-    that is given twice."""
+    """Return the links of a change request as they are stored. Raises BadRequest if an ID doesn't exist or
+    is given twice."""
     known = {link.id for link in _links(change)}
     found = []
     for number, link in enumerate(links):
@@ -206,7 +207,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest if it is invalid."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -214,7 +215,7 @@ def document_text(value: Mapping[str, object]) -> str:
 
 
 class HiddenComments(Struct, frozen=True):
-    """Functions that count the comments on some pages in a change request: the open ones, and those of each
+    """Functions that count comments on hidden pages in a change request: the open ones, and those by each
     author."""
 
     count_open: Callable[[Transaction, str, Collection[str]], int]
@@ -300,7 +301,7 @@ def present_page_changes(
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, but no details about the people who work on it."""
+    """Present a change request in a preview: its content, without details about the people who work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,

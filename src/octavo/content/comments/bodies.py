@@ -33,7 +33,7 @@ _ADDRESS = re.compile(r"/(users|teams)/([A-Za-z0-9]{1,64})\Z")
 
 
 class Mentions(Struct, frozen=True):
-    """Ids of the mentioned users and teams."""
+    """IDs of the mentioned users and teams."""
 
     users: frozenset[str] = frozenset()
     teams: frozenset[str] = frozenset()
@@ -48,7 +48,7 @@ class Parsed(Struct, frozen=True):
 
 
 def parse(given: BodyInput) -> Parsed:
-    """Parse a request body into a document. Raises BadRequest."""
+    """Parse a request body into a document. Raises BadRequest if it is invalid."""
     markdown = given if isinstance(given, str) else given.markdown
     if isinstance(markdown, str):
         _check_length(markdown)
@@ -72,7 +72,7 @@ def parse_plain(given: object) -> Parsed:
 
 
 def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
-    """Return the Markdown to store. Raises BadRequest if the body is too long, or is empty without being
+    """Return the Markdown to store. Raises BadRequest if the body is too long, or if it is empty but not
     ``{}``."""
     text = write_markdown(parsed.document)
     _check_length(text)
@@ -90,7 +90,7 @@ def _check_length(text: str) -> None:
 
 
 def _mentions(document: Document) -> Iterator[tuple[Block, Inline, str, str]]:
-    """Yield each mention as its top-level block, its node, ``users`` or ``teams``, and the id."""
+    """Yield each mention as its top-level block, its node, ``users`` or ``teams``, and the ID."""
     for block in document.nodes:
         for node in walk(block):
             if not isinstance(node, Inline) or node.type != "mention":
@@ -113,7 +113,7 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 
 
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
-    """Set the labels of all mentions to current names and return the mentions that are not in ``before``.
+    """Set the labels of all mentions to current names and return the mentions that aren't in ``before``.
 
     Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound
     for all others, whether they exist or not.
@@ -159,8 +159,8 @@ def _sees(tx: Transaction, space: SpaceAccess, user_id: str) -> bool:
 
 
 def document_json(source: str) -> JsonObject:
-    """Return a stored body as JSON nodes. HTML that is not part of the document format becomes text, and
-    unknown attributes are dropped."""
+    """Return a stored body as JSON nodes. HTML that isn't part of the document format becomes text, and
+    unknown attributes are removed."""
     document = read(source)
     for _, mention, kind, id in _mentions(document):
         if kind == "users":

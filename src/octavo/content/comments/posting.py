@@ -44,8 +44,8 @@ def post(
     about: About,
     suggestion: DocumentInput | None = None,
 ) -> str:
-    """Post a comment and return its id. Raises NotFound for an unknown page, node, or cell, and the errors
-    of ``read_suggestion`` for a suggested edit."""
+    """Post a comment and return its ID. Raises NotFound if the page, node, or cell doesn't exist. For a
+    suggested edit, it also raises the errors of ``read_suggestion``."""
     parsed = parse(said)
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
@@ -86,8 +86,8 @@ class ReviewBody(NamedTuple):
 
 
 def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, object]) -> ReviewBody | None:
-    """Parse the body of a review; return None for ``{}``. Raises BadRequest, and NotFound for people who
-    can't be mentioned."""
+    """Parse the body of a review; return None for ``{}``. Raises BadRequest if the body is invalid, and
+    NotFound if a mentioned person can't be mentioned."""
     parsed = parse_plain(given)
     if parsed.silent:
         return None
@@ -103,7 +103,7 @@ def post_review(
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:
-    """Post a reply and return its id."""
+    """Post a reply and return its ID."""
     parsed = parse(said)
     with context.db.read() as tx:
         discussion.require_may_comment(store.get_comment(tx, discussion, comment_id).page_id)
@@ -131,7 +131,8 @@ def update(
     removed_reactions: Sequence[str] = (),
 ) -> None:
     """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
-    nothing changes. Raises Forbidden if the caller edits another person's comment, or can only read its page."""
+    nothing changes. Raises Forbidden if the comment is another person's, or if the caller can only read its
+    page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
@@ -188,7 +189,8 @@ def _react(
 
 
 def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
-    """Delete a comment with its replies, or a reply, and return whether it existed. Raises Forbidden."""
+    """Delete a comment with its replies, or a reply, and return whether it existed. Raises Forbidden if the
+    caller isn't allowed to delete it."""
     with context.db.write() as tx:
         row = thread = store.find_comment(tx, discussion, comment_id, lock=True)
         if thread is not None and reply_id is not None:

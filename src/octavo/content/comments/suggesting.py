@@ -1,4 +1,5 @@
-"""Edits suggested in comments: stored and shown with the comment, then accepted into the change request or declined."""
+"""Edits suggested in comments. They are stored and shown with the comment, and can be accepted into the
+change request or declined."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def read_suggestion(
     context: Context, discussion: Discussion, about: About, suggestion: DocumentInput
 ) -> SuggestedEdit:
     """Return the edit that a new comment suggests, after testing it on the content of the change request.
-    Raises BadRequest, NotFound, TooLarge, Conflict."""
+    Raises BadRequest, NotFound, TooLarge, or Conflict if the suggestion isn't possible."""
     if discussion.change_id is None:
         raise BadRequest("suggestion: edits can only be suggested in a change request.")
     if about.page is None or about.node is None:
@@ -59,7 +60,8 @@ def settle_suggestion(
     status: SuggestionStatus,
 ) -> None:
     """Accept, decline, or reopen a suggestion; reopening an accepted one reverts its edit. Does nothing if
-    it already has the status. Raises NotFound, Conflict."""
+    it already has the status. Raises NotFound if there is no suggestion, and Conflict if the status can't
+    be set."""
     assert discussion.change_id is not None
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)

@@ -31,11 +31,11 @@ from .authorization import Discussion
 from .store import Anchor, CommentRow
 
 CellRef = tuple[str, str]
-"""Record and definition that identify a table cell."""
+"""Keys of the record and the definition that identify a table cell."""
 
 
 class About(NamedTuple):
-    """Target of a new comment: the ids of a page and a node, and a table cell. If all are None, the comment
+    """Target of a new comment: the IDs of a page and a node, and a table cell. If all are None, the comment
     is about the discussion as a whole."""
 
     page: str | None = None
@@ -56,8 +56,8 @@ _nodes: OwnCache[Nodes] = OwnCache("commented nodes", 4)
 
 
 class TargetLocation(Struct, frozen=True):
-    """Current position of a comment's target. ``gone``: whether the target no longer exists; ``revision`` is
-    then the last revision known to contain it, and ``spot`` its position there."""
+    """Current position of a comment's target. ``gone``: whether the target no longer exists; in that case,
+    ``revision`` is the last revision known to contain it, and ``spot`` is its position in that revision."""
 
     revision: str
     gone: bool = False
@@ -73,7 +73,7 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 
 
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
-    """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
+    """Return the anchor of a new comment. Raises NotFound if the page, node, or cell doesn't exist.
 
     A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
     space. A cell with a page but no node refers to the first table that has this record and definition.
@@ -103,7 +103,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return the current positions of the targets of comments in a state, by comment id."""
+    """Return the current positions of the targets of comments in a state, by comment ID."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 
@@ -178,7 +178,7 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
 @job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
     """Record the positions of all nodes with comments in a space, after an upgrade or an import. ``after``:
-    the id of the last page that was processed."""
+    the ID of the last page that was processed."""
     while True:
         with context.db.write() as tx:
             rows = tx.all(

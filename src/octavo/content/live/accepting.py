@@ -1,4 +1,4 @@
-"""Accept batches of steps: put them in order, and map late batches over the steps that their author had not
+"""Accept batches of steps: put them in order, and map late batches over the steps that their authors hadn't
 seen."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ MOST_BYTES = 256 * 1024
 MOST_BYTES_OF_ONE = 2 * 1024 * 1024
 """Maximum size in bytes of a batch, and of a batch with a single step."""
 _POSTS, _STEPS = 1_500, 13_000
-"""Maximum numbers of requests and steps of a person per minute."""
+"""Maximum number of requests, and of steps, per person and minute."""
 _BATCHES_AT_ONCE = 1_000
 MOST_WRITERS = 40
 """Maximum number of people who can edit a page at the same time."""
@@ -68,14 +68,15 @@ MOST_CLIENTS = 10
 _PRESENT = 60_000
 """Time in milliseconds that a client counts as present after its last batch."""
 EPOCH_LIFETIME = 7 * 86_400_000
-"""Time in milliseconds that the steps of a page are kept after its last change."""
+"""Time in milliseconds to keep a page's steps after its last change."""
 _NEW_EPOCH = "r"
-"""Prefix of the epoch of a page that no one has edited live yet; the id of its revision follows."""
+"""Prefix of the epoch of a page that no one has edited live yet; it is followed by the ID of the page's
+revision."""
 
 
 class Behind(Conflict):
-    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the current
-    version of the page. The batches that the author has not seen are included."""
+    """Raised if the batch is based on an older version, and only its author can rebase it. ``version``: the
+    current version of the page. The exception includes the batches that the author hasn't seen."""
 
     reason = "behind"
 
@@ -87,7 +88,8 @@ class Behind(Conflict):
 
 
 class Accepted(Struct, frozen=True):
-    """Result of a batch: the version of the page, and the batches that its author has not seen, including their own."""
+    """Result of a batch: the version of the page, and the batches that its author hasn't seen, including
+    their own."""
 
     version: int
     batches: Sequence[LoadedBatch]
@@ -100,7 +102,7 @@ class OutdatedEditor(PreconditionFailed):
 
 
 class RefusedStep(Unprocessable):
-    """Raised if a step does not fit the page."""
+    """Raised if a step can't be applied to the page."""
 
     reason = "step"
 
@@ -110,7 +112,7 @@ def new_epoch(revision: str) -> str:
 
 
 class _Turn:
-    """One transaction that several batches share. Data that it has read remains valid until it ends."""
+    """One transaction shared by several batches. Data that it has read stays valid until it ends."""
 
     def __init__(self, context: Context, tx: Transaction) -> None:
         self.context, self.tx = context, tx
@@ -137,8 +139,8 @@ class _Turn:
         return branch
 
     def page(self, branch: LiveBranch, key: PageKey, epoch: str, version: int) -> tuple[LiveRow, LivePage]:
-        """Return a page with all its changes so far. ``version``: the version that its writer has. Raises
-        NoLongerStored for another epoch."""
+        """Return a page with all its changes so far. ``version``: the version that the writer has. Raises
+        NoLongerStored if the epoch is a different one."""
         row = store.lock_live(self.tx, key)
         if row is None:
             editable_page(self.tx, branch.state, key.page_id)
@@ -160,8 +162,8 @@ class _Turn:
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
-        """Start the epoch of a page at the revision that its first writer has. This revision can be earlier than the
-        current one."""
+        """Start an epoch for a page at the revision that its first writer has. This revision can be earlier
+        than the current one."""
         tx, state = self.tx, branch.state
         if epoch != new_epoch(branch.revision):
             try:
@@ -198,7 +200,8 @@ class Accepting:
             pages.keep(key, page)
 
     def accept(self, access: LiveAccess, page_id: str, given: StepsInput) -> Future[Accepted]:
-        """Add a batch to a page. A batch that was already added gets the same response again.
+        """Add a batch to a page. If the batch was already added, the response is the same as the first
+        time.
 
         Raises the following errors, directly or through the future: Behind, NoLongerStored, OutdatedEditor,
         RefusedStep, TooLarge, TooManyRequests, and the errors of an edit to the change request.
@@ -240,7 +243,7 @@ def accepting(context: Context) -> Accepting:
 
 
 def _encode(steps: list[StepJson]) -> str:
-    """Return steps in their stored form. Raises TooLarge."""
+    """Return steps in their stored form. Raises TooLarge if they are too large."""
     if len(steps) > MOST_STEPS:
         raise TooLarge(f"steps: a batch can have at most {MOST_STEPS} steps")
     encoded = msgspec.json.encode(steps)
@@ -306,7 +309,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
 
 
 def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
-    """Raise TooManyRequests if a person can't edit a page in one more client."""
+    """Raise TooManyRequests if a person can't edit a page in another client."""
     writers = store.find_writers(tx, key, now() - _PRESENT)
     if user_id not in writers and len(writers) >= MOST_WRITERS:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."

@@ -13,7 +13,7 @@ from .store import LiveRow, PageKey
 
 PAUSE = 3_000
 _LONGEST = 15_000
-"""Times in milliseconds after the last step, and after the first unsaved step, at which a page is saved."""
+"""Times in milliseconds after which a page is saved: after the last step, and after the first unsaved step."""
 
 
 def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:

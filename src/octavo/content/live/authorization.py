@@ -16,7 +16,7 @@ from .store import PageKey
 
 
 class LiveAccess(InSpace, frozen=True):
-    """Caller who edits pages of a change request, or of main. ``change_id``: the id of the change request;
+    """Caller who edits pages in a change request or in main. ``change_id``: the ID of the change request;
     None for main."""
 
     change_id: str | None = None

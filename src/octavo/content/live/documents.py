@@ -39,7 +39,7 @@ _TAIL = 400
 _MOST_SIZE = 2_000_000
 """Maximum size of all documents, in ProseMirror positions: about 100 MB with their saved blocks."""
 _IDLE_SECONDS = 120.0
-"""Seconds after which an unused document is dropped from memory."""
+"""Number of seconds after which an unused document is dropped from memory."""
 
 
 class LoadedBatch(Struct, frozen=True):
@@ -63,7 +63,7 @@ class LivePage(Struct, frozen=True):
     tail: tuple[LoadedBatch, ...] = ()
 
     def with_steps(self, row: BatchRow, steps: Sequence[StepJson]) -> LivePage:
-        """Return the page after a batch. Raises StepError."""
+        """Return the page after a batch. Raises StepError if a step can't be applied."""
         applied = apply_steps(self.doc, steps)
         tail = (*self.tail[-_TAIL:], LoadedBatch(row, tuple(applied.ranges)))
         return LivePage(self.epoch, row.version, applied.doc, tail)
@@ -104,7 +104,7 @@ class LivePages:
                 self._drop(next(iter(self._pages)))
 
     def find_saved(self, key: PageKey) -> SavedBlocks | None:
-        """Return the blocks of a page that this process saved last."""
+        """Return the blocks of a page as this process last saved them."""
         with self._lock:
             return self._saved.get(key)
 
@@ -196,7 +196,7 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
 
 
 class _EveryEditor:
-    """Viewer who sees only what every editor of a space can see. References to other spaces remain URLs."""
+    """Viewer who sees only what every editor of a space can see. References to other spaces stay URLs."""
 
     members = True
 
@@ -209,7 +209,7 @@ class _EveryEditor:
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
     """Return the document of a page in the API's format, the same for all editors. Links to restricted
-    pages remain URLs."""
+    pages stay URLs."""
     resolver = state_resolver(tx, unrestricted(tx, state), app_hosts(context.settings.url), _EveryEditor())
 
     def shown(document: Document) -> JsonObject:

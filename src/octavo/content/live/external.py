@@ -24,7 +24,7 @@ from .documents import LivePage, batches_after, blocks_of, editable_page
 from .store import BatchRow, LiveRow, PageKey
 
 SERVER = "server:"
-"""Prefix of the client id of steps that come from a revision."""
+"""Prefix of the client ID of steps that come from a revision."""
 
 
 def apply_external_edits(

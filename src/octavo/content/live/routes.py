@@ -58,7 +58,7 @@ def _branch(tx: Transaction, access: LiveAccess, page_id: str) -> LiveBranch:
 @operation("getLivePageInMain", "GET", _MAIN, needs=Can.EDIT, errors=(403, 404, 409))
 @operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
 def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
-    """Get a page in the format used for live editing: a ProseMirror document at a version."""
+    """Get a page in the format used for live editing: a ProseMirror document with its version."""
     with call.db.read() as tx:
         branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
@@ -108,7 +108,8 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound."""
+    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
+    no such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
     require_visible(tx, access, branch, page_id)
     key = PageKey(branch.id, page_id)
@@ -180,8 +181,8 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     in_maintenance=True,
 )
 def set_live_caret(call: Call, access: LiveAccess, page_id: str, body: CaretInput) -> Deferred[None]:
-    """Report the selection of one of the caller's clients for one minute, or that this client no longer shows the
-    page. Batches of steps also report the selection."""
+    """Report the selection of one of the caller's clients for one minute, or report that this client no
+    longer shows the page. Batches of steps also report the selection."""
     return Deferred(accepting(call.context).place_caret(access, page_id, body), Future.result)
 
 
@@ -217,8 +218,8 @@ def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
 def list_set_aside_texts(
     call: Call, access: LiveAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
-    """List the caller's texts that could not be added to a page because it was deleted while they were
-    writing."""
+    """List the caller's texts that couldn't be added to a page, for example because it was deleted in the
+    meantime."""
     with call.db.read() as tx:
         key = _known_page(tx, access, page_id)
         found = store.list_set_aside(tx, key, access.user_id, query.limit, query.page)
@@ -237,7 +238,7 @@ def list_set_aside_texts(
     "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: SetAsideInput) -> SetAsideText:
-    """Set aside a text that the caller could not add to a page. Only the caller can see it."""
+    """Set aside a text that couldn't be added to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
         key = _known_page(tx, access, page_id)

@@ -1,8 +1,8 @@
-"""The content API for visitors of a site. It is limited to the content that pages show them.
+"""The content API for visitors of a site. It is limited to the content that pages show to these visitors.
 
-The pages are those of a view. Documents are returned as displayed, with expressions replaced with values and included
-content in place. Files are included if a page shows them. Names of variables and reusable content, and other authoring
-data, are not revealed.
+The pages are those of a view. Documents are returned as displayed, with expressions replaced by values and
+with included content inserted. Files are included if a page shows them. The names of variables and reusable
+content, and other authoring data, aren't revealed.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ class VisitorReader:
         return presented.get(parent, [])[::-1]
 
     def _present(self, page: Page, below: list[RevisionPage]) -> RevisionPage | None:
-        """Return a page, or None for a link whose target the visitor can't see."""
+        """Return a page, or None if it is a link whose target the visitor can't see."""
         if page.kind == "link":
             target = self._documents.target(page)
             if self._view.is_withheld(target):

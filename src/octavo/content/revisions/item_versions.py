@@ -116,7 +116,7 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
 
 
 def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
-    """List the hashes of all files with one of these suffixes in any revision of any branch of a space."""
+    """List the hashes of all files with one of these suffixes in any revision on any branch of a space."""
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
@@ -128,8 +128,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
 
 
 def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
-    """List the files with a width and height that any revision of any branch of a space contains, without
-    duplicate content."""
+    """List the files with a width and height in any revision on any branch of a space, without duplicate
+    content."""
     rows = tx.all(
         f"""SELECT {_ITEM} FROM branches b JOIN item_versions p ON p.branch_id = b.id
             WHERE b.space_id = :space AND p.from_seq <= b.sequence AND p.kind = 'file' AND p.content IS NOT NULL
@@ -172,8 +172,8 @@ class FoundDocument(Struct, frozen=True):
 
 
 def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """Return the text with this hash in its latest version in main or, if main never had it, in any branch of
-    the space. Raises NotFound."""
+    """Return the text with this hash in its latest version in main or, if main never had it, in any branch
+    of the space. Raises NotFound if there is none."""
     found = tx.one(
         """SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path

@@ -140,7 +140,8 @@ def count_all_pages(tx: Transaction, organization_id: str) -> int:
 
 @counts("storage")
 def count_all_bytes(tx: Transaction, organization_id: str) -> int:
-    """Return the size of all files in spaces and drafts. Files that a draft has in common with main count once."""
+    """Return the total size of all files in spaces and drafts. Files that are in both a draft and main
+    count only once."""
     return int(
         tx.value(
             """SELECT coalesce(sum(v.size), 0) FROM spaces s JOIN branches b ON b.space_id = s.id

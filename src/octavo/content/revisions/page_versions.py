@@ -208,7 +208,7 @@ def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> d
 
 
 def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
-    """Return the sequence at which a page of main got its current rule."""
+    """Return the sequence at which a page in main got its current rule."""
     (layer,) = main.layers
     start = layer.sequence
     for from_seq, fields in tx.all(
@@ -323,7 +323,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return which of these spaces have or had a restricted page in main."""
+    """Return those of these spaces that have or had a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
@@ -366,8 +366,8 @@ def slice_children(
     at: int = 0,
     after: tuple[str, str] | None = None,
 ) -> list[Page]:
-    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
-    ``after``: the rank and ID of the child from which to count."""
+    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index
+    ``at``. ``after``: the rank and ID of the child after which to start counting."""
     among, hidden = (
         f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, state)}",
         json_list(state.hidden),

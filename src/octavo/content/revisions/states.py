@@ -28,9 +28,10 @@ class Layer(Struct, frozen=True):
 
 
 class ReaderLimits(Struct, frozen=True):
-    """Limits on a person in a state with restricted pages. ``hidden``: the pages that they can't see. ``read_only``:
-    the pages that they can see but not edit; ``silent``: those that they can't comment on either. ``rules``: the rules
-    that apply to each restricted page. ``key``: a key of the hidden pages, for caches."""
+    """Limits on what a person can see and do in a state with restricted pages. ``hidden``: the pages that
+    they can't see. ``read_only``: the pages that they can see but not edit; ``silent``: those that they
+    can't comment on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the
+    hidden pages, for caches."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
@@ -50,9 +51,9 @@ class ReaderLimits(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
-    person who reads it; None for the whole state. Functions that read pages don't return hidden ones. ``reader``:
-    that person, if the state is not for code that runs for everyone."""
+    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the
+    limits of the person who reads it; None for the whole state. Functions that read pages don't return
+    hidden ones. ``reader``: that person; None if the state is for code that runs on behalf of everyone."""
 
     space_id: str
     revision_id: str
@@ -71,7 +72,7 @@ class State(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return a key for caches of what its readers see."""
+        """Return a cache key for what the state's readers see."""
         return f"{self.revision_id}-{self.limits.key}" if self.limits is not None else self.revision_id
 
 
@@ -94,7 +95,7 @@ def lock_branch(tx: Transaction, branch_id: str) -> bool:
 
 
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
-    """Return the state of a revision of this space. Raises NotFound."""
+    """Return the state of a revision of this space. Raises NotFound if there is none."""
     row = tx.one(
         """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
            ON l.id = r.branch_id
@@ -112,7 +113,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
-    """Return the head of a branch of this space. Raises NotFound."""
+    """Return the head of a branch of this space. Raises NotFound if there is none."""
     revision = tx.value(
         "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
         branch=branch_id,
@@ -124,7 +125,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
 
 
 class TouchedIds(Struct, frozen=True):
-    """IDs of the pages and items that a branch created, changed or deleted."""
+    """IDs of the pages and items that a branch created, changed, or deleted."""
 
     pages: frozenset[str]
     items: frozenset[str]

@@ -51,7 +51,7 @@ MAX_WAITING = 200
 
 
 class UploadLimit(Struct, frozen=True):
-    """Daily limits on one person's uploads: number of files and total bytes."""
+    """Daily limits on one person's uploads: the number of files and the total number of bytes."""
 
     files: int
     size: int
@@ -75,7 +75,7 @@ def open_upload(
 ) -> tuple[str, str]:
     """Return a URL that accepts a file of ``size`` bytes, and the key of the file.
 
-    Raises BadRequest for a file that is too large for its kind, and TooManyRequests when a limit is exceeded.
+    Raises BadRequest if the file is too large for its kind, and TooManyRequests if a limit is exceeded.
     """
     largest = LARGEST[kind]
     if size > largest:
@@ -118,15 +118,16 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
 
 
 def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, key: str) -> UploadRow:
-    """Return the file that a person uploaded under a key. Raises NotFound and BadRequest."""
+    """Return the file that a person uploaded under a key. Raises NotFound if there is no such file, and
+    BadRequest if it can't be used."""
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
 def upload_route(context: Context, pool: SharedThreads) -> Route:
-    """Return the route ``/uploads/{token}``. It accepts bytes in pieces, up to the declared size.
+    """Return the ``/uploads/{token}`` route, which accepts bytes in pieces, up to the declared size.
 
-    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the
-    number of bytes that have arrived. ``pool``: the threads that store them.
+    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the number
+    of bytes that have arrived. ``pool``: the threads that store them.
     """
 
     async def open_upload(request: Request) -> UploadRow:
@@ -205,7 +206,7 @@ def _offset(came: int, *, is_done: bool) -> dict[str, str]:
 
 
 def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
-    """Return the number of bytes of a file that have arrived, and its key once it is complete."""
+    """Return the number of bytes of a file that have arrived, and, once it is complete, its key."""
     headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
     if not is_done:
         return Answer(204, b"", "application/json", headers)
@@ -269,8 +270,8 @@ def _store(context: Context, spool: Any, limit: int) -> str:
 
 
 def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
-    """Save the next bytes of an upload as a part. Raises Conflict if other bytes arrived in the meantime, and
-    TooManyRequests if the upload has too many parts."""
+    """Save the next bytes of an upload as a part. Raises Conflict if other bytes arrived for the same
+    position in the meantime, and TooManyRequests if the upload has too many parts."""
     size = spool.tell()
     if not size or start != _received(upload):
         return

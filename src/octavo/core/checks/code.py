@@ -1,7 +1,7 @@
 """Check whether code samples can be parsed.
 
-Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if no interpretation
-of it makes sense.
+Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if it
+can't be parsed in any plausible way.
 """
 
 from __future__ import annotations

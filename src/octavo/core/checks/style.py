@@ -1,7 +1,7 @@
-"""Style guide rules in Vale's format, and the faults that they find in a text.
+"""Style guide rules in Vale's format, and the problems that they find in a text.
 
-RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support, such as
-lookaheads, are rejected when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support,
+such as lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Raised for text that is not a rule, with the reason."""
+    """Raised if a text isn't a valid rule. The message is the reason."""
 
 
 class RuleAction(Struct, frozen=True):
@@ -100,7 +100,8 @@ class StyleRule:
         self.names = [exception for exception in given.exceptions if " " in exception]
         self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
         self.patterns: list[re.Pattern[str]] = []
-        """Compiled patterns: one for all words together, or one for each word if words must be distinguished."""
+        """Compiled patterns: one for all words together, or one for each word if they must be
+        distinguished."""
         self.replacements: list[str] = []
         if given.extends == "existence":
             if not given.tokens and not given.raw:
@@ -151,15 +152,15 @@ class StyleRule:
         )
 
     def fits(self, *, heading: bool) -> bool:
-        """Return whether the rule applies to headings, or to other text."""
+        """Return whether the rule applies to headings (if ``heading`` is set) or to other text."""
         if self.scopes & {"text", "raw"}:
             return True
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
 
 
 def load_yaml(source: str) -> dict[str, object]:
-    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError for text that isn't a mapping, is too
-    long, or has aliases."""
+    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError if the text isn't a
+    mapping, is too long, or has aliases."""
     import yaml
 
     if len(source) > 200_000:
@@ -254,7 +255,7 @@ class StyleFault(Struct, frozen=True):
 
 
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
-    """Return the faults that these rules find in the texts of a page."""
+    """Return the problems that these rules find in the texts of a page."""
     return [_on_page(found) for rule in rules for found in find_style(rule, texts)]
 
 
@@ -367,13 +368,11 @@ def _like(old: str, new: str) -> str:
 
 
 def _remove(text: str, start: int, end: int) -> Replacement:
-    """Return the removal of a word with the space and commas around it. If the removed word started the sentence, the
-    next word is capitalized.
+    """Return the edit that removes a word along with the space and commas around it. If the removed word
+    started the sentence, the next word is capitalized.
 
-    >>> _remove("Obviously, you can.", 0, 9)
-    Replacement(start=0, end=12, new='Y')
-    >>> _remove("It is, of course, fine.", 7, 16)
-    Replacement(start=5, end=17, new='')
+    >>> _remove("Obviously, you can.", 0, 9) Replacement(start=0, end=12, new='Y') >>> _remove("It is, of
+    course, fine.", 7, 16) Replacement(start=5, end=17, new='')
     """
     before, after = text[:start], text[end:]
     if text[start].isupper() and (found := re.match(r",? (\S)", after)) is not None:
@@ -442,8 +441,8 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 
 
 def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield a fault for each word, such as an abbreviation, that is used on a page without or before the text that it
-    requires, such as its definition."""
+    """Yield a problem for each word, such as an abbreviation, that is used on a page without the text that
+    it requires, such as its definition, or before that text."""
     first, second = rule.patterns
     known: set[str] = set()
     for text in texts:
@@ -459,7 +458,8 @@ def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 def _check_capitalization(
     rule: StyleRule, texts: Sequence[StyledText], page: Sequence[StyledText]
 ) -> Iterator[StyleFault]:
-    """Yield a fault for each text in the wrong case. ``page``: all texts of the page, which show the names in it."""
+    """Yield a problem for each text with the wrong capitalization. ``page``: all texts of the page, which
+    are used to recognize names."""
     names: frozenset[str] | None = None
     for text in texts:
         shown = text.shown.strip()
@@ -475,7 +475,7 @@ def _check_capitalization(
 
 
 def _list_names(texts: Sequence[StyledText]) -> frozenset[str]:
-    """Return the words that have a capital within sentences, and are never written without it."""
+    """Return the words that are capitalized within sentences and never occur in lowercase."""
     names: set[str] = set()
     others: set[str] = set()
     for text in texts:

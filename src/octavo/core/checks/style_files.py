@@ -56,7 +56,7 @@ def title_of(stem: str) -> str:
 
 
 def read_style_file(stem: str, text: str) -> StyleFile:
-    """Read a rule file. Raises StyleRuleError for a rule that can't be checked.
+    """Read a rule file. Raises StyleRuleError if the rule can't be checked.
 
     The title and the reason that ``write_style_file`` adds above a rule are removed.
     """

@@ -40,8 +40,8 @@ def to_json(document: Document) -> Data:
 
 
 def nodes_to_json(nodes: Iterable[Inner]) -> list[Data]:
-    """Return some nodes with keys as they are in their document's JSON, but without the ids of link targets, because
-    these depend on the whole document."""
+    """Return some nodes with keys in the same form as in their document's JSON, but without the IDs of link
+    targets, because these depend on the whole document."""
     return [_show(node, {}) for node in nodes]
 
 
@@ -114,8 +114,8 @@ def from_json(value: object) -> Document:
 
 
 def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: int = 1) -> Document:
-    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the type
-    of the blocks; by default any. ``depth``: their future depth in a document."""
+    """Parse a list of blocks into a document. ``path``: the name of the list in errors. ``allowed``: the
+    type of the blocks; by default, any type. ``depth``: the depth that they will have in a document."""
     reader = _Reader()
     try:
         nodes = reader.array(value, path)
@@ -253,8 +253,8 @@ class _Reader:
         return node
 
     def with_plain_action(self, value: Data, path: str) -> Data:
-        """Return a button with the texts of its action as separate fields, the form used in nodes: keys are
-        derived from the fields of nodes and must not change."""
+        """Return a button with the texts of its action as separate fields, which is the form used in nodes.
+        Keys are derived from the fields of nodes and must not change.."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):
@@ -390,7 +390,8 @@ class _Reader:
 
 
 def check_block(block: Block, path: str) -> None:
-    """Check the requirements of a type that involve several of its fields. Raises DocumentError."""
+    """Check a type's requirements that involve several of its fields. Raises DocumentError if they aren't
+    met."""
     if block.type == "table":
         _check_table(block, path)
     elif block.type == "expandable":
@@ -498,9 +499,8 @@ _UNCLEAN = re.compile(r"[\x00\ud800-\udfff]")
 
 
 def clean(text: str) -> str:
-    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become U+FFFD,
-    line breaks ``\
-    ``."""
+    """Return the text without characters that Markdown can't contain: NUL and lone surrogates become
+    U+FFFD, and line breaks become ``    ``."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return _UNCLEAN.sub("\ufffd", text) if _UNCLEAN.search(text) else text

@@ -1,4 +1,4 @@
-"""Read the head of a page file (front matter, ``# Title``, body), and change it without touching other
+"""Read the head of a page file (front matter, ``# Title``, body), and change it without changing any other
 bytes."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ H1 = (
     r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
-"""A title as an HTML heading, with text only, so that no image is lost."""
+"""Regular expression for a title as an HTML heading that contains only text, so that no image is lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
     r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
@@ -53,7 +53,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class HeadProblem(Struct, frozen=True):
-    """Unusable part of the head. ``line``: its line in the file, from 1."""
+    """Unusable part of a page's head. ``line``: its line in the file, from 1."""
 
     line: int
     reason: str
@@ -75,7 +75,7 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but is not, because it is not at the start of the file or has
+    """Return text that looks like front matter but isn't, because it isn't at the start of the file or has
     no end. It extends to the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
@@ -83,7 +83,7 @@ def _seeming_front(source: str) -> str:
 
 def front_of(source: str) -> str:
     """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none, because the text up to the next divider is not a map of keys and values."""
+    none, because the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -103,8 +103,8 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 
 def split_page(source: str) -> tuple[str, str, str]:
-    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before
-    it, and the body; each can be empty, and joined they are the source."""
+    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines
+    before it, and the body; each can be empty, and together they are the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -114,8 +114,8 @@ def split_page(source: str) -> tuple[str, str, str]:
 
 
 def below_title(heading: str, body: str, before: str) -> str:
-    """Return the body with the line breaks that separate it from the title heading: a blank line, unless text
-    follows the title directly in ``before``, the previous body."""
+    """Return the body with the line breaks that separate it from the title heading: a blank line, unless
+    the previous body, ``before``, starts directly after the title."""
     if not heading or not body.strip() or body.startswith(("\n", "\r")):
         return body
     ending = _break(heading)
@@ -218,7 +218,7 @@ def _is_expression(text: str) -> bool:
 
 
 class _Head:
-    """Reader that takes each known key out of the front matter and checks its type."""
+    """Reader that removes each known key from the front matter and checks its type."""
 
     def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front
@@ -417,8 +417,8 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
-    """Return the page file with some front-matter keys (and ``title``, which is the heading) set, or removed
-    if None. All other bytes are kept."""
+    """Return the page file with some front-matter keys set, or with keys removed whose value is None. The
+    key ``title`` sets the heading. All other bytes are unchanged."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:

@@ -1,4 +1,4 @@
-"""Find the differences between the edited and the saved version of a page, as block edits."""
+"""Find the differences between the edited and the saved version of a page, in the form of block edits."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SavedBlock(Struct, frozen=True):
 
 
 class UnwritableBlock(Exception):
-    """Raised if the content of a block can't be written at all. ``key``: the key of the block."""
+    """Raised if the content of a block can't be written at all. ``key``: the block's key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the block {key!r} can't be written")
@@ -32,9 +32,10 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that no deleted
-    block still contains blocks that moved out of it, then ``insert`` (each after a block; None: at the start), then
-    ``move`` (of a block, in the same way). ``blocks``: the blocks by key, in order, as they are then saved."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that
+    no deleted block still contains blocks that were moved out of it; then ``insert`` (each after a block;
+    None: at the start); then ``move`` (each after a block, in the same way). ``blocks``: the resulting
+    saved blocks by key, in order."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -49,9 +50,10 @@ class BlockDifferences(Struct, frozen=True):
 def block_differences(
     saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
 ) -> BlockDifferences:
-    """Return the differences between a document, whose blocks have unique keys, and its saved blocks. ``saved``: the
-    saved blocks by key, in order. ``skipped``: the keys of blocks that keep their saved content, because their new
-    content can't be saved. Raises UnwritableBlock."""
+    """Return the differences between a document, whose blocks have unique keys, and its saved blocks.
+    ``saved``: the saved blocks by key, in order. ``skipped``: the keys of blocks that keep their saved
+    content, because their new content can't be saved. Raises UnwritableBlock if a block's content can't be
+    written."""
     blocks: dict[str, SavedBlock] = {}
     changed, inserted = [], {}
     for node in doc.children:

@@ -51,7 +51,7 @@ class AppRequest(NamedTuple):
     state: str | None
 
     def bad(self, code: str, message: str) -> BadOAuth:
-        """Return an error that redirects to the app."""
+        """Return an error that is reported by redirecting to the app."""
         return BadOAuth(code, message, self.redirect, self.state)
 
 
@@ -102,7 +102,7 @@ def describe_server(issuer: str, authorize: str, start: str, scopes: list[str] |
 
 
 def fields_of(text: bytes) -> dict[str, str]:
-    """Return the fields of a form. Raises BadOAuth if a field occurs twice, as RFC 6749 requires."""
+    """Return the fields of a form. As RFC 6749 requires, raises BadOAuth if a field occurs twice."""
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:

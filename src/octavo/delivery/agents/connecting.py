@@ -29,7 +29,7 @@ ACCESS_LASTS = HOUR
 """Milliseconds for which a token is valid before it must be refreshed."""
 CODE_LASTS = 5 * 60_000
 _DECIDING = HOUR
-"""Milliseconds for which the consent page remains usable after the app's document has expired."""
+"""Milliseconds for which the consent page stays usable after the app's metadata document has expired."""
 _REFRESH_PREFIX = "ocr_"
 _OWN_MACHINE = frozenset({"localhost", "127.0.0.1", "::1"})
 _UNSAFE = frozenset({"javascript", "data", "vbscript", "file", "blob", "about", "ftp", "ws", "wss"})
@@ -49,8 +49,8 @@ class Unusable(Exception):
 
 
 def check_redirect(address: str) -> None:
-    """Raise BadRequest unless codes can be sent to a redirect URI. It must use https, the local machine, or
-    the URL scheme of an installed app, and must have no fragment."""
+    """Raise BadRequest unless codes can be sent to a redirect URI. The URI must use https, point to the
+    local machine, or use the URL scheme of an installed app, and it must not have a fragment."""
     found = read_address(address)
     bad = BadRequest(
         "redirect_uris: must be https URLs, URLs of the local machine, or custom schemes of apps"
@@ -146,8 +146,8 @@ def is_proved(verifier: str, challenge: str) -> bool:
 
 def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier: str) -> Grant | None:
     """Exchange a code for an agent. If the code was already used, revokes the agent created from it and
-    returns None, because one of the two senders must have stolen the code. Raises Unusable for an invalid
-    code."""
+    returns None, because one of the two senders must have stolen the code. Raises Unusable if the code is
+    invalid."""
     found = store.find_code(tx, code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Start the authorization again.")
@@ -171,8 +171,8 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
 
 
 def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
-    """Issue new tokens to an agent. If the refresh token was already replaced, revokes the agent and returns
-    None. Raises Unusable for an invalid token."""
+    """Issue new tokens to an agent. If the refresh token was already replaced, revokes the agent and
+    returns None. Raises Unusable if the token is invalid."""
     stolen = store.find_by_former_refresh(tx, token)
     if stolen is not None:
         _end_stolen(tx, stolen.id, stolen.organization_id)

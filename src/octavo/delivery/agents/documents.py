@@ -1,4 +1,4 @@
-"""Clients whose id is the https URL of a document that describes them (OAuth Client ID Metadata Document,
+"""Clients whose ID is the https URL of a document that describes them (OAuth Client ID Metadata Document,
 part of the Model Context Protocol since version 2025-11-25)."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from . import store
 from .connecting import Unusable, check_redirect
 
 LONGEST = 500
-"""Maximum number of characters in a URL used as a client id."""
+"""Maximum number of characters in a URL used as a client ID."""
 _LIMITS = Limits(size=16 * 1024, seconds=5, follow=False)
 """Limits of a fetch. Redirects are rejected, because the document must be at exactly this URL."""
 _MINUTE = 60_000
@@ -34,8 +34,8 @@ _FRESH = re.compile(r"(?:^|[\s,])(?:no-store|no-cache)\b", re.I)
 
 
 class _Document(Struct):
-    """Client metadata document. ``proves``: the method that the client uses to authenticate at the token
-    endpoint. Other fields are ignored."""
+    """Client metadata document. ``proves``: the client's authentication method at the token endpoint. Other
+    fields are ignored."""
 
     client_id: str
     client_name: Annotated[str, Meta(min_length=1)]
@@ -49,7 +49,7 @@ _documents = msgspec.json.Decoder(_Document)
 
 
 def is_document(client_id: str) -> bool:
-    """Return whether a client id is a URL instead of an id issued by this server."""
+    """Return whether a client ID is a URL instead of an ID issued by this server."""
     return client_id.lower().startswith("https:")
 
 

@@ -74,7 +74,7 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
 
 @operation("undoAgentActs", "POST", "/user/agents/{agentId}/undo", needs=Can.SIGN_IN, errors=(400, 404))
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
-    """Undo an agent's actions since a given time; by default, since a day ago. Its change requests are
+    """Undo an agent's actions since a given time (by default, the last 24 hours). Its change requests are
     archived, its merges are reverted by new change requests, and its comments are deleted, as far as the
     caller's permissions allow. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)

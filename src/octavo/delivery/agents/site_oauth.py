@@ -183,8 +183,8 @@ def _require_agents(view: View, visit: SiteVisit) -> None:
 @route("askVisitor", CONNECT_PATH, pool="calls")
 @route("askVisitor", f"{CONNECT_PATH}/{{asked}}", pool="calls")
 def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
-    """Ask a visitor whether an app may read the site as they see it. ``asked``: the app's query, if the
-    visitor had to sign in first."""
+    """Ask visitors whether an app is allowed to read the site as they see it. ``asked``: the app's query,
+    if the visitor had to sign in first."""
     _require_agents(view, visit)
     draw, context, site_id = prepare_agreement(view, visit), view.context, visit.site.id
     query = unfold_query(asked) if asked else view.request.query_string

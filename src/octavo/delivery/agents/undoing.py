@@ -20,7 +20,8 @@ _MOST = 200
 
 class UndoneAct(Struct, rename="camel"):
     """Undone change. ``result``: whether the change request was archived, a new change request reverts the
-    merge, the comment was deleted, the change was already undone, or it was kept for the given ``reason``."""
+    merge, the comment was deleted, the change was already undone, or the change was kept for the given
+    ``reason``."""
 
     act: str
     operation: str
@@ -46,7 +47,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """Results for change requests that more than one action refers to."""
+    """Results for change requests, because more than one action can refer to the same one."""
     found = []
     for act in acts:
         try:

@@ -331,7 +331,7 @@ def _list_pages(site: Reading, asked: ListSitePages) -> ToolText:
 
 
 def _enter(site: Reading, address: str) -> tuple[SpaceVisit, str] | None:
-    """Return the space that contains a URL, and the anchor in the URL, if any."""
+    """Return the space that a URL belongs to, and the anchor in the URL, if any."""
     url = read_address(address)
     if url is None:
         return None
@@ -620,7 +620,8 @@ _TOOLS = {
 }
 
 KEPT = frozenset({"search", "read_page", "read_file", "list_pages", "list_operations", "explain_operation"})
-"""Tools that return the same result to all visitors who see the same content, until the content changes."""
+"""Tools whose results are the same for all visitors who see the same content, and stay the same until the
+content changes."""
 
 
 def _without(*names: str) -> dict[str, Tool]:
@@ -633,7 +634,7 @@ _TOOLS_WHERE = {
     (False, True): _without(ASK),
     (False, False): _without(ASK, CALL),
 }
-"""A site's tools, by whether the site answers questions and whether agents can call APIs."""
+"""Tools of a site, by whether the site answers questions and whether agents can call APIs."""
 
 
 def _list_resources(site: Reading, skipped: int) -> tuple[list[Resource], bool]:

@@ -24,13 +24,12 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Milliseconds to wait for more changes, so that they are sent together with the first one."""
+"""Milliseconds to wait for further changes, so that they are sent together with the first one."""
 
 
 @watch_audit
 def _note_change(tx: Transaction, organization_id: str, target: tuple[str, str]) -> None:
-    """Queue a notification about a change to sites or to a space's title, in the transaction that makes the
-    change."""
+    """Queue a notification about a change to sites or to a space's title, in the transaction of the change."""
     kind, id = target
     if kind in _OF_SITES:
         emit(tx, "sites_updated", organization_id=organization_id)

@@ -1,7 +1,7 @@
 """Several API reads in one request, for the app. A screen loads in one round trip instead of one per part.
 
 The dispatcher handles each part as a separate request, with the same authentication, permission check, rate
-limit, and turn, so a batch never bypasses any of these checks."""
+limit, and scheduling, so a batch never bypasses any of these checks."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def _is_part(operation: Operation) -> bool:
-    """Return whether an operation can be part of a batch: it must be a read with a JSON response, and must not wait for
-    other servers."""
+    """Return whether an operation can be part of a batch. It must be a read operation with a JSON response,
+    and it must not wait for other servers."""
     return (
         operation.method == "GET"
         and operation.media_type == "application/json"

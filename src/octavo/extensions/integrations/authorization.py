@@ -37,7 +37,7 @@ INTEGRATION: dict[Can, Role | None] = {
     Can.LIST_INSTALLATIONS: "admin",
     Can.ADMIN: "admin",
 }
-"""Roles that a caller needs in the organization that publishes an integration. Scripts never have
+"""Roles that a caller needs in the organization that publishes an integration. Scripts never have the role
 ``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
 """Roles that a caller needs in an organization for an installation there."""
@@ -52,7 +52,7 @@ class IntegrationAccess(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Return whether the caller's token can change the configurations of installations."""
+        """Return whether the caller's token allows changing the configurations of installations."""
         return self.by_script or can_write(self.actor, "integrations")
 
     @property
@@ -265,7 +265,7 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     """Check that a person can grant more access to the site.
 
     An integration on a site decides who can read it and which scripts its pages run, and its configuration
-    decides what the integration does. Raises Forbidden.
+    decides what the integration does. Raises Forbidden if the person can't.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_publish_permission(tx, access.site)

@@ -1,7 +1,7 @@
 """Pages and documents computed by integrations, converted to Octavo's format.
 
-Integrations use their own page ids. Octavo's ids, and the references in documents, are derived from these ids
-and the source's seed."""
+Integrations use their own page IDs. Octavo's IDs, and the references in documents, are derived from these
+IDs and the source's seed."""
 
 from __future__ import annotations
 
@@ -123,14 +123,14 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of a response. Raises BadRequest, naming the invalid field."""
+    """Return the pages of a response. Raises BadRequest with the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found
 
 
 def with_own_pages(document: Document, source: ComputedSource) -> Document:
-    """Return a document whose references to pages of the same source use Octavo's ids. References with a
+    """Return a document whose references to pages of the same source use Octavo's IDs. References with a
     ``space`` point to a page of that space."""
     if source.seed is not UNSET:
         for node in walk(document):

@@ -90,7 +90,8 @@ def _bad(error: Exception) -> BadRequest:
 
 
 class _Question:
-    """Request to a script to compute a source: the user, the place, and the dependencies of the result."""
+    """Request to a script to compute a source, with the user, the space, and the dependencies of the
+    result."""
 
     def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
@@ -121,7 +122,7 @@ class _Question:
         return kept is not None and kept[0] == self.made_of
 
     def ask(self, context: Context) -> AnswerRow:
-        """Call the script. Raises BadRequest for an invalid answer, Failed if the script fails, and
+        """Call the script. Raises BadRequest if the answer is invalid, Failed if the script fails, and
         Unavailable if it can't run now."""
         source, values = self._asked.source, self._asked.values
         fields: dict[str, Any] = {
@@ -159,7 +160,7 @@ def _hash(*parts: object) -> str:
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
-    """Return the request to compute a source. For a space that doesn't exist yet, the organization's
+    """Return the request to compute a source. If the space doesn't exist yet, the organization's
     integrations are used.
 
     Raises BadRequest if no active integration provides the source."""

@@ -179,8 +179,8 @@ def list_sites(call: Call, installation: InstallationAccess, query: PlacesQuery)
 def install_on_space(
     call: Call, installation: InstallationAccess, query: ExtendedQuery, body: InstallOnSpace
 ) -> SpaceInstallation:
-    """Install an integration of the organization on a space. Requires the permission to install integrations
-    in the space."""
+    """Install one of the organization's integrations on a space. Requires permission to install
+    integrations in the space."""
     require_person(installation.actor)
     row = installation.row
     with call.db.write() as tx:

@@ -1,8 +1,8 @@
 """Install, configure, and remove integrations in organizations, on spaces, and on sites.
 
-An installation has its own account, which is a member of the organization. For an installation on all spaces,
-that member has a role; otherwise, it is a guest with a role in the selected spaces. The installation's tokens
-are also limited to its scopes."""
+An installation has its own account, which is a member of the organization. For an installation on all
+spaces, that account has a role in the organization; otherwise, it is a guest with a role in the selected
+spaces. The installation's tokens are also limited to its scopes."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def install(
 
 
 def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """Lock an integration until the transaction ends, and return its current state. Raises NotFound if it was
+    """Lock an integration until the transaction ends, and return its current row. Raises NotFound if it was
     unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
         raise NotFound(f"There is no integration {name!r}.")
@@ -101,7 +101,7 @@ def _lock_integration(tx: Transaction, integration_id: str, name: str) -> Integr
 
 
 def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
-    """Lock an integration and an installation until the transaction ends, and return their current state.
+    """Lock an integration and an installation until the transaction ends, and return their current rows.
     Raises NotFound if either was removed in the meantime."""
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
@@ -127,7 +127,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Set the given configuration, selections, and external ids. Raises BadRequest for invalid values."""
+    """Set the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -262,8 +262,8 @@ def _not_there(access: PlaceAccess) -> NotFound:
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external ids. Raises BadRequest for invalid values, Forbidden without
-    permission, and NotFound if the integration isn't installed there."""
+    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if
+    the caller doesn't have permission, and NotFound if the integration isn't installed there."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)
@@ -294,7 +294,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
     """Remove an installation from a space or site. Return False if it wasn't installed there. Raises
-    Forbidden without permission."""
+    Forbidden if the caller doesn't have permission."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

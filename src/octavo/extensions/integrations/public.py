@@ -1,7 +1,8 @@
 """Public endpoints, where an integration's script answers requests from anywhere, on the origin of sites.
 
-Scripts share that origin with everyone's sites. So their responses are shown in a sandbox without an origin,
-scripts can't read or set cookies, and response headers that affect more than the response are removed."""
+Scripts share that origin with everyone's sites. Therefore, their responses are shown in a sandbox without
+an origin, scripts can't read or set cookies, and response headers that affect more than the response are
+removed."""
 
 from __future__ import annotations
 

@@ -55,8 +55,8 @@ class Rendered(NamedTuple):
 
 
 def render(context: Context, integration: IntegrationAccess, given: RenderRequest) -> Reply:
-    """Render a component for the caller. Raises BadRequest for an invalid request, NotFound or Forbidden
-    without access, and Failed if the script fails."""
+    """Render a component for the caller. Raises BadRequest if the request is invalid, NotFound or Forbidden
+    if the caller doesn't have access, and Failed if the script fails."""
     with context.db.read() as tx:
         subject = _enter(tx, integration, given.context)
     fields: dict[str, Any] = {
@@ -81,8 +81,8 @@ def present_rendered(rendered: Rendered) -> Reply:
 def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, object]) -> Rendered:
     """Return the output of a component from the integration's script.
 
-    ``fields``: the fields of the event. Raises BadRequest for an invalid request, NotFound for an unknown
-    component, Failed if the script fails, and Unavailable if it can't run now."""
+    ``fields``: the fields of the event. Raises BadRequest if the request is invalid, NotFound if the component
+    doesn't exist, Failed if the script fails, and Unavailable if it can't run now."""
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
         raise NotFound(f"componentId: this integration has no component {fields['componentId']!r}.")
@@ -140,7 +140,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
 
 
 def _only_reads(at: RenderContext) -> bool:
-    """Return whether a component is shown to readers. For other components, actions run with the script's own
+    """Return whether a component is shown to readers. Actions in other components run with the script's own
     permissions."""
     return isinstance(at, DocumentContext) and not at.editable
 

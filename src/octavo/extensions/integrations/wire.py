@@ -81,7 +81,7 @@ class OrganizationInstallationsQuery(PageQuery):
 
 
 class ExtendedQuery(Struct):
-    """Query parameter ``extended``: whether to return the complete space or site instead of its id."""
+    """Query parameter ``extended``: whether to return the complete space or site instead of its ID."""
 
     extended: bool = False
 

@@ -24,8 +24,8 @@ MAX_WEBHOOKS = 50
 
 
 def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool = False) -> WebhookRow:
-    """Return a webhook. ``lock``: whether to lock the row until the transaction ends. Raises NotFound if
-    there is none."""
+    """Return a webhook. ``lock``: whether to lock the row until the transaction ends. Raises NotFound if it
+    doesn't exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
         raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")

@@ -59,8 +59,8 @@ def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
 
 @operation("updateWebhook", "PATCH", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
-    """Update the URL, events, description, or status of a webhook. Messages queued for an inactive webhook
-    fail when they are due, and can be replayed later."""
+    """Update the URL, events, description, or status of a webhook. Messages that are queued for an inactive
+    webhook fail when they are due, but can be replayed later."""
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:

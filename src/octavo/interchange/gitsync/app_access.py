@@ -65,8 +65,8 @@ class AuthorizationLinks(Struct, frozen=True):
 
 
 def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks:
-    """Return the URLs where the caller signs in with the provider. Raises Conflict if this server has no app
-    there, and OctavoError if the provider doesn't respond."""
+    """Return the URLs where the caller signs in with the provider. Raises Conflict if this server has no
+    app registered with the provider, and OctavoError if the provider doesn't respond."""
     app = require_app(context, provider)
     pending = _PendingAuthorization(at.id, at.user_id, secrets.token_urlsafe(48))
     with context.db.write() as tx:
@@ -80,11 +80,12 @@ def begin(context: Context, at: SyncAccess, provider: str) -> AuthorizationLinks
 
 def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
     """Store the tokens of a person who returned from the provider, and return the access to the object that
-    they are connecting. ``code``: empty if they only chose repositories. Raises BadRequest for an invalid
-    state or code, Conflict if this server has no app there, and OctavoError if the provider doesn't respond.
+    they are connecting. ``code``: empty if they only chose repositories. Raises BadRequest if the state or
+    code is invalid, Conflict if this server has no app registered with the provider, and OctavoError if the
+    provider doesn't respond.
 
-    The state belongs to the person who started. Otherwise, someone could send another person to the provider
-    and connect their own object with that person's account, or the other way around."""
+    The state belongs to the person who started the process. Otherwise, someone could send another person to the
+    provider and connect their own object with that person's account, or the other way around."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, _PURPOSE, state, _PendingAuthorization)
         if pending is None or pending.user != actor.user_id:
@@ -254,8 +255,8 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
 
 
 def credential_source(context: Context, row: Connected) -> Callable[[], Credential | None]:
-    """Return a function that returns the current credential of a sync, or raises Stopped if there is none. A
-    sync can outlast a token's validity."""
+    """Return a function that returns the current credential of a sync, or raises Stopped if there is none.
+    A function is needed because a sync can take longer than a token is valid."""
 
     def current() -> Credential | None:
         try:

@@ -31,7 +31,7 @@ CALLBACK = "/~/git/authorized"
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Milliseconds before its expiration at which a token is no longer used."""
+"""Milliseconds before the expiration of a token at which it is no longer used."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
 """Lifetime in seconds of a GitHub App's signed requests; GitHub accepts at most ten minutes."""
@@ -114,7 +114,7 @@ class ProviderApp(ABC):
 
     @abstractmethod
     def exchange(self, code: str, verifier: str) -> ProviderTokens:
-        """Return the tokens for a code. Raises BadRequest for an invalid code, and OctavoError if the
+        """Return the tokens for a code. Raises BadRequest if the code is invalid, and OctavoError if the
         provider doesn't respond."""
 
     def _challenge(self, state: str, verifier: str) -> dict[str, str]:
@@ -194,12 +194,12 @@ class GitHubApp(ProviderApp):
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden
-        if the person can't write to it, Conflict if the app isn't installed there, and OctavoError if the
-        provider doesn't respond.
+        """Return a repository that the app is installed in and that the person can write to. Raises
+        Forbidden if the person can't write to it, Conflict if the app isn't installed there, and
+        OctavoError if the provider doesn't respond.
 
-        Both conditions are checked here because, with its own tokens, the app could also write to the
-        repositories of other people who installed it."""
+        Both conditions are checked because the app's own tokens would also allow writing to the repositories of
+        other people who installed the app."""
         place = "/repos/" + "/".join(quote(part, safe="") for part in path.split("/"))
         answer = self._send(f"{self._api}{place}", "GET", {"authorization": f"Bearer {grant.access}"})
         if answer.status == 401:
@@ -340,7 +340,7 @@ def require_app(context: Context, provider: str) -> ProviderApp:
 
 
 def missing_app(context: Context, provider: str) -> str:
-    """Return the message for a provider where this server has no app."""
+    """Return the error message for a provider with which this server has no registered app."""
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (

@@ -2,11 +2,10 @@
 
 An open pull request, or a branch whose name matches a pattern, becomes a change request with the same
 changes. Commits pushed to it are merged into the change request as in a sync: the previous state of the
-branch is the base, and the change request is "ours". That state is read from the branch's last commit, so
-Octavo stores only the change request.
+branch is the base, and the change request is "ours". That state is read from the branch's last synced
+commit, so Octavo stores only the change request.
 
-A change request that is pushed gets a branch, where its edits are committed on top of the branch's
-commits."""
+A change request that is pushed gets a branch, and its edits are committed on top of the branch's commits."""
 
 from __future__ import annotations
 
@@ -96,8 +95,8 @@ def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the ids of pages and items that change requests imported from their branches or pushed to them.
-    The main version uses the same ids once it gets the commits."""
+    """Return the IDs of pages and items that change requests imported from their branches or pushed to
+    them. The main version uses the same IDs when it receives the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -116,7 +115,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _RequestedBranch(Struct, frozen=True):
-    """Branch to sync with a change request."""
+    """Branch that is to be synced with a change request."""
 
     ref: str
     title: str
@@ -429,7 +428,8 @@ class _BranchFollower:
         self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
-        """Record the authors of pushed commits as contributors, who can't review the change request."""
+        """Record the authors of pushed commits as contributors, so that they can't review the change
+        request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")

@@ -2,8 +2,8 @@
 
 A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and
 folders by name. From then on, each pair stays together, even if either is renamed. ``agreed``: the folders
-that were ever spaces. If a space is moved out of the collection or deleted, its folder doesn't become a space
-again."""
+that are or have been spaces. If a space is moved out of the collection or deleted, its folder doesn't
+become a space again."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Match spaces and folders. Return each matched folder with its space, and the folders that have been
-    spaces before.
+    """Match spaces and folders. Return each matched folder with its space, and the folders that have ever
+    been spaces.
 
-    This considers all spaces that the person who connected the repository can sync, and all folders in the
-    repository."""
+    All spaces that the person who connected the repository can sync, and all folders in the repository, are
+    considered."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)

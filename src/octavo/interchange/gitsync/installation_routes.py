@@ -36,8 +36,8 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
     """Start connecting a space, a site, or a collection to GitHub or GitLab. Requires the role `create` or
-    higher for it. Then sign in with the provider, or update the installation with an access token, and choose
-    a repository and a branch."""
+    higher for the space, site, or collection. Afterward, sign in with the provider, or update the
+    installation with an access token, and choose a repository and a branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):

@@ -35,8 +35,8 @@ _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
 
 
 class RequestedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: the path of the repository at its provider.
-    ``repository_id``: its number at the provider. ``settings``: the settings of a sync, by name.
+    """Requested settings of an installation. ``repository``: the provider's path for the repository.
+    ``repository_id``: the provider's number for it. ``settings``: the settings of a sync, by name.
     ``through_app``: the repository that the caller can use through an app, once it is connected. None means
     not specified."""
 
@@ -53,7 +53,7 @@ class RequestedInstallation(Struct, frozen=True):
 
 class GitConnection(Struct, frozen=True):
     """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
-    connection that started as a draft keeps the draft in addition to its sync."""
+    connection that started as a draft keeps the draft alongside its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -123,8 +123,8 @@ def update_installation(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedInstallation
 ) -> None:
     """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises
-    NotFound if there is no installation, BadRequest for invalid settings, Conflict if they can't be changed,
-    and Forbidden without permission."""
+    NotFound if there is no installation, BadRequest if a setting is invalid, Conflict if the settings can't
+    be changed, and Forbidden if the caller doesn't have permission."""
     found = get_installation(tx, at)
     if found.sync is not None:
         _update_sync(tx, context, at, found, found.sync, wanted)
@@ -265,9 +265,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: RequestedInstallation
 ) -> RequestedInstallation:
-    """Get the data from the provider that is needed to update a connection without a repository: the path of
-    a project that was specified by its id, and whether a site's repository describes its structure. Raises
-    Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
+    """Get the data from the provider that is needed to update a connection without a repository: the path
+    of a project that was specified by its ID, and whether a site's repository describes its structure.
+    Raises Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted
@@ -309,5 +309,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the repository's number at its provider, if a client specified it."""
+    """Return the provider's number for the repository, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

@@ -1,7 +1,7 @@
 """Git LFS files: a repository contains pointers to them, and a separate server stores their bytes.
 
-Like Octavo, Git LFS identifies an object by its SHA-256 hash. So a synced file stays the same, and only its
-pointer is written to the repository if ``.gitattributes`` puts the file into LFS."""
+Like Octavo, Git LFS identifies an object by its SHA-256 hash. Therefore, a synced file stays the same in
+Octavo, and only its pointer is written to the repository if ``.gitattributes`` puts the file into LFS."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _BATCH = 100
 _ANSWER = Limits(size=1024 * 1024, seconds=60, follow=False)
 _SECONDS = 600.0
 _GRANTED = 600.0
-"""Maximum seconds for which access to a Git LFS server is reused."""
+"""Maximum number of seconds for which access to a Git LFS server is reused."""
 _MOST_ATTRIBUTES = 256 * 1024
 _MOST_SAID = 200
 
@@ -174,8 +174,8 @@ class ObjectRefused(Exception):
 
 
 class LargeFiles:
-    """Bytes behind the pointers in a space's repository. ``wrong``: the reasons why some are missing, by
-    oid."""
+    """Bytes behind the pointers in a space's repository. ``wrong``: the reasons why bytes are missing, by
+    ``oid``."""
 
     def __init__(
         self,
@@ -346,8 +346,8 @@ class LargeFiles:
         return answer
 
     def _may_be_plain(self, url: str) -> bool:
-        """Return whether a URL can use plain HTTP, either because the repository does, or because the server
-        administrator trusts the host."""
+        """Return whether a URL can use plain HTTP, either because the repository's URL does, or because the
+        server administrator trusts the host."""
         if self._remote.scheme != "ssh":
             return self._remote.scheme == "http"
         try:

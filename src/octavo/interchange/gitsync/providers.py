@@ -47,7 +47,7 @@ class ProviderRequest(Struct, frozen=True):
 
 
 def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raise BadRequest, naming ``field``, if the provider's API can't be used."""
+    """Raise BadRequest with the name ``field`` if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository on GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
@@ -114,8 +114,8 @@ def send_status(
     find_credential: Callable[[], Credential | None],
     status: CommitStatus,
 ) -> list[Problem]:
-    """Report a status to the provider. Return a problem on failure, because a failed report must not fail a
-    sync."""
+    """Report a status to the provider. If this fails, return a problem, because a failed report must not
+    make a sync fail."""
     try:
         credential = find_credential()
         if credential is None:

@@ -156,7 +156,7 @@ class RemoteConnection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """Return the commit of a branch in a local repository, whose files are read in place."""
+        """Return the commit of a branch in a local repository, whose objects the copy uses in place."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -175,9 +175,9 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise,
-        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped
-        with MOVED if the branch has moved."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None: it doesn't exist); otherwise,
+        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises
+        Stopped with MOVED if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:

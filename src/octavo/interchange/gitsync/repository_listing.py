@@ -42,7 +42,7 @@ class ProviderAccount(Struct, frozen=True):
 
 
 class ListedRepository(Struct, frozen=True):
-    """Repository at a Git provider. ``path``: the provider's name for the repository, including its owner."""
+    """Repository at a Git provider. ``path``: the provider's name for the repository, including the owner."""
 
     id: int
     path: str
@@ -155,8 +155,8 @@ def _each_at_github(account: ProviderAccount) -> Iterator[_GitHubRepository]:
 
 
 def list_branch_names(account: ProviderAccount, repository: str) -> list[str]:
-    """Return the branches of a repository, at most 1,000. ``repository``: the path of the repository, or the
-    id of a GitLab project. Raises OctavoError if the provider doesn't respond."""
+    """Return the branches of a repository, at most 1,000. ``repository``: the path of the repository, or
+    the ID of a GitLab project. Raises OctavoError if the provider doesn't respond."""
     branches = "branches" if account.provider == "github" else "repository/branches"
     return [found.name for found in _each(account, f"{_repository(account, repository)}/{branches}", _Named)]
 

@@ -54,7 +54,7 @@ class SyncRun(Generic[R]):
         """Repeat the step until neither side changes while it runs, and return its result. Recreate the copy
         if it is damaged. Raises Stopped if a sync can't continue, and RepositoryBusy if another sync is using
         the copy."""
-        anew = True
+        can_recreate = True
         for _ in range(ROUNDS):
             deadlines.check()
             row = self.row
@@ -64,8 +64,8 @@ class SyncRun(Generic[R]):
                 except BranchMoved:
                     continue
                 except Stopped as stopped:
-                    if stopped.reason is Reason.DAMAGED and anew:
-                        anew = False
+                    if stopped.reason is Reason.DAMAGED and can_recreate:
+                        can_recreate = False
                         shutil.rmtree(copy.where, ignore_errors=True)
                     elif stopped.reason is not Reason.MOVED:
                         raise
@@ -168,8 +168,8 @@ def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
     """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit.
-    ``space_id``: the space to use in notifying the person who connected the repository of the first of
-    consecutive failures."""
+    ``space_id``: the space for the notification, which the person who connected the repository gets about
+    the first of consecutive failures."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))

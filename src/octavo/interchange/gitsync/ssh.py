@@ -51,8 +51,8 @@ class _Channel:
 
 
 class Vendor(SSHVendor):
-    """SSH transport for dulwich. ``address(host, port)``: a function that returns the address to connect to.
-    ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``.
+    """SSH transport for dulwich. ``address(host, port)``: the function that returns the address to connect
+    to. ``host_key``: the required key of the server; with None, any key is accepted and stored in ``seen``.
     ``most``: the maximum number of bytes to receive."""
 
     def __init__(

@@ -420,9 +420,9 @@ class Sync(SyncRun[SyncRow]):
         since: int = 0,
         all_new: bool = False,
     ) -> None:
-        """Write the next main revision and the known state of the repository in one transaction, and then the
-        commit. ``found``: the differences between the repository and the space after this. ``since``: the
-        sequence number after which ``said`` describes the main revisions."""
+        """Write the next main revision and the known state of the repository in one transaction, and then
+        the commit. ``found``: the differences between the repository and the space after this write.
+        ``since``: the sequence number after which ``said`` describes the main revisions."""
         store_bodies(self.context.db, writing.bodies)
         whole = Changes({**changes.pages, **writing.noted.pages}, {**changes.items, **writing.noted.items})
         entries, oids = self.entries(copy, head, writing.files)
@@ -595,7 +595,7 @@ def _oids(tx: Transaction, state: State, entries: Mapping[str, CommittedFile]) -
 
 
 def _mode_of(there: tuple[int, str] | None) -> int:
-    """Return the mode of a file. Executable files stay executable."""
+    """Return the mode of a file. Executable files keep their mode."""
     return there[0] if there is not None and stat.S_ISREG(there[0]) else 0o100644
 
 

@@ -33,7 +33,7 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository in the providers' format."""
+        """Return the owner and name of the repository in the format of the providers."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 

@@ -140,7 +140,7 @@ _PULLS = ("pull_request", "merge_request", "pullrequest")
 
 def _is_about(row: Connected, followed: Sequence[str], body: bytes) -> bool:
     """Return whether a webhook may concern the synced branch, a followed branch, or a pull request. Return
-    True if it doesn't specify any."""
+    True if the webhook doesn't specify any of them."""
     try:
         said: Any = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

@@ -155,10 +155,10 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 class GitSync(_Connected, rename="camel", kw_only=True):
     """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: the
-    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of a
-    failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the key
-    that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed. ``project``:
-    the collection or site whose sync includes this space and has its settings."""
+    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of
+    a failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the
+    key that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed.
+    ``project``: the collection or site whose sync includes this space and contains the settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -286,7 +286,7 @@ class GitPreview(Struct, rename="camel", kw_only=True):
     """Changes that a first sync would make. The lists contain at most 100 paths; the numbers count all.
     ``branches``: the repository's branches. With the direction `import`, files that exist only in the
     repository are added to the space, and files that exist only in the space are deleted from it; with
-    `export`, the opposite happens. Files that differ are replaced with the files of the chosen side."""
+    `export`, the opposite happens. Files that differ are replaced with those from the chosen side."""
 
     same: int
     only_in_space: list[str]

@@ -49,8 +49,8 @@ def read_files(
     kind: str | None = None,
     several: bool = False,
 ) -> Source:
-    """Return files of any kind as one source of Octavo Markdown. ``several`` includes all versions and languages.
-    Raises SourceError."""
+    """Return files of any kind as one source of Octavo Markdown. ``several``: whether to include all
+    versions and languages. Raises SourceError if the files can't be imported."""
     return read_source(
         raw, lambda source: _Conversion(source, folder, tick).convert(), folder.add, tick, kind, several
     )
@@ -285,7 +285,8 @@ def _free(path: str, taken: set[str]) -> str:
 
 
 def _part(packed: Source, name: str) -> bytes:
-    """Return a part of an OpenDocument file; empty for an image that is damaged or too large. Raises SourceError."""
+    """Return a part of an OpenDocument file; empty for an image that is damaged or too large. Raises
+    SourceError if the file is damaged."""
     if name.endswith(".xml"):
         _check_text(packed.size(name))
         return packed.read(name)

@@ -1,7 +1,7 @@
 """Open folders and ZIP archives as the files of a source.
 
-Individual invalid entries are skipped and reported. A source that can't be used at all, or looks like an
-attack, raises ``SourceError``."""
+Individual invalid entries are skipped and reported. If a source can't be used at all or looks like an
+attack, ``SourceError`` is raised."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from octavo.core.sources import Source, SourceError, SourceFiles, printable, sou
 MAX_RATIO = 200
 """Maximum ratio of unpacked to packed bytes, for an entry and for an entire archive."""
 _SMALL = 64 * 1024
-"""Number of unpacked bytes that are always allowed, because a short text of one repeated letter compresses very
-well."""
+"""Number of unpacked bytes that are always allowed, because even harmless short texts, such as one repeated
+letter, can compress very well."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 
 
@@ -141,9 +141,9 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry. A name without the UTF-8 flag may still be UTF-8, as macOS writes it, or
-    the entry may have its UTF-8 name in an extra field. Otherwise, the name is in the code page of older
-    software."""
+    """Return the name of an entry. A name without the UTF-8 flag may still be in UTF-8, as written by
+    macOS, or the entry may have its UTF-8 name in an extra field. Otherwise, the name is in the code page
+    that older software uses."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

@@ -1,9 +1,9 @@
 """Read redirects from other platforms' files: tables, ``_redirects``, ``netlify.toml``, ``vercel.json`` and
 other JSON, ``.gitbook.yaml``, ``mkdocs.yml``, ``.htaccess``, and configurations written in JavaScript.
 
-Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at the
-end of a source matches everything below. Lines that mean something else, such as rewrites and conditions, are
-reported."""
+Sources and destinations are returned in one format: a path without a slash at its end, or a URL; ``*`` at
+the end of a source matches all paths under it. Lines that mean something else, such as rewrites and
+conditions, are reported."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ _FILE_END = re.compile(r"(?:(?:^|/)(?:README|readme|index))?\.mdx?(?=$|#)")
 
 
 def format_of(name: str, text: str) -> Format:
-    """Return the format of a file by its name, or else by its content. Raises SourceError for an unknown
-    format."""
+    """Return the format of a file by its name, or else by its content. Raises SourceError if the format is
+    unknown."""
     for pattern, format in _BY_NAME:
         if re.search(f"{pattern}$", name, re.IGNORECASE):
             return format
@@ -71,7 +71,7 @@ def format_of(name: str, text: str) -> Format:
 
 
 def read_redirects(format: Format, text: str) -> list[GivenRedirect]:
-    """Return the redirects in a file. Raises SourceError for a file that can't be read."""
+    """Return the redirects in a file. Raises SourceError if the file can't be read."""
     try:
         return list(_READERS[format](text.removeprefix("\ufeff")))
     except (csv.Error, tomllib.TOMLDecodeError, YamlError, ValueError, RecursionError) as error:
@@ -243,7 +243,7 @@ def _read_map(found: JsonObject) -> Iterator[GivenRedirect]:
 
 
 def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
-    """Yield the redirects in a list. ``default``: the status of a redirect without one."""
+    """Yield the redirects in a list. ``default``: the status for redirects that don't specify one."""
     number = 0
     for item in found:
         one = mapping(item)

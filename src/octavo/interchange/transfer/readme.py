@@ -1,5 +1,5 @@
-"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is written in the format in which
-ReadMe syncs it with a repository, and read the same way."""
+"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is converted to the format in
+which ReadMe syncs it with a repository, and then read in the same way."""
 
 from __future__ import annotations
 
@@ -298,7 +298,7 @@ class _Version:
             self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Yield the entries of a list that some projects don't have; nothing if it is missing."""
+        """Yield the entries of a list that some projects don't have. If it is missing, yield nothing."""
         try:
             yield from ask()
         except ResourceMissing:
@@ -396,7 +396,8 @@ def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
 
 
 def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
-    """Return the pages of a category as a tree. They are listed in order, and each specifies its parent."""
+    """Return the pages of a category as a tree. They are listed in order, and each of them specifies its
+    parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))

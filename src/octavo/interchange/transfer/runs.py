@@ -59,10 +59,11 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""Maximum seconds per attempt. Reading a website gets at most half of that."""
+"""Maximum number of seconds per attempt. At most half of that time is used for reading a website."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Codes of problems that don't matter here, because pages under other pages don't need a home page."""
+"""Codes of problems that are irrelevant for import runs, because pages under other pages don't need a home
+page."""
 
 
 class ProgressReporter:
@@ -303,8 +304,9 @@ def _folder_name(run: ImportRunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """Return the ids of the change request and the page that a run goes into. Raises NotFound if they don't
-    exist, Conflict if the change request isn't open, and Forbidden without permission."""
+    """Return the IDs of the change request and the page that a run imports into. Raises NotFound if they
+    don't exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have
+    permission."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_seen_by(tx, space)

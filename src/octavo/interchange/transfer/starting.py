@@ -42,9 +42,9 @@ def _check_url(settings: Settings, url: str, name: str) -> Fetcher:
 def check_api(
     settings: Settings, service: Service, url: str, login: ApiLogin
 ) -> tuple[list[FoundSpace], str | None]:
-    """Ask an API for the spaces that can be imported, without retries and for at most half a minute in total.
-    Return the spaces, and the reason if the list may be incomplete. Raises BadRequest for a URL that must not
-    be fetched."""
+    """Ask an API for the spaces that can be imported, without retries and for at most half a minute in
+    total. Return the spaces and, if the list may be incomplete, the reason. Raises BadRequest if fetching
+    the URL isn't allowed."""
     fetcher = _check_url(settings, url, "url")
     platform = platform_at(service, url, login.user, login.token, fetcher, wait=None)
     try:
@@ -61,8 +61,8 @@ def check_api(
 
 
 def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImport) -> ImportRunRow:
-    """Create a pending run, whose job starts later. Raises NotFound or Forbidden without access to the
-    target, and NotFound for other people's uploads."""
+    """Create a pending run, whose job starts later. Raises NotFound or Forbidden if the caller doesn't have
+    access to the target, and NotFound if an upload belongs to another person."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
         raise NotFound(f"target.space: space {space_id!r} doesn't exist in this organization.")
@@ -90,8 +90,8 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
 
 
 def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) -> None:
-    """Check that all variants can be imported. Raises BadRequest for a source that becomes a single space, and
-    Forbidden for a caller who can't create spaces and a site for them."""
+    """Check that all variants can be imported. Raises BadRequest if the source becomes a single space, and
+    Forbidden if the caller can't create the spaces and a site for them."""
     source = wanted.source
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
     if not is_readme and not isinstance(source, FileSource):

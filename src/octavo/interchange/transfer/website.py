@@ -135,8 +135,8 @@ class _Crawl:
     # --- fetching ------------------------------------------------------------------------------------------
 
     def _set_scope(self, url: str) -> None:
-        """Set the origin to that of the URL that the first URL redirected to, and the scope to that URL's
-        folder."""
+        """Set the origin and the scope to the origin and the folder of the URL that the first URL
+        redirected to."""
         parts = read_address(url)
         if parts is None:
             raise SourceError("the URL isn't valid. Enter an http or https URL")
@@ -404,8 +404,8 @@ class _Crawl:
         return asset
 
     def _write_summary(self) -> None:
-        """Write the pages in the order in which the site links to them, each under the page whose URL it
-        extends."""
+        """Write the pages in the order in which the site links to them, each page under the page whose URL
+        its own URL extends."""
         top: list[SummaryEntry] = []
         entries: dict[tuple[str, ...], SummaryEntry] = {}
 

@@ -1,4 +1,4 @@
-"""Open the database that a URL names."""
+"""Open the database at a URL."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .database import Database, SqliteDatabase, is_damage
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
     """Open ``sqlite:///path`` or ``postgresql://...``.
 
-    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server itself, if
-    ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that answers reads. Raises
-    Unavailable naming the problem.
+    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server
+    itself, if ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that
+    answers reads. Raises Unavailable with the problem if the database can't be opened.
     """
     if url.startswith("sqlite:///"):
         try:

@@ -1,16 +1,16 @@
-"""Runner of SQL migrations, forward only and ordered by time.
+"""Run SQL migrations, in order of time and only forward.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records the migrations that
-a database has run. Octavo rejects a file that was changed afterward, a migration older than the latest one in the
-database, and a database that is newer than Octavo.
+A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The ``migrations`` table records the
+migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
+migration that is older than the latest one in the database, and a database that is newer than Octavo.
 
 A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
 must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
-Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
-``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql`` and ``--
-end`` lines for one engine alone.
+Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise
+on both, ``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only:
+sqlite`` or ``-- only: postgresql`` and ``-- end`` lines.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TABLE = """CREATE TABLE migrations (
 
 class Upgrade(NamedTuple):
     """Upgrade of a database with the migrations ``replaces``, instead of running this migration. ``first``:
-    the version to upgrade with."""
+    the version of Octavo to upgrade with first."""
 
     sql: str
     replaces: frozenset[int]
@@ -70,12 +70,12 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """Raised if this version must not change the database, or can't work with it. The message says why and how to fix
-    it."""
+    """Raised if this version must not change the database, or can't work with it. The message contains the
+    reason and how to fix the problem."""
 
 
 def load_migrations(package: str) -> list[Migration]:
-    """Return the migrations of a package, in order. Raises ValueError for an invalid file name."""
+    """Return the migrations of a package, in order. Raises ValueError if a file name is invalid."""
     found: dict[int, Migration] = {}
     upgrades: dict[int, Upgrade] = {}
     for entry in sorted(files(package).iterdir(), key=lambda entry: entry.name):
@@ -111,8 +111,9 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, or
-    Unavailable if other transactions keep using tables that a migration has to change.
+    Several processes may start at the same time: one migrates, and the others wait for it. Raises
+    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
+    tables that a migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -160,7 +161,8 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """Return the migrations that a database lacks. Raises RefusedDatabase."""
+    """Return the migrations that a database lacks. Raises RefusedDatabase if the database doesn't match
+    these migrations."""
     recorded = _recorded(tx)
     if recorded is None:
         return list(migrations)
@@ -195,7 +197,8 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
 def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
     """Return the recorded names and checksums by number; None for a new database.
 
-    Until the first release only the numbers were recorded, so names and checksums are empty for these.
+    Before the first release, only the numbers were recorded, so the names and checksums of these migrations are
+    empty.
     """
     columns = {row[0] for row in tx.all(_COLUMNS[tx.engine])}
     if not columns:

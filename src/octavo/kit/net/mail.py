@@ -25,15 +25,15 @@ _SECONDS = 30
 
 
 def allow(tx: Transaction, settings: Settings, address: str) -> None:
-    """Count an email to be sent to the email address. Raises TooManyRequests beyond the daily limit of that
-    address."""
+    """Count an email to be sent to an email address. Raises TooManyRequests if the address's daily limit is
+    exceeded."""
     most = settings.mails_per_day
     message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
 def uncount(tx: Transaction, address: str) -> None:
-    """Subtract an email that was counted but could not be sent."""
+    """Subtract an email that was counted but couldn't be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
@@ -45,11 +45,11 @@ def send(
     text: str,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
-    start.
+    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from
+    the start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the settings
-    demand it. Raises Unavailable.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
+    settings demand it. Raises Unavailable if the email can't be sent.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:

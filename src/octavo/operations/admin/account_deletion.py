@@ -1,7 +1,7 @@
 """Delete accounts: a preview in numbers, and the deletion itself.
 
 Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
-organization, whose history must have no gaps.
+organization, whose history must not have gaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from octavo.settings import Settings
 
 
 class LeftOrganization(Struct, frozen=True):
-    """Organization of a deleted account. ``last_admin``: whether it has no other administrator."""
+    """Organization of a deleted account. ``last_admin``: whether the organization has no other
+    administrator."""
 
     id: str
     title: str
@@ -56,7 +57,7 @@ _COUNTED = {
 
 
 def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) -> DeletionPreview:
-    """Return the effects of deleting a person's account. Raises NotFound for an unknown person."""
+    """Return the effects of deleting a person's account. Raises NotFound if the person doesn't exist."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
            WHERE u.id = :user AND u.kind = 'person'""",
@@ -81,9 +82,9 @@ def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) 
 
 
 def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
-    """Delete a person's account; return False if it does not exist.
+    """Delete a person's account. Return False if it doesn't exist.
 
-    Raises Conflict for the last administrator of an organization, and for a server administrator.
+    Raises Conflict if the person is the last administrator of an organization, or a server administrator.
     """
     user = find_user(tx, user_id)
     if user is None or not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):

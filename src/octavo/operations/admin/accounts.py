@@ -38,8 +38,8 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
     its memberships and content are kept.
 
-    Raises NotFound for an unknown person, or Conflict for a server administrator and for the last administrator of an
-    organization.
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or the
+    last administrator of an organization.
     """
     if not active:
         require_other_admins(tx, user_id)
@@ -55,11 +55,11 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. It counts as verified, and sign-in links sent to the previous
-    address stop working.
+    """Change the email address of an account. The new address counts as verified, and sign-in links that
+    were sent to the previous one stop working.
 
-    Raises NotFound for an unknown person, or Conflict for a server administrator and if another account has the new
-    address.
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or another
+    account has the new address.
     """
     user = _lock_person(tx, user_id)
     if user.email == email.strip().lower():
@@ -71,7 +71,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication for an account; return False if it was off."""
+    """Turn off two-factor authentication for an account. Return False if it was already off."""
     if not factors.end(tx, user_id):
         return False
     record_change(tx, by, "second-factor.reset", user_id)
@@ -87,10 +87,10 @@ def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
 
 
 def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: str) -> None:
-    """Make a person an administrator of an organization, as a new member if needed. This is for organizations
-    whose administrators left or can't sign in.
+    """Make a person an administrator of an organization, as a new member if needed. This is for
+    organizations whose administrators have left or can't sign in.
 
-    Raises NotFound for an unknown organization or person, or Conflict for a deactivated account.
+    Raises NotFound if the organization or person doesn't exist, and Conflict if the account is deactivated.
     """
     user = _lock_person(tx, user_id)
     if user.disabled:
@@ -116,8 +116,8 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
-    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, or Conflict for a
-    deactivated account."""
+    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound if the person
+    doesn't exist, and Conflict if the account is deactivated."""
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:

@@ -1,8 +1,8 @@
-"""Import from GitBook or another Octavo server over its API.
+"""Import from GitBook or another Octavo server through its API.
 
-Each space is imported completely or not at all, and its state is recorded. So an interrupted import continues
-when it is started again: content that has not changed since is skipped, and changed content is merged with
-local edits.
+Each space is imported completely or not at all, and its state is recorded. Therefore, an interrupted import
+continues when it is started again: content that hasn't changed since then is skipped, and changed content
+is merged with local edits.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ Progress = Callable[[int, int], None]
 
 
 class ApiImportedSpace(Struct, rename="camel", omit_defaults=True):
-    """Imported space. ``outcome``: the result; None if it has not changed since the last import."""
+    """Imported space. ``outcome``: the result; None if the space hasn't changed since the last import."""
 
     id: str
     source: str
@@ -99,7 +99,8 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import over an API. ``stopped``: why it stopped early; running the import again continues it."""
+    """Result of an import through an API. ``stopped``: the reason why it stopped early; running the import
+    again continues it."""
 
     spaces: list[ApiImportedSpace]
     sites: list[ApiImportedSite]
@@ -120,8 +121,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there is more than one. Raises BadRequest if there is nothing
-    to import.
+    ``source``: the ID or title of that organization, if there is more than one. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -164,9 +165,9 @@ def import_spaces_from_api(
 ) -> ApiImportResult | CompletedImport | ImportedSite:
     """Import spaces from another platform, each into a space that the first import creates.
 
-    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with more than one
-    version, if all of them are wanted, becomes a site with the versions as its variants. Raises BadRequest if there is
-    nothing to import.
+    ``wanted``: their keys or versions; by default, all that the token can access. If all versions of a ReadMe
+    project with more than one version are wanted, it becomes a site with the versions as its variants.
+    Raises BadRequest if there is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -271,7 +272,8 @@ class _ApiImport:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
     def make_spaces(self, spaces: list[dict[str, object]]) -> None:
-        """Create a space for each remote one, so that links between them can be resolved from the start."""
+        """Create a space for each remote one, so that links between them can be resolved from the
+        beginning."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
             identity = self.identity("space", id)
@@ -325,14 +327,14 @@ class _ApiImport:
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
     def _pair_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space by their remote ids."""
+        """Return the pages of a local space by their remote IDs."""
         here = self._list_local_pages(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
         return {id: page for id, page in found.items() if page is not None}
 
     def _find_missing(self, space: str) -> Iterator[Problem]:
-        """Yield a problem for each remote page that was not imported."""
+        """Yield a problem for each remote page that wasn't imported."""
         here = self._list_local_pages(space)
         for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
@@ -342,7 +344,7 @@ class _ApiImport:
     # --- change requests ------------------------------------------------------------------------------
 
     def _import_change_request(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
-        """Import a change request with its page edits; return False if it was already imported."""
+        """Import a change request with its page edits. Return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -459,8 +461,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site, and that of site spaces where it differs. ``own_looks``: the
-        customization of the site spaces, by their remote ids."""
+        """Apply the customization of the remote site, and the customization of site spaces that have their
+        own. ``own_looks``: the customization of the site spaces, by their remote IDs."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -502,7 +504,7 @@ class _ApiImport:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect points to. Raises NotFound."""
+        """Return the local page that a redirect points to. Raises NotFound if there is none."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
@@ -513,8 +515,8 @@ class _ApiImport:
 
 
 class _Edits:
-    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their remote
-    ids."""
+    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their
+    remote IDs."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
@@ -604,7 +606,7 @@ class _Edits:
 
 
 def _renamed(value: object, ids: dict[str, str]) -> object:
-    """Return JSON with ids replaced."""
+    """Return JSON with IDs replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

@@ -1,8 +1,8 @@
 """Validate an organization's archive before any of it is imported.
 
-Rows must have the right format and may refer only to each other, to people in the archive, and to texts and files in
-it. Archives are untrusted: nothing in one may affect anything outside of the organization it creates, so any other
-reference is rejected, with the file, line, and column.
+Rows must have the right format and may refer only to each other, to people in the archive, and to texts and
+files in it. Archives are untrusted: their content must not affect anything outside of the organization
+being created, so any other reference is rejected, with its file, line, and column.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class Line(NamedTuple):
 
 
 Rows = dict[str, list[Line]]
-"""Lines of each table."""
+"""Lines by table."""
 
 
 def read_rows(path: Path) -> list[Line]:
-    """Read the rows of a file. Raises BadRequest."""
+    """Read the rows of a file. Raises BadRequest if a row is invalid."""
     if not path.exists():
         return []
     found = []
@@ -62,7 +62,7 @@ def read_rows(path: Path) -> list[Line]:
 
 
 def naming_columns(table: Table, schema: Schema) -> list[Column]:
-    """Return the columns of a table that refer to other data: as declared, and by foreign keys."""
+    """Return the columns of a table that refer to other data: as declared, and through foreign keys."""
     declared = {column.name for column in table.columns}
     keys = [
         person(column) if other == "users" else Column(column, (f"{other}.id",))
@@ -73,7 +73,8 @@ def naming_columns(table: Table, schema: Schema) -> list[Column]:
 
 
 def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) -> None:
-    """Validate everything except the bytes of texts and files. Raises BadRequest for the first problem."""
+    """Validate everything except the bytes of texts and files. Raises BadRequest with the first problem
+    found."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(
             f"rows/organizations.jsonl: must have exactly one row, for the organization {organization_id!r}"
@@ -143,10 +144,10 @@ def _check_text(line: Line, table: Table, schema: Schema, column: str, value: ob
 
 
 def check_states(rows: Rows) -> None:
-    """Check that each space has its main branch and each branch its latest revision, and that no page is its
-    own ancestor in any revision.
+    """Check that each space has its main branch, that each branch has its latest revision, and that no page
+    is its own ancestor in any revision.
 
-    Raises BadRequest.
+    Raises BadRequest if a check fails.
     """
     branches = {line.row["id"]: line.row for line in rows["branches"]}
     revisions = {line.row["id"]: line.row for line in rows["revisions"]}

@@ -3,11 +3,11 @@
 organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
-    rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
+    rows/TABLE.jsonl              one JSON object a line: everything else, with its IDs
 
-Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by
-their SHA-256, which are looked up among the files on import. The packages that own the tables declare which
-are exported, and what their columns refer to (``kit/db/tables.py``).
+Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to texts and files
+by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the
+tables declare which tables are exported, and what their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class ArchiveCounts(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
-    """Export an organization to ``folder``, as of a single moment. Raises BadRequest for a folder that is
-    not empty, or an unknown organization."""
+    """Export an organization to ``folder``, as of a single moment. Raises BadRequest if the folder isn't
+    empty or the organization doesn't exist."""
     if folder.exists() and any(folder.iterdir()):
         raise BadRequest(f"{folder}: must be empty or not exist")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """Return the hashes of all texts (True) and files (False) that exported rows refer to."""
+    """Return the hashes of all texts and files that exported rows refer to."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -171,13 +171,13 @@ def is_organization(where: str) -> bool:
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> ArchiveCounts:
-    """Import a folder that ``export_organization`` wrote, with all its ids.
+    """Import a folder that ``export_organization`` wrote, with all its IDs.
 
     People whose email address has an account on this server keep that account; all others get a new account,
     without a password. ``progress``: the function that counts texts, files, and spaces.
 
-    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside itself, or
-    that has an id that is already used on this server.
+    Raises BadRequest if the folder is damaged or was changed, if it refers to anything outside itself, or if it
+    contains an ID that is already used on this server.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
@@ -341,8 +341,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys; others
-    would change existing content."""
+    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys;
+    different keys would change existing content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -358,7 +358,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """Return the id of each person on this server, and the ids of the new accounts.
+    """Return the ID of each person on this server, and the IDs of the new accounts.
 
     People are found by email address; all others get a new account without a password.
     """
@@ -384,8 +384,8 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Raise an error for an id that permissions on this server refer to, because they must not apply to
-    imported content."""
+    """Raise an error if permissions on this server refer to an ID, because they must not apply to imported
+    content."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
             raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")

@@ -1,8 +1,8 @@
 """Back up the whole server in one file, restore it on either engine, and verify a server's data.
 
-A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. Derived data (the search index, references) is rebuilt.
-Secrets are stored as in the database: encrypted, or as hashes.
+A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and finally
+``manifest.json`` with the SHA-256 hash of every part. Derived data (the search index, references) is
+rebuilt. Secrets are stored as in the database: encrypted, or as hashes.
 """
 
 from __future__ import annotations
@@ -68,11 +68,12 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""Exceptions from reading a damaged archive, or one with unknown compression, encryption, or names."""
+"""Exceptions that reading an archive raises if it is damaged or has unknown compression, encryption, or
+names."""
 
 
 _NEEDED = {"secrets", "spaces"}
-"""Tables that every backup has."""
+"""Tables that every backup contains."""
 
 
 class _Part(Struct):
@@ -93,8 +94,8 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """Counts of a backup. ``missing``: the hashes of files that the database refers to and the store
-    lacks."""
+    """Counts of a backup. ``missing``: the hashes of files that the database refers to but that aren't in
+    the file store."""
 
     rows: int
     files: int
@@ -107,7 +108,7 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, or Unavailable if it can't be written; a partial file is deleted.
+    Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
     """
     if target.exists():
         raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
@@ -189,9 +190,9 @@ _HOLDS_SOMETHING = "the server already has data: restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is rebuilt.
-    ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
-    too new, or Unavailable if the key of its secrets is not configured.
+    The schema is created in the version of the backup, filled in one transaction, and upgraded; then derived
+    data is rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest if the
+    backup is damaged, too old, or too new, and Unavailable if the key for its secrets isn't configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -276,7 +277,7 @@ def require_known(source: object, numbers: set[int], known: list[Migration]) -> 
 
 
 def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
-    """Check that the key of the backup's secrets is configured. Raises Unavailable."""
+    """Raise Unavailable if the key for the backup's secrets isn't configured."""
     with archive.open("rows/secrets.jsonl") as lines:
         for line in lines:
             row = msgspec.json.decode(line)
@@ -368,7 +369,8 @@ def verify_installation(context: Context) -> list[str]:
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """Return the damage that keeps a database from being opened. Raises Unavailable."""
+    """Return the damage that prevents a database from being opened. Raises Unavailable if the database
+    can't be opened for another reason."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )
@@ -384,8 +386,8 @@ def _damage_of(db: Database) -> list[str]:
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database whose app links use the hosts of ``url``, like ``verify_installation``. ``store``:
-    the file store; None skips the files."""
+    """Verify a database, like ``verify_installation``. ``url``: the URL whose hosts its app links use.
+    ``store``: the file store; None skips the files."""
     if damage := _damage_of(db):
         # No data read from a damaged database is reliable.
         return damage

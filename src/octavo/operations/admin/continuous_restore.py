@@ -1,8 +1,9 @@
 """Continuous backup: the storage format, restoring to a point in time, and verification.
 
-``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the whole
-database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of all files at
-that time. ``files/`` next to it has every file by its hash. ``continuous_backup.py`` writes all of this.
+``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is
+the whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the
+hashes of all files at that time. The folder ``files/`` next to ``log/`` has every file by its hash.
+``continuous_backup.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
 class ChainEntry(NamedTuple):
-    """Entry of a chain. ``time``: the time in milliseconds after which nothing in it was committed."""
+    """Entry of a chain. ``time``: the time in milliseconds; everything in the entry was committed before
+    it."""
 
     time: int
     generation: str
@@ -64,7 +66,7 @@ class Head(Struct):
     """First line of an entry.
 
     ``size``: the number of pages of the database after the entry. ``before``: the end of the previous entry.
-    ``url``: the app's URL, only in a base. ``files``: whether files are stored next to it.
+    ``url``: the app's URL, only in a base. ``files``: whether files are stored along with the entry.
     """
 
     format: str
@@ -80,8 +82,8 @@ class Head(Struct):
 
 
 class RestoreResult(Struct):
-    """Result of a restore. ``moment``: the restored point in time in ISO 8601. ``missing``: the hashes of
-    files that are missing."""
+    """Result of a restore. ``moment``: the restored point in time, in ISO 8601 format. ``missing``: the
+    hashes of files that are missing."""
 
     moment: str
     files: int
@@ -120,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line and then the pages, in pieces, as they were passed to ``packed``. Raises ValueError if the entry
-    is damaged."""
+    """Yield the line, and then the pages in pieces, as they were passed to ``packed``. Raises ValueError if
+    the entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -187,11 +189,11 @@ def restore_followed(
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> RestoreResult:
-    """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
-    no database exists.
+    """Restore the latest state of the database, or its state at the time ``until``, and copy its files.
+    There must not be a database yet.
 
-    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the backup is
-    incomplete, or Unavailable if the backup can't be read.
+    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
+    backup is incomplete, and Unavailable if the backup can't be read.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
@@ -238,7 +240,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files, and return those that are not in the backup."""
+    """Copy the missing files, and return those that aren't in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -254,7 +256,8 @@ def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progr
 def _rebuild(
     place: BackupPlace, target: Path, until: int | None, progress: Progress = lambda done, total: None
 ) -> tuple[Head, Head]:
-    """Write the database, and return the heads of the last entry and of the base. Raises BadRequest."""
+    """Write the database, and return the heads of the last entry and of the base. Raises BadRequest if the
+    backup is incomplete or damaged."""
     kept = {entry.name: entry for entry in place.list("log/")}
     chain = _chain(place, list_entries(kept.values()), until)
     total, done = sum(kept[entry.name].size for entry in chain), 0
@@ -289,7 +292,8 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest."""
+    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest if there is
+    no such base."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
         raise BadRequest(f"{place.address}: has no full backup written by --follow")
@@ -323,8 +327,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage to the newest state, found by restoring it, and, with ``fresh``
-    (milliseconds), a last change that is older than that.
+    These are damaged or missing entries, damage to the newest state, which is found by restoring it, and, with
+    ``fresh`` (milliseconds), a last change that is older than that.
     """
     load_packages()
     kept = place.list("log/")
@@ -375,8 +379,8 @@ def _try_restore(place: BackupPlace) -> list[str]:
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Delete entries that are needed neither for a time since ``moments`` nor for a base since ``bases``
-    (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
+    """Delete entries that are needed neither for restoring a time since ``moments`` nor for a base since
+    ``bases`` (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)

@@ -33,19 +33,20 @@ from octavo.settings import Settings
 from .maintaining import forgotten_since
 
 Finding = tuple[str, bool, str]
-"""The part, whether it works, and details."""
+"""Result of a check: the part, whether it works, and details."""
 _POSTGRESQL = 15
 """Oldest supported version of PostgreSQL."""
 _APART = 5.0
-"""Maximum difference between clocks in seconds."""
+"""Maximum difference between clocks, in seconds."""
 _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
-"""Seconds within which one of Octavo's own servers has to respond."""
+"""Number of seconds within which one of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Number of milliseconds after which there should be another backup."""
+"""Time in milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
-"""Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
+"""Number of bytes below which a large disk is nearly full; for a small disk, the limit is a tenth of its
+size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
@@ -53,7 +54,7 @@ _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "s
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Test each part of a server. Optional parts that are not configured don't count as problems."""
+    """Test each part of a server. Optional parts that aren't configured don't count as problems."""
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
@@ -79,7 +80,7 @@ def check_running(context: Context) -> list[Finding]:
 
 
 def check_context(context: Context) -> list[Finding]:
-    """Test the data of a running server: database, secrets, events, files."""
+    """Test the data of a running server: database, secrets, events, and files."""
     settings = context.settings
     findings: list[Finding] = []
     if context.db.is_damaged():
@@ -115,7 +116,7 @@ def check_context(context: Context) -> list[Finding]:
 
 
 def _check_services(settings: Settings) -> list[Finding]:
-    """Test the parts that don't need the data: the app, scripts, the language model, and mail."""
+    """Test the parts that don't need the data: the app, scripts, the language model, and email."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [
         *_certificates(settings),
@@ -186,7 +187,7 @@ def _certificates(settings: Settings) -> list[Finding]:
 
 
 def _traces() -> list[Finding]:
-    """Report whether the collector named in the environment is reachable."""
+    """Report whether the trace collector specified in the environment is reachable."""
     try:
         collector = tracing.find_collector()
         if collector is None:
@@ -200,10 +201,10 @@ def _traces() -> list[Finding]:
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """Report the number of the database server's connections that all processes can use.
+    """Report how many of the database server's connections all processes together can use.
 
-    This counts the running processes on all machines, or the configured number if fewer are running. Behind a pooler,
-    each process uses one connection to the server, for listening.
+    This counts the running processes on all machines, or the configured number of processes if fewer are
+    running. Behind a pooler, each process uses one connection to the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -238,14 +239,15 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences: sessions, links, and job schedules depend on times from several machines."""
+    """Report clock differences, because sessions, links, and job schedules depend on times from more than
+    one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"
 
 
 def _disk(settings: Settings) -> list[Finding]:
-    """Report the free disk space; little free space is a problem."""
+    """Report the free disk space. Little free space is a problem."""
     if is_disk_full(settings):
         return [("disk", False, "the disk is full: nothing can be written")]
     rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]
@@ -301,7 +303,7 @@ def _rebuilds(context: Context) -> list[Finding]:
 
 
 def _backup(context: Context) -> Finding:
-    """Report the age of the last good backup. Backups made with other tools are not included."""
+    """Report the age of the last good backup. Backups made with other tools aren't included."""
     with context.db.read() as tx:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)
@@ -316,7 +318,7 @@ def _backup(context: Context) -> Finding:
 
 
 def _maintenance(context: Context) -> list[Finding]:
-    """Report maintenance mode. It is a problem once it should have ended."""
+    """Report maintenance mode. Maintenance mode is a problem once it should have ended."""
     with context.db.read() as tx:
         notice = find_maintenance(tx)
     if notice is None:

@@ -58,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have a
-    directory, by their keys. ``known``: the spaces that ids in links were found to refer to, by id. ``problems``: the
-    problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that
+    have a directory, by their keys. ``known``: the spaces that IDs in links refer to, as far as determined,
+    by ID. ``problems``: the problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -90,16 +90,16 @@ def import_as_site_or_space(
     """Import a source as a site or as one new space.
 
     A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
-    versions or languages becomes a site with these as its variants. The site is the one previously created
-    from this source, or the one that ``site`` names; otherwise a new one.
+    versions or languages becomes a site with these as its variants. The site is the one that ``site``
+    specifies, or the one previously created from this source, or else a new one.
 
-    ``known``: existing spaces to import into, by key of ``docs.yaml``. ``whole``: whether to replace each
-    space with its directory. ``opening``: the function that opens a source that is not a file. ``where``: the
-    location of the source, which is then its identity.
+    ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace
+    each space with its directory. ``opening``: the function that opens a source that isn't a file; in that
+    case, ``where`` only identifies the source.
 
-    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has its own,
-    and if another site has this title, unless ``new_site`` is set, or NotFound for an unknown organization, collection,
-    or site.
+    Raises BadRequest if the source or ``docs.yaml`` can't be read, if there is a ``title`` although
+    ``docs.yaml`` has its own, or if another site has this title, unless ``new_site`` is set. Raises
+    NotFound if the organization, collection, or site doesn't exist.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
@@ -148,8 +148,8 @@ def import_as_site_or_space(
 
 
 def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the URLs that
-    could not be redirected."""
+    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the
+    URLs that couldn't be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)
@@ -211,8 +211,8 @@ def _find_site(
 
 
 class _SiteImport:
-    """Decisions of a site import about spaces: which space each entry of ``docs.yaml`` is imported into, and which
-    spaces links refer to."""
+    """Import of a site. It determines the space that each entry of ``docs.yaml`` is imported into, and the
+    spaces that links refer to."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces that unknown ids in links refer to. Return the keys of their entries by id."""
+        """Guess the spaces that unknown IDs in links refer to. Return the keys of their entries by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -241,7 +241,7 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space of each entry: one that the mapping names, one that the site has, or a new one."""
+        """Return the space of each entry: one in the mapping, one that the site has, or a new one."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:

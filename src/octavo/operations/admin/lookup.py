@@ -1,4 +1,4 @@
-"""Find organizations, sites, collections, and spaces by id, URL, or title."""
+"""Find organizations, sites, collections, and spaces by ID, URL, or title."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """Return the object of one of these kinds (in one organization) that a name refers to.
+    """Return the object of one of these kinds, in one organization if specified, that an ID, a URL, or a
+    title refers to.
 
-    ``prefers``: the kind to choose if several kinds match. Raises NotFound if nothing matches, or BadRequest
-    with a list if several objects do.
+    ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches,
+    and BadRequest with a list if more than one object does.
     """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
@@ -57,7 +58,8 @@ def find_named(
 
 
 def the_organization(context: Context) -> str:
-    """Return the id of the only organization. Raises BadRequest, with a list, if there are several or none."""
+    """Return the ID of the only organization. Raises BadRequest with a list if there is more than one, or
+    none."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:

@@ -21,12 +21,12 @@ from octavo.kit.texts import pattern
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
-"""Environment used by default."""
+"""Name of the environment that is used by default."""
 _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that replace those of the manifest if it is published for ``envs.<name>``."""
+    """Values that replace those in the manifest if the integration is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -63,12 +63,12 @@ class LoadedManifest(Struct, frozen=True):
 
     @property
     def entry(self) -> Path:
-        """Return the file in which the script starts."""
+        """Return the path of the file where the script starts."""
         return self.path.parent / self.manifest.script
 
 
 def find_manifest(place: Path) -> Path:
-    """Return the manifest in a folder, or the given file itself. Raises BadRequest."""
+    """Return the manifest in a folder, or the given file itself. Raises BadRequest if there is none."""
     path = place / FILE if place.is_dir() else place
     if not path.is_file():
         raise BadRequest(f"{path}: no manifest found. Create an integration with `octavo integrations new`.")
@@ -82,9 +82,10 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and its secrets filled in.
-    ``variables``: the environment variables; by default those of the process. ``secrets``: whether to fill in secrets;
-    otherwise only their names are kept. Raises BadRequest naming the file and the problem."""
+    """Read the manifest in a folder, with the values of an environment applied and secrets filled in.
+    ``variables``: the environment variables; by default, those of the process. ``secrets``: whether to fill
+    in secrets; otherwise, only their names are kept. Raises BadRequest with the file and the problem if the
+    manifest is invalid."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -114,7 +115,7 @@ def read_manifest(
 
 
 def publication(read: LoadedManifest, script: str, organization: str) -> PublishIntegration:
-    """Return the body of publishIntegration. Raises BadRequest for unreadable images."""
+    """Return the body of publishIntegration. Raises BadRequest if an image can't be read."""
     manifest = read.manifest
     fields: dict[str, Any] = {name: getattr(manifest, name) for name in PublishIntegration.__struct_fields__}
     images = [

@@ -31,11 +31,12 @@ class Added(NamedTuple):
 def add_packed(
     api: ApiClient, source: str, organization: str, secrets: Mapping[str, Mapping[str, str]], *, public: bool
 ) -> Iterator[Added]:
-    """Publish each packed integration of a source as its next version.
+    """Publish each packed integration in a source as its next version.
 
     ``source``: a packed file, a folder of them, or the URL of a packed file or of a JSON list of such URLs.
-    ``secrets``: values by integration and name of the secret. ``public``: whether to list them publicly instead of with
-    the visibility in the file. Raises BadRequest, or Unavailable if the source can't be read.
+    ``secrets``: values by integration and name of the secret. ``public``: whether to list them publicly
+    instead of with the visibility in the file. Raises BadRequest or Unavailable if the source can't be
+    read.
     """
     for place, data in _read(source):
         name = None
@@ -102,7 +103,7 @@ def _decode_json(place: str, data: bytes) -> object:
 
 
 def _fill(names: object, values: Mapping[str, str]) -> dict[str, str]:
-    """Return the values of the secrets that an integration needs."""
+    """Return the values for the secrets that an integration needs."""
     needed = list(names) if isinstance(names, dict) else []
     if missing := [name for name in needed if not values.get(name)]:
         raise BadRequest(f"needs values for these secrets: {', '.join(missing)}. Add them with --secrets.")

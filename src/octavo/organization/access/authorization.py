@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""Role that site visitors have on the site and its spaces, for operations that visitors can call."""
+"""Role that site visitors have on the site and in its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -56,7 +56,7 @@ class Visiting(Struct, frozen=True):
 
 
 class OrgAccess(Struct, frozen=True):
-    """Caller with access to an organization. ``role``: their role; None for a guest."""
+    """Caller with access to an organization. ``role``: the caller's role; None for a guest."""
 
     organization_id: str
     actor: Actor
@@ -68,8 +68,8 @@ class OrgAccess(Struct, frozen=True):
 
 
 class SiteAccess(Struct, frozen=True):
-    """Caller with access to a site. ``role``: their role on the site, which is independent of its spaces.
-    ``member_role``: their role in its organization."""
+    """Caller with access to a site. ``role``: the caller's role on the site, which is independent of its
+    spaces. ``member_role``: the caller's role in the organization."""
 
     site_id: str
     organization_id: str
@@ -100,7 +100,7 @@ class VisitedSite(Visiting, frozen=True):
 
 
 class _ContentAccess(Struct, frozen=True):
-    """Caller with access to a space or collection. ``member_role``: their role in its organization."""
+    """Caller with access to a space or collection. ``member_role``: the caller's role in the organization."""
 
     organization_id: str
     actor: Actor
@@ -157,7 +157,7 @@ class InSpace(Struct, frozen=True):
 
     @property
     def agent(self) -> str | None:
-        """Name of the agent that acts for the caller, if any."""
+        """Return the name of the agent that acts for the caller, if any."""
         return self.space.agent
 
     @property
@@ -199,7 +199,7 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
 
 
 def require_visitor(call: Call) -> Visitor:
-    """Return the visitor. Use this only to authorize visitors; other callers never get here."""
+    """Return the visitor. Use this only to authorize visitors; other callers never get this far."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
@@ -244,8 +244,7 @@ def enter_account(call: Call, needs: Can) -> SignedIn:
 
 
 class _EnabledMember(Struct, frozen=True):
-    """Enabled member with an active account. ``forced``: whether their organization requires single
-    sign-on."""
+    """Enabled member with an active account. ``forced``: whether the organization requires single sign-on."""
 
     role: str | None
     forced: bool
@@ -309,7 +308,7 @@ def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Vi
 
 def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
     """Return a member's or script's access to a site. Raises NotFound if it isn't visible to them, and
-    Forbidden without the ability."""
+    Forbidden if they don't have the ability."""
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
@@ -318,8 +317,8 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
 
 
 def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
-    """Return access to a site that a request specifies without its organization. Raises NotFound if the actor
-    can't see it, and Forbidden without the ability."""
+    """Return the actor's access to a site that a request specifies without its organization. Raises
+    NotFound if the actor can't see it, and Forbidden if the actor doesn't have the ability."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
         raise NotFound(f"There is no site {site_id!r}.")
@@ -332,7 +331,7 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return access to a site; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a site; None if the actor can't see it or lacks the ability."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -501,7 +500,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return access to a space; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a space; None if the actor can't see it or lacks the ability."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -511,8 +510,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Return access to a space like ``find_space_access``, but including spaces in the trash. Decisions about
-    such a space apply once it is restored."""
+    """Return the actor's access to a space, like ``find_space_access``, but also for spaces in the trash.
+    Changes to the permissions of such a space apply once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess

@@ -149,7 +149,7 @@ ACCOUNT: dict[Can, AccountNeed] = {
 
 
 class Rung(NamedTuple):
-    """Grants and default level of one object on the path from the requested object up to the organization."""
+    """Grants and default level of one object on the path from the requested object up to its organization."""
 
     user_grants: Sequence[str | None]
     team_grants: Sequence[str | None]

@@ -106,7 +106,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
 
 @contextmanager
 def _audited(tx: Transaction, call: Call, caller: SignedIn) -> Iterator[None]:
-    """Record changes to the caller's name and photo in the audit log."""
+    """Record the block's changes to the caller's name and photo in the audit log."""
     before = accounts.find_user(tx, caller.user_id)
     yield
     after = accounts.find_user(tx, caller.user_id)

@@ -1,7 +1,7 @@
 """Permissions that scopes give to tokens, derived from the table of operations.
 
-``read`` allows every GET, ``write`` every operation outside the area ``access``, and ``admin`` every
-operation. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
+``read`` allows all GET operations, ``write`` all operations outside the area ``access``, and ``admin`` all
+operations. ``AREA:read`` and ``AREA:write`` allow the same within one area of the table. ``write`` includes
 ``read``.
 """
 
@@ -47,16 +47,16 @@ SCOPES = frozenset(
 
 
 def require_known(scopes: Iterable[str]) -> None:
-    """Raise BadRequest for an unknown scope."""
+    """Raise BadRequest if a scope doesn't exist."""
     for scope in scopes:
         if scope not in SCOPES:
             raise BadRequest(f"scopes: {scope!r} isn't a scope. Use any of {', '.join(sorted(SCOPES))}")
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
-"""Scopes that a person can grant to an agent; an operation's ``agents`` names the scope it requires. Agents
-never write to the main version directly: their drafts are merged by people, or by an agent that was granted
-the scope for merging."""
+"""Scopes that a person can grant to an agent; an operation's ``agents`` is the scope that it requires.
+Agents never write to the main version directly: their drafts are merged by people, or by an agent that was
+granted the scope for merging."""
 
 
 class Reach(NamedTuple):

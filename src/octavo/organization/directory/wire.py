@@ -196,7 +196,7 @@ def _with_attribute(
 
 
 def _patched_email(before: str, value: object) -> str:
-    """Return the email address in a patch of ``emails``. Raises ScimRefused."""
+    """Return the email address in a patch of ``emails``. Raises ScimRefused if it is invalid."""
     try:
         emails = msgspec.convert(value if isinstance(value, list) else [value], list[Email])
     except msgspec.ValidationError as error:
@@ -212,7 +212,7 @@ def read_group(body: GroupBody) -> SentGroup:
 
 
 def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
-    """Yield the changes to a group in order. Raises BadRequest for an invalid change."""
+    """Yield the changes to a group in order. Raises BadRequest if a change is invalid."""
     for op, attribute, value in _attributes(body):
         name = attribute.rpartition(":")[2] if not attribute.lower().startswith("members[") else attribute
         if one := _MEMBER_PATH.fullmatch(name):

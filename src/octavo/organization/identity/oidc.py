@@ -184,7 +184,7 @@ def start(context: Context, wanted: str | None) -> ProviderRedirect:
 def finish(context: Context, browser: sessions.Browser, binding: str, query: CallbackQuery) -> OidcSignIn:
     """Start a session for the person whom the provider authenticated.
 
-    ``binding``: the value of the browser's cookie. Raises Unauthorized for an invalid response, Forbidden if
+    ``binding``: the value of the browser's cookie. Raises Unauthorized if the response is invalid, Forbidden if
     the person can't sign in, and BadProvider if the provider can't be reached."""
     with context.db.write() as tx:
         pending = one_time.redeem(tx, context.sealer, "oidc", query.state, _Pending)
@@ -247,7 +247,8 @@ def _verify_token(context: Context, metadata: _Metadata, token: str, nonce: str)
 
 
 def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, nonce: str) -> Identity:
-    """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized.
+    """Return the identity in an ID token after checking its signature and claims. Raises Unauthorized if
+    they aren't valid.
 
     ``keys``: the provider's JSON Web Key Set.
     """

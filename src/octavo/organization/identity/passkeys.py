@@ -2,8 +2,8 @@
 code.
 
 The library checks the origin (always that of the app), the host that a passkey is bound to, and the
-signature. This module does the rest: a challenge expires quickly and can be used only once, for one purpose;
-and if an authenticator's counter doesn't increase, the authenticator has been cloned."""
+signature. This module does the rest: a challenge expires quickly and can be used only once, for one
+purpose, and an authenticator whose counter doesn't increase is rejected, because it has been cloned."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _UNREADABLE = (
     RecursionError,
     struct.error,
 )
-"""Exceptions that the library raises for a malformed or mismatched response."""
+"""Exceptions that the library raises if a response is malformed or doesn't match."""
 
 Base64 = Annotated[
     str, Meta(min_length=1, max_length=2048, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
@@ -101,8 +101,8 @@ class _PendingRegistration(Struct):
 
 
 class _PendingAuthentication(Struct):
-    """Pending authentication. ``user_id``: the required owner of the passkey; None accepts any passkey whose
-    user the authenticator verified. ``first``: proof of the first factor."""
+    """Pending authentication. ``user_id``: the required owner of the passkey; None means that any passkey
+    is accepted if the authenticator verified its user. ``first``: proof of the first factor."""
 
     state: JsonObject
     user_id: str | None
@@ -216,8 +216,8 @@ class ProvedPasskey(Struct, frozen=True):
 def finish_registration(
     context: Context, user_id: str, challenge: str, made: MadeCredential
 ) -> ProvedPasskey:
-    """Verify a new passkey, and use up its challenge. Raises BadRequest for an unknown challenge or an
-    invalid passkey."""
+    """Verify a new passkey, and use up its challenge. Raises BadRequest if the challenge is unknown or the
+    passkey is invalid."""
     from fido2.utils import websafe_encode
 
     with context.db.write() as tx:

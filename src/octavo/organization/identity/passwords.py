@@ -1,5 +1,5 @@
-"""Passwords, hashed with argon2id with limited concurrency. The work is the same whether or not there is a
-password to compare with."""
+"""Passwords, hashed with argon2id with limited concurrency. The amount of work is the same whether or not
+there is a password to compare with."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Return whether the password matches. Without a stored hash, the check takes just as long and returns
-    False."""
+    """Return whether the password matches. If there is no stored hash, the check takes just as long and
+    returns False."""
     try:
         fits = bool(_with_slot("verify", stored or _dummy_hash(), password[:MAX_LENGTH]))
     except (VerificationError, InvalidHashError):

@@ -1,6 +1,6 @@
 """Confirmation of the caller's identity before they change how they sign in.
 
-Signing in also confirms it for a while. People who have no password, or who signed in through an
+Signing in also counts as confirmation for a while. People who have no password, or who signed in through an
 organization's provider, must sign in again instead."""
 
 from __future__ import annotations

@@ -45,9 +45,9 @@ def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *,
 
     Call this after disabling or removing the member. If the person isn't in any other organization, all their
     sessions end and all their tokens are revoked. Otherwise, those that aren't bound to this organization
-    remain, but no longer give access to it, because each request checks the membership. People who never
-    accepted the membership always keep their sessions and tokens, because an organization must not be able to
-    sign people out by adding and removing them."""
+    stay valid, but no longer give access to it, because each request checks the membership. People who
+    never accepted the membership always keep their sessions and tokens, because an organization must not be
+    able to sign people out by adding and removing them."""
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,
@@ -79,8 +79,8 @@ def deactivate_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict for
-    the last administrator."""
+    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict
+    if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = disable_membership(tx, organization_id, user_id)
     if accepted is not None:
@@ -90,8 +90,8 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Remove a member and everything that depends on the membership: sessions, tokens, and the rows that
-    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return False
-    if there was no membership. Raises Conflict for the last administrator."""
+    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return
+    False if there was no membership. Raises Conflict if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = delete_membership(tx, organization_id, user_id)
     if accepted is None:

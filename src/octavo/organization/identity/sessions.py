@@ -22,8 +22,8 @@ Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * DAY
 PROVIDER_LIFETIME = 12 * HOUR
-"""Lifetime in milliseconds of sessions from an identity provider, which is asked for confirmation twice a
-day."""
+"""Lifetime in milliseconds of sessions from an identity provider, so that the provider must confirm them
+twice a day."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -62,8 +62,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization that it gives access to. The secret can't
-    be retrieved later."""
+    """Start a session. ``organization_id``: the only organization that it gives access to. The session's
+    secret can't be retrieved later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)

@@ -37,7 +37,7 @@ Place = SpaceAccess | CollectionAccess | None
 
 
 def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) -> Place:
-    """Return the target of a link for a caller who can invite people to it. Raises NotFound if the caller
+    """Return the target of a link if the caller can invite people to it. Raises NotFound if the caller
     can't see the target, and Forbidden if they can't invite people to it."""
     kind, id = target
     if kind == "organization":
@@ -52,8 +52,7 @@ def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) ->
 
 
 def _require_own(place: Place, role: str | None) -> None:
-    """Raise Forbidden for a role above the caller's own, and BadRequest for a role that doesn't grant
-    access."""
+    """Raise Forbidden if a role is above the caller's own, and BadRequest if it doesn't grant access."""
     if place is None:
         return
     if role is None:
@@ -69,8 +68,8 @@ def create(
 ) -> LinkRow:
     """Create a link that grants a role in the organization, a space, or a collection.
 
-    Raises NotFound for another organization's space or collection, and Forbidden if the organization has
-    turned off invite links or the role is above the caller's own."""
+    Raises NotFound if the space or collection belongs to another organization, and Forbidden if the
+    organization has turned off invite links or the role is above the caller's own."""
     place = enter_target(tx, org, target)
     require_links(tx, org.organization_id)
     _require_own(place, role)

@@ -153,8 +153,8 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
     """Create an account for an invited email address, and start a session. Returns 403 if another origin
-    requests a cookie. Returns 409 if the address has an account, whose owner can sign in and join. An emailed
-    invitation takes over an account whose address was never verified."""
+    requests a cookie. Returns 409 if the address already has an account; its owner can sign in and join. An
+    emailed invitation takes over an account whose address was never verified."""
     if body.cookie:
         require_same_origin(call)
     with call.db.read() as tx:

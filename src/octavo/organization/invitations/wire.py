@@ -79,7 +79,7 @@ class OwnInvitation(Struct, rename="camel"):
 
 
 class Joined(Struct):
-    """Empty response for a person who joined with a link."""
+    """Empty response to joining with a link."""
 
 
 class ReadInvitation(Struct):

@@ -24,8 +24,8 @@ from .types import Hostname, MergeRules, SitePointer
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest for an organization from an archive if its hostname is invalid or taken on this
-    server."""
+    """Raise BadRequest if the hostname of an organization from an archive is invalid or already in use on
+    this server."""
     hostname = row.get("hostname")
     try:
         msgspec.convert(hostname, Hostname | None)
@@ -37,8 +37,8 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
 
 def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
     """Update the given values of title, hostname, default role, email domains, and the fields of
-    ``OrgSettings``. Raises BadRequest for invalid values, Forbidden without permission, and NotFound for
-    other organizations' objects."""
+    ``OrgSettings``. Raises BadRequest if a value is invalid, Forbidden if the caller doesn't have
+    permission, and NotFound if an object belongs to another organization."""
     before = store.get_organization(tx, access.organization_id)
     _update(tx, access.actor, before, given)
     after = store.get_organization(tx, access.organization_id)
@@ -83,7 +83,7 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
 
 
 def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[JsonObject, JsonObject]:
-    """Return the changed settings, before and after."""
+    """Return the changed settings, with their values before and after the change."""
     was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}

@@ -17,7 +17,8 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class OrgSettings(Struct, frozen=True, omit_defaults=True):
-    """Settings that are shown but rarely queried, stored as JSON in ``organizations.settings``."""
+    """Settings that are displayed but rarely queried, and are therefore stored as JSON in
+    ``organizations.settings``."""
 
     logo: str | None = None
     sso: bool = False
@@ -28,8 +29,8 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 
 Proof = Literal["dns", "operator"]
-"""Method by which a domain was verified: by a DNS record or by the server administrator. A mailbox in a
-domain doesn't verify it."""
+"""Method by which a domain was verified: by a DNS record or by the server administrator. Having a mailbox
+in a domain isn't enough."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -238,8 +239,8 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Record the verification of a domain. Return False if it was already verified. Verification by email
-    address, from an older version, doesn't count."""
+    """Record the verification of a domain. Return False if it was already verified. An earlier verification
+    by email address, which older versions supported, doesn't count."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)

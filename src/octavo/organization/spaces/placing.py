@@ -1,5 +1,5 @@
-"""Order of spaces and collections. Within a collection or at the top level of the organization, they can be
-in any order."""
+"""Order of spaces and collections, which is arbitrary within a collection or at the top level of the
+organization."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ class Neighbor(Struct, frozen=True):
 
 
 def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> None:
-    """Raise NotFound or Forbidden unless the parent is a collection of the organization where the caller can
-    create content.
+    """Raise NotFound or Forbidden unless the parent is a collection of the organization where the caller
+    can create content.
 
-    None is the top level of the organization, for people who can create content at that level."""
+    A parent of None means the top level of the organization, which is available to people who can create
+    content at that level."""
     if parent_id is not None:
         parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:
@@ -91,9 +92,8 @@ def move(
 ) -> None:
     """Move a space or collection to ``parent`` (UNSET: its current parent), to a position or to the end.
 
-    Raises BadRequest for an invalid position, Conflict if the move has no effect, NotFound for a parent or
-    sibling that the caller can't see, and Forbidden if the move would change a role above the caller's
-    own."""
+    Raises BadRequest if the position is invalid, Conflict if the move has no effect, NotFound if the caller
+    can't see the parent or sibling, and Forbidden if the move would change a role above the caller's own."""
     moved = ObjectAccess.of(access)
     table, column = ("spaces", "collection_id") if moved.kind == "space" else ("collections", "parent_id")
     lock_order(tx, moved.organization_id)
@@ -177,7 +177,7 @@ def _index(
     before: Neighbor | None,
     after: Neighbor | None,
 ) -> int:
-    """Return the index of the position among the siblings."""
+    """Return the index of the requested position among the siblings."""
     found = []
     for neighbor, step in ((before, 0), (after, 1)):
         if neighbor is None:

@@ -105,8 +105,8 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
 
 @operation("listDeletedSpaces", "GET", "/orgs/{organizationId}/trash/spaces", needs=Can.VIEW)
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
-    """List the spaces in the trash that the caller can see. Each can be restored within 7 days of its
-    deletion."""
+    """List the spaces in the trash that the caller can see. Each of them can be restored within 7 days of
+    its deletion."""
     since = now() - RESTORE_DAYS * DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
@@ -280,7 +280,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
     "createCollection", "POST", "/orgs/{organizationId}/collections", needs=Can.CREATE_CONTENT, status=201
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
-    """Create a collection; if ``parent`` is set, inside that collection."""
+    """Create a collection. If ``parent`` is set, the new collection is created in that collection."""
     wanted = body or CreateCollection()
     with call.db.write() as tx:
         made = creating.create_collection(tx, org, wanted.title, parent=wanted.parent)

@@ -93,7 +93,7 @@ _PLACE = """SELECT CASE WHEN px.is_default = 1 OR px.id IS NULL THEN '' ELSE px.
 _PLACES = "FROM site_spaces ps LEFT JOIN site_sections px ON px.id = ps.section_id"
 
 ON_SITE = "EXISTS (SELECT 1 FROM site_spaces ps WHERE ps.site_id = :site AND ps.space_id = {space})"
-"""SQL condition that a site contains a space. ``{space}``: the column with the space's id."""
+"""SQL condition that a site contains a space. ``{space}``: the column with the space's ID."""
 
 
 def find_place(tx: Transaction, space_id: str, site_id: str) -> str | None:

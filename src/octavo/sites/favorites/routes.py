@@ -102,6 +102,6 @@ def move_favorite(call: Call, caller: SignedIn, favorite_id: str, body: MoveFavo
 
 @operation("removeFavorite", "DELETE", _OWN + "/{favoriteId}", needs=Can.SIGN_IN)
 def remove_favorite(call: Call, caller: SignedIn, favorite_id: str) -> bool:
-    """Remove a favorite. The space, page, or site itself stays."""
+    """Remove a favorite. The space, page, or site itself isn't affected."""
     with call.db.write() as tx:
         return store.delete_favorite(tx, caller.user_id, favorite_id)

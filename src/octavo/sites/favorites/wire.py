@@ -39,8 +39,8 @@ class FavoritesQuery(PageQuery, rename="camel"):
 
 
 class AddFavorite(Struct):
-    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the id of
-    the favorite to add it before; by default, it is added at the end."""
+    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the ID
+    of the favorite to add it before; by default, it is added at the end."""
 
     space: Id | UnsetType = UNSET
     page: Id | UnsetType = UNSET
@@ -55,6 +55,6 @@ class AddFavorite(Struct):
 
 
 class MoveFavorite(Struct):
-    """Move of a favorite. ``before``: the id of the favorite to move it before; null moves it to the end."""
+    """Move of a favorite. ``before``: the ID of the favorite to move it before; null moves it to the end."""
 
     before: Id | None

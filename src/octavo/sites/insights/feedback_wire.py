@@ -17,7 +17,7 @@ Many = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Reporter(Struct, rename="camel", frozen=True):
-    """Agent that gives feedback. ``onDemand``: whether a person asked for it."""
+    """Agent that gives feedback. ``onDemand``: whether a person asked for the feedback."""
 
     model: Annotated[str, Meta(max_length=100)] = ""
     user_agent: Annotated[str, Meta(max_length=512)] = ""

@@ -111,7 +111,7 @@ class _Question:
         return f":{name}"
 
     def expressions(self, column: QueryColumn) -> tuple[str, ...]:
-        """Return the SQL expressions of a result column; empty for a column that is always null."""
+        """Return the SQL expressions of a result column; empty if the column is always null."""
         name = column.column
         if name in _COUNTS:
             return _COUNTS[name]
@@ -144,7 +144,7 @@ class _Question:
         return store.claim_expression(self._tx, self.bind(claim)[1:])
 
     def add(self, place: str, condition: Filter) -> None:
-        """Add a condition. Raises BadRequest for values that the column can't have."""
+        """Add a condition. Raises BadRequest if the column can't have the given values."""
         name = condition.column
         if name == "page":
             self.where.append(self._pages(place, condition))

@@ -68,8 +68,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (by default, a
-    day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
+    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (the default
+    is a day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"
@@ -82,7 +82,7 @@ class QueryColumn(Struct):
 
 
 class Filter(Struct):
-    """Condition on events; on a count, a condition on the rows of the result."""
+    """Condition on events. If the column is a count, it is a condition on the rows of the result."""
 
     column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]

@@ -83,7 +83,7 @@ def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
 
 
 def claim_expression(tx: Transaction, parameter: str) -> str:
-    """Return SQL for the value of the claim named by a parameter."""
+    """Return SQL for the value of the claim whose name is in a parameter."""
     if tx.engine == "sqlite":
         return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"

@@ -35,7 +35,7 @@ class SpecsAccess(Struct, frozen=True):
 
 
 def find_specs_access(org: Organization) -> SpecsAccess | None:
-    """Return access to an organization's specifications, if the caller can see them."""
+    """Return the caller's access to an organization's specifications, if they can see them."""
     return SpecsAccess(org) if at_least(org.role, OPENAPI[Can.VIEW]) else None
 
 

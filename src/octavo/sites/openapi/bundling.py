@@ -1,7 +1,7 @@
-"""Bundle the files of a specification into one in which all references are internal.
+"""Bundle the files of a specification into one file in which all references are internal.
 
-References are followed only to files uploaded with the specification, and never to a path on the server or to
-another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``."""
+References are followed only to files uploaded with the specification, and never to a path on the server or
+to another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _NAMED = frozenset(
         FILES,
     ]
 )
-"""Objects whose keys are chosen by authors."""
+"""Objects whose keys authors choose."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that contain values of the API, in which ``$ref`` has no special meaning."""
 
 
 def bundle(files: SpecFiles) -> JsonObject:
-    """Bundle the files. Raises SpecError listing all broken references."""
+    """Bundle the files. Raises SpecError with all broken references."""
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
@@ -142,8 +142,8 @@ def resolve_path(file: str, place: str) -> str:
 
 
 def _is_name(way: Way) -> bool:
-    """Return whether this is a schema name in a discriminator's ``mapping`` instead of a reference.
-    Specifications bundled by other tools often contain file names in it that no longer exist."""
+    """Return whether a path leads to a schema name in a discriminator's ``mapping`` instead of a reference.
+    In specifications bundled by other tools, mappings often contain file names that no longer exist."""
     return way[-1] != "$ref"
 
 

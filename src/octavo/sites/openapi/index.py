@@ -82,9 +82,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind. A hit contains all words, including as parts of words. A method
-        at the start limits the search to its operations; a path finds the operations with that path, with or
-        without values in it."""
+        """Yield the best hits of each kind. A hit contains all words, also as parts of longer words. A
+        method at the start limits the search to its operations; a path finds the operations with that path,
+        with or without values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""

@@ -62,7 +62,7 @@ OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation that visitors can try out."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""Estimated size of a specification in memory, as a multiple of the size of its text."""
+"""Estimated memory of a specification, as a multiple of the size of its text."""
 _TOGETHER = 50
 """Maximum number of operations on a tag's page; if there are more, each has its own page. For schemas, the
 maximum is ``MANY``."""
@@ -77,8 +77,8 @@ _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout for pages that use the space reserved for the outline, such as lists of rows with letters above
-them."""
+"""Layout for pages that use the space that is normally reserved for the outline, such as lists of rows with
+letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -156,7 +156,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """Keys that pages were added with, by page id."""
+        """Keys that pages were added with, by page ID."""
 
     def add(
         self,
@@ -194,8 +194,8 @@ class _Pages:
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages; the
-        ids of these pages use the same seed as the id of this page."""
+        """Return properties for the document of a page whose operations or schemas have their own pages;
+        the IDs of these pages use the same seed as the ID of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
@@ -444,7 +444,7 @@ def _rows(
 def page_of(
     description: ApiDescription, operation: DescribedOperation, there: ComputeInput, grouping: str
 ) -> str:
-    """Return the id of the page that shows an operation or webhook."""
+    """Return the ID of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)
@@ -479,7 +479,7 @@ _conventions: WeakKeyDictionary[ApiDescription, Conventions] = WeakKeyDictionary
 
 
 def conventions_of(description: ApiDescription) -> Conventions:
-    """Return the conventions of the specification's operations. Cached."""
+    """Return the conventions of the specification's operations. The result is cached."""
     found = _conventions.get(description)
     if found is None:
         found = _conventions[description] = find_conventions(description)
@@ -518,8 +518,8 @@ def _releases(
 
 
 def method_of(page: Page) -> str | None:
-    """Return the method of the operation that a computed page shows; ``event`` for a webhook; None for all
-    other pages."""
+    """Return the method of the operation that a computed page shows, ``event`` for a webhook, or None for
+    any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -530,7 +530,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """Return the heading that a computed tag page is listed under; an empty string for all other pages."""
+    """Return the heading that a computed tag page is listed under; an empty string for any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -564,7 +564,7 @@ def list_operations(page: Page) -> list[Listed]:
 
 
 def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDescription, str] | None:
-    """Return the specification that a page is computed from, and its name; None for all other pages."""
+    """Return the specification that a page is computed from, and its name; None for any other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -595,7 +595,7 @@ def lists_models(page: Page) -> bool:
 
 
 def authentication_of(page: Page) -> str | None:
-    """Return the specification that a computed authentication page belongs to; None for all other pages."""
+    """Return the specification that a computed authentication page belongs to; None for any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -737,7 +737,7 @@ def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.Ver
 def _draw_block(
     description: ApiDescription, drawer: ApiReferenceRenderer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
-    """Render a block. ``further``: whether an operation is already above it."""
+    """Render a block. ``further``: whether there is already an operation above it."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":

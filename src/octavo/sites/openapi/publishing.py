@@ -47,7 +47,7 @@ def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """Return a version by its id; None returns the newest one. Raises NotFound if there is none."""
+    """Return a version by its ID; None returns the newest one. Raises NotFound if there is none."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:
@@ -57,8 +57,8 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """Create a specification. Raises BadRequest for an invalid or existing slug, an invalid source, or too
-    many specifications."""
+    """Create a specification. Raises BadRequest if the slug is invalid or in use, the source is invalid, or
+    there are too many specifications."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
             f"slug: there is already an API specification {slug!r}; use PUT to set its "
@@ -140,7 +140,7 @@ def set_visibility(
 
 
 def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
-    """Delete a specification and its versions; return False if it doesn't exist."""
+    """Delete a specification and its versions. Return False if it doesn't exist."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
         return False
@@ -152,5 +152,5 @@ def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bo
 
 
 def _state(spec: SpecRow) -> dict[str, object]:
-    """Return a specification's entry for the audit log."""
+    """Return a specification's state for the audit log."""
     return {"slug": spec.slug, "sourceURL": spec.source_url, "visibility": spec.visibility}

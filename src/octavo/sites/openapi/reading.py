@@ -52,7 +52,7 @@ _NAMES = ("openapi", "swagger", "api", "index", "main")
 
 
 class SourceFile(Struct):
-    """File with its text and its value. ``line(way)`` returns the line of a location in the text."""
+    """File with its text and its value. ``line(way)``: returns the line of a location in the text."""
 
     text: str
     value: Any
@@ -329,7 +329,7 @@ def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
 
 
 def safe_path(name: str) -> str | None:
-    """Return the path of a file in an archive; None for a path that points outside it."""
+    """Return the path of a file in an archive; None if the path points outside the archive."""
     if "\\" in name or "\0" in name or name.startswith("/"):
         return None
     path = posixpath.normpath(name)
@@ -337,7 +337,7 @@ def safe_path(name: str) -> str | None:
 
 
 def _entry(files: Mapping[str, SourceFile]) -> str:
-    """Return the main specification: the one closest to the top level, preferring common names."""
+    """Return the main specification: the file closest to the top level, preferably with a common name."""
 
     def order(path: str) -> tuple[int, int, str]:
         stem = posixpath.basename(path).rpartition(".")[0].lower()

@@ -1,8 +1,8 @@
-"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on their
-behalf. Does no I/O.
+"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on
+their behalf. Does no I/O.
 
-A request is built from the server and values that a visitor chooses, never from a URL that they provide. So
-it always goes to a server in the specification, with the method and path of one operation."""
+A request is built from the server and values that a visitor chooses, never from a URL that they provide.
+Therefore, it is always sent to a server in the specification, with the method and path of one operation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to the
-others."""
+"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to any
+other hosts."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
@@ -123,10 +123,11 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
-    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``:
-    the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't send it: it
-    is a certificate, which only the browser has, or a value that is ``computed`` for each request."""
+    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and
+    a password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires.
+    ``flows``: the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't
+    send the credential: it is a certificate, which only the browser has, or a value that is ``computed``
+    for each request."""
 
     scheme: str
     place: Place
@@ -141,10 +142,11 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form for sending a request for an operation. ``security``: the authentication methods, one of which is
-    selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for validating
-    responses, by status and media type. ``schemas``: the schemas that any of these refer to. ``signed_in``:
-    the URL that providers redirect readers to after sign-in; empty if sign-in isn't possible."""
+    """Form for sending a request for an operation. ``security``: the authentication methods, one of which
+    is selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for
+    validating responses, by status and media type. ``schemas``: the schemas that any of the other schemas
+    refer to. ``signed_in``: the URL that providers redirect readers to after sign-in; empty if sign-in
+    isn't possible."""
 
     method: str
     path: str
@@ -261,7 +263,7 @@ _CHECKED = frozenset(
     ]
 )
 _CHECKS = 3000
-"""Maximum number of schemas to send to a browser for validation; other schemas aren't validated."""
+"""Maximum number of schemas to send to a browser for validation. Further schemas aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
@@ -371,8 +373,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value. It can in the path, and in a host name if the
-    specification sets at least the last two labels, which determine the owner of the host."""
+    """Return whether a variable can have any value. This is the case in the path, and in a host name if the
+    specification contains at least its last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -586,7 +588,7 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest, naming the value that the operation doesn't accept."""
+    """Return the request to send. Raises BadRequest with the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
             "This server can't send requests for this operation: its specification disables that. Call "

@@ -40,7 +40,8 @@ _TOO_MUCH = (
 
 
 class CannotPrint(Exception):
-    """Raised if even the plain text couldn't be typeset. The message tells the reader why."""
+    """Raised if even the plain text couldn't be typeset. The message, which is for the reader, contains the
+    reason."""
 
 
 class FailedApart(Exception):
@@ -49,7 +50,7 @@ class FailedApart(Exception):
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
     """Return the PDF's row, and order the PDF if necessary; None if the space was deleted. ``look``: the
-    version of its space's appearance.
+    version of the space's appearance.
 
     Requires a write transaction."""
     print_id = wanted.id_in(look)

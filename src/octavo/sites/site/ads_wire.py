@@ -16,14 +16,14 @@ Id = Annotated[str, Meta(max_length=256)]
 
 
 class UpdateAds(Struct):
-    """Update of a site's ads: submit the site for review with a ``topic``, or disable its ads."""
+    """Update of a site's ads: a ``topic`` submits the site for review; otherwise, its ads are disabled."""
 
     status: Literal["in-review", "disabled"] = "in-review"
     topic: Topic = "webdev"
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """Result of a review. ``zoneId`` and ``reportingId``: the ad ids, present only with the status `live`.
+    """Result of a review. ``zoneId`` and ``reportingId``: the ad IDs, present only with the status `live`.
     ``reason``: the reason, present only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]

@@ -1,4 +1,4 @@
-"""Authorize paths that specify an organization by subdomain, or a site by host name or only by id."""
+"""Authorize paths that specify an organization by subdomain, or a site by host name or only by ID."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ def create_site(
     visibility: str = "public",
     spaces: Sequence[str] = (),
 ) -> str:
-    """Create an unpublished site with spaces of the organization, and return its id.
+    """Create an unpublished site with spaces of the organization, and return its ID.
 
-    Without a title, it gets the title of the first space. Raises BadRequest for a duplicate space, and
-    NotFound, naming the space, if one doesn't belong to the organization. The caller must have checked access
-    to the spaces."""
+    Without a title, it gets the title of the first space. Raises BadRequest if a space is listed twice, and
+    NotFound, naming the space, if one doesn't belong to the organization. The caller must have checked
+    access to the spaces."""
     titles = []
     for n, space_id in enumerate(spaces):
         if space_id in spaces[:n]:

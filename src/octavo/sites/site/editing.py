@@ -39,8 +39,8 @@ class VerifiedLocations(NamedTuple):
 
 
 def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> VerifiedLocations:
-    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest for
-    invalid values."""
+    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest if a
+    value is invalid."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if given.get("hostname") is not None:
         name = normalize_hostname(context.settings, given["hostname"])
@@ -54,10 +54,10 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest for invalid values, Conflict for
-    a basename in use, NotFound for a default that isn't on the site, and Forbidden if the update would show
-    spaces that the caller can't publish to more people, or if it sets a default level above the caller's own
-    role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid,
+    Conflict if the basename is in use, NotFound if the default isn't on the site, and Forbidden if the
+    update would show spaces that the caller can't publish to more people, or if it sets a default level
+    above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}
@@ -97,8 +97,8 @@ def update_site(
 
 
 def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStyleguide | None) -> str | None:
-    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that isn't a
-    style guide."""
+    """Return the ID of the space that becomes the style guide. Raises BadRequest if the space isn't a style
+    guide."""
     if styleguide is None:
         return None
     access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)

@@ -20,13 +20,13 @@ _BASENAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def require_basename(given: str) -> None:
-    """Raise BadRequest for a basename that is invalid or not in lowercase."""
+    """Raise BadRequest if a basename is invalid or isn't in lowercase."""
     if not _BASENAME.fullmatch(given) or given != given.lower():
         raise BadRequest("basename: can only contain lowercase letters, digits, and `-_.`")
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized host name. Raises BadRequest for an invalid host name or the server's own."""
+    """Return a normalized host name. Raises BadRequest if the name is invalid or is the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
@@ -48,8 +48,8 @@ def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str)
 
 
 def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
-    """Return the normalized host and path of a proxy. Raises BadRequest for invalid values or the server's
-    own host."""
+    """Return the normalized host and path of a proxy. Raises BadRequest if a value is invalid or the host
+    is the server's own."""
     name, slash, path = given.partition("/")
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
@@ -88,7 +88,7 @@ def require_apart(hostname: str | None, proxy_host: str | None) -> None:
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest or Conflict if a site from an archive can't have the location in its row."""
+    """Raise BadRequest or Conflict if a site from an archive can't use the host name or path in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
@@ -104,7 +104,7 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest for a former name in an archive that no site can have had."""
+    """Raise BadRequest if an archive contains a former name that no site could have had."""
     require_basename(row["basename"])
 
 

@@ -16,7 +16,7 @@ from .wire import Site
 
 
 class Customizations(Struct, rename="camel"):
-    """Customization of the site, and of the site spaces with overrides, by id."""
+    """Customization of the site, and of the site spaces with overrides, by ID."""
 
     site: Customization
     site_spaces: dict[str, Customization]
@@ -34,8 +34,8 @@ class PublishedSite(Struct, tag_field="object", tag="published-content-site"):
 
 class SearchScope(Struct, rename="camel"):
     """Search scope. ``default``: search the default content of each section, in the language of
-    ``currentSiteSpace`` if there is such a variant, and ``currentSiteSpace`` itself. ``restrictTo``: whether
-    to limit the search to the current site space or to the others."""
+    ``currentSiteSpace`` if the section has a variant in it, and ``currentSiteSpace`` itself.
+    ``restrictTo``: whether to search only the current site space or only the others."""
 
     mode: Literal["default", "specific", "all"]
     current_site_space: str | None = None

@@ -24,8 +24,8 @@ from .structure.store import load_structure
 
 
 def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, str]) -> None:
-    """Raise NotFound or Forbidden, naming the space, if the caller can't publish one of these on a site of
-    ``org``. ``spaces``: the space ids, by request field."""
+    """Raise NotFound or Forbidden, naming the space, if the caller can't publish one of ``spaces`` on a
+    site of ``org``. ``spaces``: the space IDs, by request field."""
     for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:

@@ -139,7 +139,7 @@ def _structure_hash(config: DocsConfig) -> str:
 
 
 def _source(row: ProjectRow) -> str:
-    """Return the source id of the repository, in the format used by imports."""
+    """Return the source ID of the repository, in the format used by imports."""
     return hashlib.sha256(row.remote.encode()).hexdigest()
 
 
@@ -215,7 +215,7 @@ def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]
 def _arrange(
     tx: Transaction, access: SiteAccess, row: ProjectRow, ground: CommittedFolder, made: set[str]
 ) -> Sequence[Problem]:
-    """Apply the structure in docs.yaml to the site. ``made``: a set that receives the ids of created
+    """Apply the structure in docs.yaml to the site. ``made``: a set that receives the IDs of created
     spaces."""
     config = _read(ground)
     there = _existing_keys(

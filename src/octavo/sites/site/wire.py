@@ -28,7 +28,7 @@ from .store import MAX_PROXY, SiteRow
 from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
-"""Path prefix of requests from owners' proxies, followed by the id of a site."""
+"""Path prefix of requests from owners' proxies, followed by the ID of a site."""
 _PROXY = pattern(
     r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
 )
@@ -171,14 +171,14 @@ class SitesQuery(PageQuery, kw_only=True):
 
 
 class MemberSitesQuery(PageQuery):
-    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't see;
-    for administrators."""
+    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't
+    see; only for administrators."""
 
     closed: bool = False
 
 
 class MemberSitePermission(Struct):
-    """Role of a member on a site. ``source``: the reason for the role, for administrators."""
+    """Role of a member on a site. ``source``: the reason for the role; only for administrators."""
 
     permission: str | None
     site: Site

@@ -95,8 +95,8 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the response to a call to a read-only tool. It comes from the cache if the result is the same
-    for this visitor."""
+    """Return the response to a call to a read-only tool. The response is from the cache if the result is
+    the same for this visitor."""
 
     def make() -> ToolResult:
         notes: list[EventNote] = []

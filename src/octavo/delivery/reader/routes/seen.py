@@ -1,4 +1,4 @@
-"""Events reported by the script of a page."""
+"""Events reported by the scripts of pages."""
 
 from __future__ import annotations
 

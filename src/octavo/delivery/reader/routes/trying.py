@@ -32,8 +32,7 @@ SIGNED_IN = "~signed-in"
 
 
 def _tried(view: View, visit: SpaceVisit) -> tuple[Page, ApiDescription, DescribedOperation]:
-    """Return the page of this visit, and the operation to try out from it. Raises NotFound if there is
-    none."""
+    """Return the page of this visit, and the operation to try out on it. Raises NotFound if there is none."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, spec, key = (query.get(name, [""])[0] for name in ("page", "spec", "operation"))
     page = visit.view.tree.page(page_id)

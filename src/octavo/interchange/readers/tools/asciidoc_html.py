@@ -84,8 +84,8 @@ def _admonition(element: Any, classes: list[str]) -> None:
 
 
 def _callouts(element: Any) -> None:
-    """Rewrite the explanations of numbers in a listing. If icons are shown, the explanations are in a
-    table."""
+    """Rewrite the explanations of the numbers in a listing. If icons are used for the numbers, the
+    explanations are in a table."""
     rows = [list(row.iter("td")) for row in element.iter("tr")]
     if not rows:
         return

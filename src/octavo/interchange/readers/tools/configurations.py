@@ -27,7 +27,8 @@ MAX_DATA = 256 * 1024
 def shallowest(
     files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
 ) -> str | None:
-    """Return the file with one of these names that is closest to the root and whose text is accepted."""
+    """Return the file with one of these names that is closest to the root among those whose text ``accept``
+    accepts."""
     found = [
         path
         for path in files.paths

@@ -298,7 +298,7 @@ def _docs_folder(project: str, instance: Mapping[str, object]) -> str:
 
 
 class _Docs:
-    """Set of Docusaurus documents: their ids, URL paths, and sidebars."""
+    """Set of Docusaurus documents: their IDs, URL paths, and sidebars."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Convert reStructuredText pages to HTML. docutils parses them, with the Sphinx directives and roles that
+"""Convert reStructuredText pages to HTML. docutils parses them, with those Sphinx directives and roles that
 work without the documented code. Nothing on a page is executed, and files are opened only through its
 ``Place``."""
 
@@ -28,8 +28,8 @@ MAX_TEXT = 1_000_000
 """Maximum number of characters in a page."""
 MAX_LINE = 20_000
 MAX_WORK = 100_000_000
-"""Maximum number of characters to search for the ends of inline markup. docutils searches from each start to
-the end of the paragraph."""
+"""Maximum number of characters to search for the ends of inline markup. For each start, docutils searches
+to the end of the paragraph."""
 MAX_INCLUDES = 12
 MAX_LINES = 50_000
 """Maximum number of lines on a page, including all its includes."""
@@ -50,7 +50,7 @@ _SILENT = frozenset(
     """index toctree contents sectionauthor codeauthor currentmodule module py:module py:currentmodule tabularcolumns
     rst-class cssclass meta default-domain autosectionlabel""".split()
 )
-"""Directives without content for readers, or whose content is already in the tree."""
+"""Directives that have no content for readers, or whose content is already in the tree."""
 _MADE_OF_CODE = re.compile(
     r"auto\w+|automethod|plot|argparse|click|program-output|jupyter-execute|ipython|graphviz"
 )

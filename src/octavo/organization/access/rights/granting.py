@@ -55,8 +55,8 @@ def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
 
 @contextmanager
 def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
-    """Wrap an update of an object to ``values``. Raises Forbidden for a default level above the caller's own
-    role on it.
+    """Wrap an update of an object to ``values``. Raises Forbidden if the default level is above the
+    caller's own role on the object.
 
     If the caller's access came from the previous default level, they keep their role through a grant."""
     if "default_level" not in values:
@@ -80,7 +80,8 @@ def invite(
 ) -> None:
     """Grant people and teams of the organization a role, replacing their previous role on this object.
 
-    Raises NotFound for people and teams of other organizations, and Forbidden for a role above the caller's.
+    Raises NotFound if a person or team isn't in the organization, and Forbidden if the role is above the
+    caller's.
     """
     user_ids, team_ids = list(dict.fromkeys(users)), list(dict.fromkeys(teams))
     require_members(tx, target.organization_id, user_ids, "users")

@@ -19,7 +19,7 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
 class Invite(Struct):
     """Body for granting a role to people by user ID, teams by team ID, or both. ``role``: the role; null
-    makes them guests, who can't see anything in it."""
+    makes them guests, who can't see the object."""
 
     role: RoleOrGuest
     users: Ids | UnsetType = UNSET
@@ -113,10 +113,10 @@ class TeamGrant(Struct):
 class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Possible source of a person's role, and whether it determines the role.
 
-    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their
-    teams on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
+    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their teams
+    on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
     three are omitted if the caller can't list the grants on the object. ``role``: their role in the
-    organization, only for the organization."""
+    organization, only if the source is the organization."""
 
     object: PermissionObject
     decides: bool

@@ -1,9 +1,9 @@
 """Requests to SAML identity providers, and verification of their responses.
 
-signxml verifies signatures. Known attacks exploit leniency in the code around it, so a response must have the
-plain structure required here: one assertion in the expected place, each signature as a child of only the
-element that it signs, strong algorithms, and all conditions present and correct. The assertion is read from
-the bytes whose signature signxml verified, never from the received document.
+signxml verifies signatures. Known attacks exploit leniency in the code around such a library, so a response
+must have the plain structure that is required here: one assertion in the expected place, each signature as
+a child of only the element that it signs, strong algorithms, and all conditions present and correct. The
+assertion is read from the bytes whose signature signxml verified, never from the received document.
 
 The libraries are loaded on the first SAML sign-in, because loading them is slow and most servers never need
 them."""
@@ -97,7 +97,7 @@ _SURNAMES = (
 
 
 class RefusedResponse(Unauthorized):
-    """Raised if a SAML response is invalid. The message names the rule that was violated."""
+    """Raised if a SAML response is invalid. The message contains the rule that was violated."""
 
 
 class Assertion(Struct, frozen=True):
@@ -115,7 +115,7 @@ class Assertion(Struct, frozen=True):
 class AuthnRequest(Struct, frozen=True):
     id: str
     encoded: str
-    """Request, deflated and base64-encoded, for the query parameter SAMLRequest."""
+    """Request in deflated and base64-encoded form, for the query parameter ``SAMLRequest``."""
 
 
 def make_request(provider: ProviderRow, service: Service) -> AuthnRequest:
@@ -240,8 +240,8 @@ def _get_assertion(root: Any) -> object:
 
 
 def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
-    """Return the signatures, with that of the assertion last. Raises RefusedResponse for a signature in an
-    unexpected place or with unsupported properties."""
+    """Return the signatures, with that of the assertion last. Raises RefusedResponse if a signature is in
+    an unexpected place or has unsupported properties."""
     signatures = list(root.iter(f"{_DS}Signature"))
     if not signatures:
         raise RefusedResponse("SAML response: must be signed")

@@ -81,7 +81,7 @@ class _Answer(Struct, frozen=True):
 
 
 class BrowserRedirect(Struct, frozen=True):
-    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current cookie."""
+    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current one."""
 
     url: str
     binding: str | None
@@ -102,8 +102,8 @@ class PendingConfirmation(Struct, frozen=True):
 
 
 class ReturningBrowser(NamedTuple):
-    """Browser that returns from a provider. ``binding``: its cookie value; empty without a cookie.
-    ``person``: the user who is already signed in to Octavo in it."""
+    """Browser that returns from a provider. ``binding``: the browser's cookie value; empty if it has no
+    cookie. ``person``: the user who is already signed in to Octavo in the browser, if any."""
 
     browser: sessions.Browser
     binding: str
@@ -133,8 +133,8 @@ def _asked(provider_id: str) -> str:
 
 
 def receive(context: Context, provider_id: str, encoded: str, relay_state: str | None) -> BrowserRedirect:
-    """Verify a response, and return a redirect to the next step. Raises NotFound for an unknown provider,
-    Unauthorized for an invalid response, and Forbidden if the person can't sign in."""
+    """Verify a response, and return a redirect to the next step. Raises NotFound if the provider doesn't
+    exist, Unauthorized if the response is invalid, and Forbidden if the person can't sign in."""
     with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     assertion = read_response(encoded, provider, service(context, provider_id), now())
@@ -184,8 +184,9 @@ def _page(context: Context, secret: str) -> str:
 def _get_answer(
     tx: Transaction, context: Context, binding: str, secret: str
 ) -> tuple[_Answer, store.ProviderRow]:
-    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized for an
-    unknown or expired answer or another browser, and NotFound if the provider was deleted."""
+    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized if
+    the answer is unknown, has expired, or was received by another browser, and NotFound if the provider was
+    deleted."""
     answer = one_time.peek(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
         raise Unauthorized(
@@ -206,11 +207,11 @@ def describe_answer(context: Context, binding: str, secret: str) -> PendingConfi
 
 
 def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str) -> SamlSignIn | str:
-    """Start a session if this browser requested the answer and its account is trusted. Otherwise, return the
-    URL of the confirmation page.
+    """Start a session if this browser requested the answer and its account is trusted. Otherwise, return
+    the URL of the confirmation page.
 
-    Raises Unauthorized for an unknown or expired answer, Forbidden if the person can't sign in, and NotFound
-    if the provider was deleted."""
+    Raises Unauthorized if the answer is unknown or has expired, Forbidden if the person can't sign in, and
+    NotFound if the provider was deleted."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
@@ -224,7 +225,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
 def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
     """Start a session after the person using the browser has confirmed it.
 
-    Raises Conflict if the account's owner must connect it first; otherwise, the same errors as ``finish``."""
+    Raises Conflict if the account's owner must connect the account first, and the same errors as ``finish``."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
@@ -238,7 +239,7 @@ def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
 def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -> SamlSignIn:
     """Trust the provider for the caller's account and make the caller a member of the organization.
 
-    Raises Forbidden for anyone other than the account's owner; otherwise, the same errors as ``finish``."""
+    Raises Forbidden if the caller isn't the account's owner, and the same errors as ``finish``."""
     with context.db.write() as tx:
         sessions.require_still_signed_in(tx, actor)
         answer, provider = _get_answer(tx, context, by.binding, secret)

@@ -47,8 +47,8 @@ def find_provider(tx: Transaction, provider_id: str) -> ProviderRow | None:
 
 
 def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> ProviderRow:
-    """Return a provider of the organization. Raises NotFound for an unknown provider or another
-    organization's provider."""
+    """Return a provider of the organization. Raises NotFound if it doesn't exist or belongs to another
+    organization."""
     found = find_provider(tx, provider_id)
     if found is None or found.organization_id != organization_id:
         raise NotFound(f"This organization has no SAML provider {provider_id!r}.")

@@ -1,6 +1,6 @@
 """Share links: named URLs with a key, which can be disabled individually.
 
-A key is derived from the id of its link, so that it can be shown again; it is looked up by its hash.
+A key is derived from the ID of its link, so that it can be displayed again, and is looked up by its hash.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def update_link(
 
 
 def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
-    """Delete a link; return False if it doesn't exist."""
+    """Delete a link. Return False if it doesn't exist."""
     found = find_link(tx, site.site_id, link_id)
     if found is None:
         return False

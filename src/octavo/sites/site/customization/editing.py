@@ -57,8 +57,8 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Replace the customization of a site. Raises NotFound for a link to a space that isn't on the site, or
-    for another organization's font."""
+    """Replace the customization of a site. Raises NotFound if a link points to a space that isn't on the
+    site, or if a font belongs to another organization."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -105,8 +105,8 @@ def try_customization(
 def _put(
     tx: Transaction, site: SiteAccess, body: PutCustomization
 ) -> tuple[StoredCustomization, StoredCustomization]:
-    """Return the customization of a site before and after applying a request body. Raises NotFound for
-    invalid references."""
+    """Return the customization of a site before and after applying a request body. Raises NotFound if a
+    reference is invalid."""
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
     before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
@@ -232,7 +232,7 @@ def find_customization(
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """Return the customizations of site spaces that override a setting, by id."""
+    """Return the customizations of site spaces that override a setting, by ID."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -249,7 +249,7 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
-    """Raise NotFound for an unknown site space, or one whose space the caller can't see."""
+    """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
         raise NotFound(f"There is no site space {site_space_id!r} on this site.")
@@ -288,7 +288,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 
 
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove all overrides of a site space; return False if it has none or doesn't exist."""
+    """Remove all overrides of a site space. Return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
         return False
@@ -332,7 +332,7 @@ def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObj
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Raise NotFound for links in the header and footer to spaces that aren't on the site."""
+    """Raise NotFound if a link in the header or footer points to a space that isn't on the site."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)

@@ -76,7 +76,7 @@ class RedirectEditor:
 
     def create(self, fields: RedirectFields) -> RedirectRow:
         """Create a redirect. Raises Conflict if the site already has a redirect from this source or has too
-        many redirects, BadRequest if the redirect would point to itself, and NotFound for a destination that
+        many redirects, BadRequest if the redirect would point to itself, and NotFound if the destination
         isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)
@@ -167,8 +167,8 @@ class RedirectEditor:
     # --- destinations ----------------------------------------------------------------------------------
 
     def _resolve(self, destination: GivenDestination) -> Destination:
-        """Return a destination whose parts are on the site. Raises NotFound if they aren't, and BadRequest
-        for a URL of the server's sites."""
+        """Return a destination, after checking that its parts are on the site. Raises NotFound if they
+        aren't, and BadRequest if it is a URL on one of the server's sites."""
         match destination:
             case ToSection():
                 get_section(self.structure, destination.site_section_id, "destination.siteSectionId")
@@ -239,7 +239,7 @@ class RedirectEditor:
         draft: bool,
         but: str | None = None,
     ) -> None:
-        """Raise BadRequest for a redirect that would point to itself, directly or through other redirects.
+        """Raise BadRequest if a redirect would point to itself, either directly or through other redirects.
         ``but``: the redirect that it replaces."""
         if capture and not source.endswith(WILDCARD):
             raise BadRequest("captureWildcard: requires a source that ends with `*`, such as /old/*")
@@ -290,7 +290,7 @@ def _state_of(row: RedirectRow) -> dict[str, object]:
 
 
 def delete_redirect(tx: Transaction, to: Recipient, site: SiteAccess, redirect_id: str) -> bool:
-    """Delete a redirect; return False if it doesn't exist."""
+    """Delete a redirect. Return False if it doesn't exist."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False

@@ -51,7 +51,7 @@ class UpsertedRedirect(Struct, rename="camel", kw_only=True):
 
 
 class UpsertResult(Struct, kw_only=True):
-    """Result for one redirect. ``id``: the id of the redirect, unless it was deleted or had an error.
+    """Result for one redirect. ``id``: the ID of the redirect, unless it was deleted or had an error.
     ``error``: the error, if any."""
 
     status: Status
@@ -66,7 +66,7 @@ def is_source(text: str) -> bool:
 
 
 def require_source(source: str) -> None:
-    """Raise BadRequest for a string that isn't a valid source."""
+    """Raise BadRequest if a string isn't a valid source."""
     if len(source) > MAX_SOURCE:
         raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
     if not is_source(source):

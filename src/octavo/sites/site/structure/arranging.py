@@ -48,7 +48,7 @@ def require_bounds(config: DocsConfig) -> None:
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml``, by id: its key or, without one, a stable name derived
+    """Return the name of each part in ``docs.yaml``, by ID: its key or, without one, a stable name derived
     from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
@@ -83,11 +83,11 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key
-    are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by key;
-    entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``: the
-    actor whose permissions apply; None for the server administrator. Raises BadRequest for an invalid
-    structure, and Forbidden without permission."""
+    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same
+    key are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by
+    key; entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``:
+    the actor whose permissions apply; None for the server administrator. Raises BadRequest if the structure
+    is invalid, and Forbidden if the actor lacks permission."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -123,11 +123,11 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space for each entry, and update titles and languages. The space is the one in ``known`` by
-    key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the keys
-    whose directories contain files. Entries with neither a directory nor a space are skipped and reported.
-    ``by``: the actor who needs permission to rename each space; None for the server administrator. Raises
-    NotFound or Forbidden without access to a space."""
+    """Return the space for each entry, and update titles and languages. The space is the one in ``known``
+    by key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the
+    keys whose directories contain files. Entries with neither a directory nor a space are skipped and
+    reported. ``by``: the actor who needs permission to rename each space; None for the server
+    administrator. Raises NotFound or Forbidden if the actor lacks access to a space."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -417,7 +417,7 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
 
 
 def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the ids of a site's parts, by their names in ``docs.yaml``."""
+    """Return the IDs of a site's parts, by their names in ``docs.yaml``."""
     return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
 
 

@@ -36,7 +36,7 @@ RESERVED = {
     "favicon.ico",
     "healthz",
 }
-"""Paths that sites themselves serve, which sections and variants can't have."""
+"""Paths that the sites themselves serve, so sections and variants can't use them."""
 _PATH = re.compile(r"\w[\w.+-]*")
 _PATH_MAX = 90
 
@@ -117,7 +117,7 @@ def note(
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound if
+    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
     there is none."""
     found = structure.sections.get(section_id)
     if found is None:
@@ -164,9 +164,9 @@ def rank_at_end(nodes: Sequence[Row]) -> str:
 def ranked_in_parent(
     structure: Structure, values: Mapping[str, object], column: str, current: str | None, field: str
 ) -> Mapping[str, object]:
-    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another
-    one. ``current``: its current group. ``field``: the request field with the new group. Raises NotFound for
-    an unknown group."""
+    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into
+    another one. ``current``: its current group. ``field``: the request field with the new group. Raises
+    NotFound if the group doesn't exist."""
     parent = values.get(column, current)
     if parent == current:
         return values
@@ -191,10 +191,10 @@ def add_section(
     group_id: str | None = None,
     page_id: str | None = None,
 ) -> str:
-    """Add a section with one space at the end of a group or of the top level, and return its id. The content
-    of a site without sections becomes its first section. ``page_id``: the home page of the space.
+    """Add a section with one space at the end of a group or of the top level, and return its ID. The
+    content of a site without sections becomes its first section. ``page_id``: the home page of the space.
 
-    Raises Conflict if the site is full, and NotFound for an unknown group or page. The caller must have
+    Raises Conflict if the site is full, and NotFound if the group or page doesn't exist. The caller must have
     checked permission to publish the space."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
@@ -247,8 +247,8 @@ def update_section(
     default_site_space: str | None,
     values: Mapping[str, Any],
 ) -> None:
-    """Update columns of a section and its default site space. Raises NotFound for an unknown section or site
-    space, and BadRequest for invalid values."""
+    """Update columns and the default site space of a section. Raises NotFound if the section or site space
+    doesn't exist, and BadRequest if a value is invalid."""
     with change_structure(tx, site.site_id, site) as structure:
         section = get_section(structure, section_id)
         if "path" in values:
@@ -307,9 +307,9 @@ def add_group(
     parent_id: str | None,
     draft: bool = False,
 ) -> str:
-    """Add a group around these sections, and return its id. ``parent_id``: the group to add it to, at the
-    end; None for the top level. Raises NotFound for an unknown section or group, and Conflict if the site is
-    full."""
+    """Add a group that contains these sections, and return its ID. ``parent_id``: the group to add it to,
+    at the end; None for the top level. Raises NotFound if a section or group doesn't exist, and Conflict if
+    the site is full."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
             raise Conflict(f"A site can have at most {store.MAX_GROUPS} section groups.")
@@ -358,7 +358,7 @@ def require_outside(structure: Structure, group: SectionGroupRow, parent: str | 
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
-    """Delete a group; its contents move up to its position. Return False if it doesn't exist."""
+    """Delete a group. Its contents move up to its position. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         group = structure.groups.get(group_id)
         if group is None:
@@ -377,8 +377,8 @@ def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
 
 
 def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, section_id: str) -> None:
-    """Move a section to the end of a group. Raises NotFound for an unknown group or section, and Conflict if
-    the section is already in the group."""
+    """Move a section to the end of a group. Raises NotFound if the group or section doesn't exist, and
+    Conflict if the section is already in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
@@ -433,9 +433,9 @@ def add_site_space(
     page_id: str | None = None,
     draft: bool = False,
 ) -> str:
-    """Add a space as a variant of a section (by default, the default section), and return the id of the site
-    space. ``page_id``: the id of its home page. Raises NotFound for an unknown section or page, and Conflict
-    if the space can't be added.
+    """Add a space as a variant of a section (by default, the default section), and return the ID of the
+    site space. ``page_id``: the ID of its home page. Raises NotFound if the section or page doesn't exist,
+    and Conflict if the space can't be added.
 
     The caller must have checked permission to publish the space.
     """
@@ -456,7 +456,7 @@ def add_site_space(
 
 
 def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
-    """Raise NotFound for a page that isn't in the space, and BadRequest for a page without content."""
+    """Raise NotFound if the page isn't in the space, and BadRequest if it has no content."""
     if page_id is None:
         return
     page = find_page(tx, shown_state(tx, None, space_id), page_id)
@@ -474,8 +474,8 @@ def _require_room(structure: Structure) -> None:
 def update_site_space(
     tx: Transaction, site: SiteAccess, site_space_id: str, values: Mapping[str, object]
 ) -> None:
-    """Update columns of a site space. Raises NotFound for an unknown site space, BadRequest for a path in
-    use, and Conflict if the space is already in the section."""
+    """Update columns of a site space. Raises NotFound if the site space doesn't exist, BadRequest if the
+    path is in use, and Conflict if the space is already in the section."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]

@@ -23,8 +23,8 @@ class SpaceToAdd:
         self._site, self._space_id, self._title = site, space_id, title
 
     def id(self, tx: Transaction) -> str:
-        """Return the id of the space, and create it if it is new. Raises Forbidden if the caller can't create
-        spaces."""
+        """Return the ID of the space, and create it if it is new. Raises Forbidden if the caller can't
+        create spaces."""
         if self._space_id is None:
             org = organization_access(tx, self._site.actor, Can.CREATE_CONTENT, self._site.organization_id)
             self._space_id = create_space(tx, org, self._title or UNTITLED).id
@@ -43,8 +43,9 @@ def space_to_add(
 ) -> Iterator[SpaceToAdd]:
     """Yield the space to add to a site, and then fill it with the pages of ``template``.
 
-    ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest
-    for a template with an existing space, a home page with a new space, or an invalid template."""
+    ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest if
+    a template is combined with an existing space, if a home page is combined with a new space, or if the
+    template is invalid."""
     if space_id is not None and template is not None:
         raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")
     if space_id is None and page_id is not None:

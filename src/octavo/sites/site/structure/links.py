@@ -15,8 +15,8 @@ from .store import ExternalLinkRow
 
 
 def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict[str, object]) -> str:
-    """Add a link at the end of a group or of the top level, and return its id. Raises NotFound for an unknown
-    group, and Conflict if the site has no sections or too many links."""
+    """Add a link at the end of a group or of the top level, and return its ID. Raises NotFound if the group
+    doesn't exist, and Conflict if the site has no sections or too many links."""
     with change_structure(tx, site.site_id, site) as structure:
         if not structure.sections:
             raise Conflict("External links appear between sections. Add a section to the site first.")
@@ -32,7 +32,7 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
 
 
 def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: Mapping[str, object]) -> None:
-    """Update columns of a link. Raises NotFound for an unknown link or group."""
+    """Update columns of a link. Raises NotFound if the link or group doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         link = get_link(structure, link_id)
         values = ranked_in_parent(structure, values, "group_id", link.group_id, "parent")
@@ -42,7 +42,7 @@ def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: Mapping
 
 
 def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
-    """Delete a link; return False if it doesn't exist."""
+    """Delete a link. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         link = structure.links.get(link_id)
         if link is None:

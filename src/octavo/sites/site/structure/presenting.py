@@ -1,8 +1,8 @@
 """Structure of a site as one caller sees it.
 
 Site spaces whose spaces the caller can't see are omitted: showing a space on a site doesn't mean that
-everyone can read its unpublished content. Sections and groups with nothing else in them are also omitted,
-because their titles and paths are derived from those of the spaces."""
+everyone can read its unpublished content. Sections and groups that contain only such site spaces are also
+omitted, because their titles and paths are derived from those of the spaces."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ U = TypeVar("U")
 
 
 class ShownStructure:
-    """Presenter of a site's structure, limited to the parts that the caller or visitor can see.
-    ``share_key``: the key to include in URLs. Raises NotFound for an unknown key."""
+    """Presenter for a site's structure, limited to the parts that the caller or visitor can see.
+    ``share_key``: the key to include in URLs. Raises NotFound if the key is unknown."""
 
     def __init__(
         self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
@@ -170,7 +170,7 @@ class ShownStructure:
         return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
 
     def require_seen(self, node: Node) -> None:
-        """Raise NotFound for a section or group that the caller can't see."""
+        """Raise NotFound if the caller can't see the section or group."""
         if self._visitor is None and not self._sees(node):
             raise NotFound(f"There is no section or group {node.id!r} on this site.")
 
@@ -242,7 +242,7 @@ class ShownStructure:
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.StructureNode:
-        """Present the part of the structure with this id. Raises NotFound if the caller can't see it."""
+        """Present the part of the structure with this ID. Raises NotFound if the caller can't see it."""
         structure = self.structure
         node = (
             structure.sections.get(item_id) or structure.groups.get(item_id) or structure.links.get(item_id)

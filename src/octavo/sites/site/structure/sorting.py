@@ -57,10 +57,10 @@ def move(
     before: StructurePart | None,
     after: StructurePart | None,
 ) -> None:
-    """Move a part to a position among parts of its kind: site spaces within their section; sections, groups,
-    and links anywhere.
+    """Move a part to a position among parts of its kind: site spaces within their section; sections,
+    groups, and links anywhere.
 
-    Raises NotFound for parts that aren't on this site, and BadRequest for an impossible position."""
+    Raises NotFound if a part isn't on this site, and BadRequest if the part can't be moved to the position."""
     with change_structure(tx, site.site_id, site) as structure:
         row = _get(structure, moved)
         found = []
