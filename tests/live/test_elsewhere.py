@@ -13,6 +13,7 @@ from agents.test_agents import Agent, Connecting
 from changes.working import update
 from comments.talking import Talk
 from events.listening import listening
+from octavo.content.changes import saving as saving_of_changes
 from octavo.content.live import saving, store
 from octavo.content.live.accepting import EPOCH_LIFETIME, accepting
 from octavo.content.live.commands import StepsInput
@@ -51,6 +52,27 @@ def test_an_edit_through_the_api_becomes_steps_of_its_author(live, monkeypatch):
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
+
+
+def test_a_copied_block_stays_if_an_edit_through_the_api_arrives_before_its_next_save(live, monkeypatch):
+    """Until that save, a copy has the key of its original."""
+    client, context = live.open(), live.world.context
+    copy = write_block("Copied words.", 0, client.document["content"][0]["attrs"]["key"])
+    bodies = [msgspec.convert(client.body(copy), StepsInput)]
+    real = saving_of_changes.try_to_save_pending
+
+    def save_before_a_batch(context, change):
+        real(context, change)
+        while bodies:
+            accepting(context).accept(access_of(live, context, "editor"), live.page, bodies.pop()).result()
+
+    monkeypatch.setattr(saving_of_changes, "try_to_save_pending", save_before_a_batch)
+    live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph, edited.\n")
+    assert accepting(context).tidy(live.key)
+    expected = ["Copied words.", "First paragraph of A.", "Second paragraph, edited."]
+    assert texts(live.get()["document"]) == expected
+    live.save()
+    assert live.markdown() == "# A\n\n" + "\n\n".join(expected) + "\n"
 
 
 def test_a_page_edited_before_its_first_step_can_be_continued(live):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
-from octavo.core.editor.differences import key_steps
+from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
@@ -155,8 +155,28 @@ class _Turn:
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
         if row.revision != branch.revision:
+            # A merge finds blocks by their keys, and would take a copy for its original.
+            row, page = self.tidied(key, row, page)
             row, page = apply_external_edits(self.context, tx, key, branch, row, page)
         self.pages[key] = page
+        return row, page
+
+    def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
+        """Return a locked page after the steps without which parts of it can't be saved."""
+        steps = tidy_steps(page.doc, iter(ids.new_id, None))
+        if steps:
+            batch = BatchRow(
+                version=page.version + len(steps),
+                client=SERVER + ids.new_id(),
+                batch=1,
+                attempt=0,
+                user_id=None,
+                agent=None,
+                steps=msgspec.json.encode(steps).decode(),
+                created_at=now(),
+            )
+            page = self.pages[key] = page.with_steps(batch, steps)
+            row = add_batch(self.tx, key, row, page)
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
@@ -227,7 +247,7 @@ class Accepting:
         return self._commits.submit(place)
 
     def tidy(self, key: PageKey) -> bool:
-        """Update a live page with the latest revision of its branch, and assign unique keys to its blocks.
+        """Update a live page with the latest revision of its branch, and make all parts of it savable.
         Return False if the page can no longer be edited."""
         return self._commits.submit(lambda turn: _tidy(turn, key)).result()
 
@@ -334,21 +354,7 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
         # writer is rejected.
         store.postpone_save(tx, key, row.version)
         return False
-    steps = key_steps(page.doc, iter(ids.new_id, None))
-    if steps:
-        batch = BatchRow(
-            version=page.version + len(steps),
-            client=SERVER + ids.new_id(),
-            batch=1,
-            attempt=0,
-            user_id=None,
-            agent=None,
-            steps=msgspec.json.encode(steps).decode(),
-            created_at=now(),
-        )
-        page = page.with_steps(batch, steps)
-        add_batch(tx, key, row, page)
-        turn.pages[key] = page
+    turn.tidied(key, row, page)
     return True
 
 

@@ -39,7 +39,7 @@ from octavo.core.editor.differences import (
     SavedBlock,
     UnwritableBlock,
     block_differences,
-    key_steps,
+    tidy_steps,
 )
 from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
@@ -135,7 +135,7 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
                 branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
         page = load_page(tx, key, row)
-    if row.revision != branch.revision or key_steps(page.doc, itertools.repeat("new")):
+    if row.revision != branch.revision or tidy_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(key):
             return None
         raise BranchMoved
