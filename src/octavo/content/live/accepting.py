@@ -360,10 +360,23 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
 
 def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
     try:
+        fields = set(map(_fields_of, steps)) - {None}
+        if fields and any(
+            _fields_of(step) in fields for batch in missed for step in msgspec.json.decode(batch.row.steps)
+        ):
+            # Only the author's editor merges the fields of both.
+            return None
         return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
         return None
+
+
+def _fields_of(step: StepJson) -> str | None:
+    """Return the attribute that a step sets as a whole, although others may have changed other fields of it; None for
+    other steps."""
+    has_fields = step["stepType"] == "attr" and isinstance(step["value"], dict)
+    return step["attr"] if has_fields else None
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:
