@@ -59,7 +59,7 @@ from .documents import (
     editable_page,
     encode_document,
     live_pages,
-    load_page,
+    read_page,
 )
 from .store import LiveRow, PageKey
 
@@ -134,7 +134,7 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
             return Saved(
                 branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
-        page = load_page(tx, key, row)
+        page = read_page(tx, key, row)
     if row.revision != branch.revision or tidy_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(key):
             return None
