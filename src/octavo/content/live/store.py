@@ -381,9 +381,9 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the ones of main of which everything is saved, that were last
-    edited before a time. A page of main stays if its epoch starts at the latest revision, because the same epoch could start
-    again."""
+    """Delete the live pages of merged change requests, and the entirely saved ones of main, that were last edited
+    before a time. A page of main stays if its epoch starts at the latest revision, because the same epoch could
+    start again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
