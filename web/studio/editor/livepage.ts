@@ -84,6 +84,7 @@ export class LivePage {
   /** The document at a version and the batches since, so that the whole page isn't stored each time. */
   #start: Pick<KeptPage, "version" | "document" | "batches">;
   #aside: KeptPage["aside"];
+  #setting: Promise<void> | undefined;
   #saved: number;
   #view: EditorView | undefined;
   #state: EditorState | undefined;
@@ -255,7 +256,7 @@ export class LivePage {
 
   #hear(news: News): void {
     if (news.kind === "ready") void this.#ask().catch(() => {});
-    else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
+    else if (news.kind === "live-reset") this.#startAgain();
     else if (news.kind === "saved") {
       this.#isSaved(news.version!, news.refused);
     } else if (news.kind === "steps") this.#take(news.batches!);
@@ -297,7 +298,7 @@ export class LivePage {
     } catch (problem) {
       // The local document differs from the server's: start again from the server's.
       console.error(problem);
-      void this.#reload().catch((problem) => this.#end(problem));
+      this.#startAgain();
       return;
     }
     const { batches: known } = this.#start;
@@ -354,6 +355,13 @@ export class LivePage {
     this.#move(await openLive(this.options));
   }
 
+  /** Reload in the background. If the server can't be reached, the next request finds out again that this is needed. */
+  #startAgain(): void {
+    void this.#reload().catch((problem) => {
+      if (!(problem instanceof ApiError) || isFinal(problem)) this.#end(problem);
+    });
+  }
+
   #move(opened: Schemas["LiveDocument"]): void {
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
@@ -394,6 +402,10 @@ export class LivePage {
       while (this.dirty && !this.#ended) {
         const next = performance.now() + GATHER;
         await this.#sendNext();
+        // The response is applied once the input method has its text; until then, each attempt would get the same.
+        while (this.#together.sent && this.#view?.composing && !this.#stopped) {
+          await new Promise((resolve) => setTimeout(resolve, GATHER));
+        }
         // A batch based on an older version is sent again immediately.
         const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -471,7 +483,9 @@ export class LivePage {
     clearTimeout(this.#keeping);
     this.#keeping = undefined;
     const own = this.#together.keep();
-    const kept = { epoch: this.#epoch, ...this.#start, own, aside: this.#aside };
+    // Copies, because the browser stores them a moment later.
+    const batches = [...this.#start.batches];
+    const kept = { epoch: this.#epoch, ...this.#start, batches, own, aside: [...this.#aside] };
     try {
       await this.options.keep(this.dirty || this.#aside.length ? kept : undefined);
       this.#kept = true;
@@ -484,11 +498,11 @@ export class LivePage {
     clearTimeout(this.#slow);
     const { onstate } = this.options;
     if (this.#catching) return onstate({ kind: "catching" });
-    if (!this.dirty) return onstate({ kind: "saved" });
+    if (!this.dirty && !this.#aside.length) return onstate({ kind: "saved" });
     if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
     if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
     const waited = performance.now() - (this.#since ?? performance.now());
-    if (this.#failures || waited > SLOW || this.#ended) return onstate({ kind: "unsaved" });
+    if (this.#failures || waited > SLOW || this.#ended || !this.dirty) return onstate({ kind: "unsaved" });
     this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);
     onstate({ kind: "saving" });
   }
@@ -500,15 +514,25 @@ export class LivePage {
     const inline = rescue.nodes[0]?.isInline;
     const nodes = inline ? [schema.nodes.paragraph!.create(null, rescue.nodes)] : rescue.nodes;
     const blocks = nodes.flatMap((node) => standing(node, this.#together.base));
+    if (!blocks.length) return;
     this.#aside.push({ nodes: blocks.map(writeBlock), why: rescue.why });
-    void this.#keep().then(() => this.#putAside());
+    // Until this rebase ends, the stored version wouldn't be that of the stored changes.
+    queueMicrotask(() => void this.#keep().then(() => this.#putAside()));
   }
 
   /** Send text that couldn't be placed to the server. */
-  async #putAside(): Promise<void> {
+  #putAside(): Promise<void> {
+    this.#setting ??= this.#putAll().finally(() => {
+      this.#setting = undefined;
+      this.#tell();
+    });
+    return this.#setting;
+  }
+
+  async #putAll(): Promise<void> {
     const { space } = this.options;
-    while (this.#aside.length) {
-      const [{ nodes, why }] = this.#aside as [KeptPage["aside"][number]];
+    for (let at = 0; at < this.#aside.length;) {
+      const { nodes, why } = this.#aside[at]!;
       try {
         const document = { object: "document", nodes } as never;
         const params = { path: { spaceId: space } };
@@ -519,9 +543,11 @@ export class LivePage {
           api.POST(`${this.#path}/set-aside`, { params: pathOf(this.options), body: { markdown, why } }),
         );
       } catch {
-        return;
+        // It stays in this browser until the next attempt, and keeps no other one from the server.
+        at++;
+        continue;
       }
-      this.#aside.shift();
+      this.#aside.splice(at, 1);
       await this.#keep();
       this.options.onaside();
     }

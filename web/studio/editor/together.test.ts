@@ -5,6 +5,7 @@ import { Fragment, type Node, Slice } from "prosemirror-model";
 import { sinkListItem, splitListItem } from "prosemirror-schema-list";
 import { type Command, EditorState, TextSelection, type Transaction } from "prosemirror-state";
 import {
+  AttrStep,
   canJoin,
   canSplit,
   Mapping,
@@ -914,6 +915,52 @@ test("text typed after Enter stays behind its paragraph when that is moved", () 
   const texts = childrenOf(after.doc).map((node) => node.textContent);
   expect(texts).toContain("Words here. More");
   expect(texts.join()).toContain("cd");
+});
+
+test("fields of a block that two people set at once are merged", () => {
+  const image = make("image", null, { data: { alt: "", width: "50%" } });
+  const doc = make("doc", [make("images", [image]), paragraph("Below.")], {});
+  let state = EditorState.create({ doc });
+  const together = new Together("client-a", 0, doc);
+  const resize = state.tr.setNodeAttribute(1, "data", { alt: "", width: "80%" });
+  together.written(resize);
+  state = state.apply(resize);
+  const described = new AttrStep(1, "data", { alt: "Typed words", width: "50%" }).toJSON();
+  const batch = { version: 1, client: "client-b", batch: 1, attempt: 1, user: "b", steps: [described] };
+  state = state.apply(together.receive(state, [batch])!);
+  expect(state.doc.child(0).child(0).attrs.data).toEqual({ alt: "Typed words", width: "80%" });
+  expect(together.doc.eq(state.doc)).toBe(true);
+});
+
+test("options that two people add to a column at once are both there", () => {
+  const options = (...labels: string[]) => ({ type: "select", options: labels.map((label) => ({ label })) });
+  const heading = (column: object) => schema.nodes.table_heading!.create({ column });
+  const table = make("table", [make("table_head", [heading(options("one"))])]);
+  const doc = make("doc", [table], {});
+  let state = EditorState.create({ doc });
+  const together = new Together("client-a", 0, doc);
+  const own = state.tr.setNodeAttribute(2, "column", options("one", "own"));
+  together.written(own);
+  state = state.apply(own);
+  const theirs = new AttrStep(2, "column", options("one", "theirs")).toJSON();
+  const batch = { version: 1, client: "client-b", batch: 1, attempt: 1, user: "b", steps: [theirs] };
+  state = state.apply(together.receive(state, [batch])!);
+  expect(state.doc.child(0).child(0).child(0).attrs.column).toEqual(options("one", "theirs", "own"));
+});
+
+test("words typed in a field of a block return with it if it was deleted", () => {
+  const doc = make("doc", [make("math", null, { data: { formula: "" } }), paragraph("Below.")], {});
+  let state = EditorState.create({ doc });
+  const rescued: Rescue[] = [];
+  const together = new Together("client-a", 0, doc, (each) => rescued.push(each));
+  const own = state.tr.setNodeAttribute(0, "data", { formula: "x = y" });
+  together.written(own);
+  state = state.apply(own);
+  const theirs = new ReplaceStep(0, 1, Slice.empty).toJSON();
+  const batch = { version: 1, client: "client-b", batch: 1, attempt: 1, user: "b", steps: [theirs] };
+  state = state.apply(together.receive(state, [batch])!);
+  expect(state.doc.children.map(({ attrs }) => attrs.data.formula)).toContain("x = y");
+  expect(rescued).toMatchObject([{ kind: "restored", by: "b" }]);
 });
 
 test("a step that the server cannot apply is undone, and its text is set aside", () => {

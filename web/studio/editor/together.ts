@@ -12,6 +12,7 @@ import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
+import { same } from "../document/comparing.ts";
 import { followed, replaceTop } from "./difference.ts";
 import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
@@ -299,7 +300,8 @@ export class Together {
       const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
       const done = made.steps.length;
-      const mapped = continuing(was, way, this.pending[at - 1]?.step) ?? was.step.map(way);
+      const mapped = continuing(was, way, this.pending[at - 1]?.step) ??
+        withOthers(made.doc, was, was.step.map(way));
       const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const left = leftToDelete(was.step, mapping, count - at);
       const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
@@ -369,9 +371,18 @@ export class Together {
   /** Restore the block of text that has no place, or set the text aside. */
   #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
     if (step instanceof AttrStep) {
-      const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
+      const { pos, attr, value } = step;
       // A new key belongs to the block that a split created, which doesn't exist then.
-      if (there && step.attr !== "key") fits(made, new AttrStep(there.pos, step.attr, step.value));
+      if (attr === "key") return;
+      const was = before.nodeAt(pos)!;
+      const there = byKey(made.doc, was.attrs.key);
+      if (there) fits(made, withOthers(made.doc, { step, before }, new AttrStep(there.pos, attr, value))!);
+      else if (bringsWords(was.attrs[attr], value)) {
+        const node = step.apply(before).doc!.nodeAt(pos)!;
+        if (putBlocks(made, [withTitle(node)], place)) {
+          this.onrescue({ kind: "restored", key: node.attrs.key, by: by() });
+        }
+      }
       return;
     }
     if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
@@ -477,6 +488,7 @@ function isWithinLetter(doc: Node, place: number): boolean {
 }
 
 function placeOf(step: Step): number {
+  if (step instanceof AttrStep) return step.pos;
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
 }
 
@@ -493,6 +505,58 @@ function withContent(pending: Pending, content: Fragment | undefined): Pending {
   return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
 }
 
+/** Return a step that sets an attribute, with the fields that others set in the meantime; all other steps unchanged. */
+function withOthers(
+  doc: Node,
+  { step, before }: Pick<Pending, "step" | "before">,
+  mapped: Step | null,
+): Step | null {
+  if (!(mapped instanceof AttrStep && step instanceof AttrStep)) return mapped;
+  const { pos, attr, value } = mapped;
+  const [was, now] = [before.nodeAt(step.pos)!.attrs[attr], doc.nodeAt(pos)?.attrs[attr]];
+  const found = now === undefined ? value : mergedFields(was, value, now);
+  return same(found, value) ? mapped : new AttrStep(pos, attr, found);
+}
+
+const isFields = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Merge two changes of a value, field by field. If both changed the same text or number, the own one wins. */
+function mergedFields(was: unknown, own: unknown, now: unknown): unknown {
+  if (same(was, own)) return now;
+  if (isFields(own) && isFields(now)) {
+    const before = isFields(was) ? was : {};
+    return Object.fromEntries(
+      [...new Set([...Object.keys(now), ...Object.keys(own)])]
+        .map((name) => [name, mergedFields(before[name], own[name], now[name])])
+        .filter(([, value]) => value !== undefined),
+    );
+  }
+  if (!Array.isArray(was) || !Array.isArray(own) || !Array.isArray(now)) return own;
+  const isIn = (list: unknown[], each: unknown): boolean => list.some((other) => same(each, other));
+  return [
+    ...now.filter((each) => isIn(own, each) || !isIn(was, each)),
+    ...own.filter((each) => !isIn(was, each) && !isIn(now, each)),
+  ];
+}
+
+/** Return whether a value has a text that another one doesn't have. */
+function bringsWords(was: unknown, value: unknown): boolean {
+  if (typeof value === "string") return value !== "" && value !== was;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, each]) => bringsWords((was as Json | null)?.[name], each));
+}
+
+/** Return a block that fits on a page; the title of a part of a block, such as a tab, becomes a paragraph. */
+function withTitle(node: Node): Node {
+  const { schema } = node.type;
+  const { title } = (node.attrs.data ?? {}) as Json;
+  const isPart = !node.isInline && !schema.topNodeType.contentMatch.matchType(node.type);
+  return isPart && typeof title === "string" && title
+    ? schema.nodes.paragraph!.create(null, schema.text(title))
+    : node;
+}
+
 /** Return the id of the person who removed the place of a step. */
 function removerOf(
   mapping: Mapping,
@@ -501,9 +565,10 @@ function removerOf(
   step: Step,
   ordered: Ordered[],
 ): string | undefined {
-  let place = mapping.slice(from, to).map(placeOf(step), -1);
+  const side = step instanceof AttrStep ? 1 : -1;
+  let place = mapping.slice(from, to).map(placeOf(step), side);
   for (const { step, user } of ordered) {
-    const { pos, deleted } = step.getMap().mapResult(place, -1);
+    const { pos, deleted } = step.getMap().mapResult(place, side);
     if (deleted && user) return user;
     place = pos;
   }

@@ -39,7 +39,7 @@ from octavo.core.editor.differences import (
     SavedBlock,
     UnwritableBlock,
     block_differences,
-    key_steps,
+    tidy_steps,
 )
 from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
@@ -59,7 +59,7 @@ from .documents import (
     editable_page,
     encode_document,
     live_pages,
-    load_page,
+    read_page,
 )
 from .store import LiveRow, PageKey
 
@@ -134,8 +134,8 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
             return Saved(
                 branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
-        page = load_page(tx, key, row)
-    if row.revision != branch.revision or key_steps(page.doc, itertools.repeat("new")):
+        page = read_page(tx, key, row)
+    if row.revision != branch.revision or tidy_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(key):
             return None
         raise BranchMoved

@@ -381,13 +381,13 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited
+    """Delete the live pages of merged change requests, and the completely saved ones of main, that were last edited
     before a time. A page in main stays if its epoch starts at the latest revision, because the same epoch
     could start again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
-             OR saved_version = version AND epoch <> 'r' || revision
+             OR saved_version = version AND refused = '[]' AND epoch <> 'r' || revision
              AND branch_id IN (SELECT main_branch FROM spaces))""",
         before=before,
     )
