@@ -20,7 +20,7 @@ from octavo.core.checks.faults import QUOTE, CheckedPage
 from octavo.core.checks.statements import Contradiction, find_contradictions
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.references import TYPES_OF_FILES
-from octavo.core.freshness import freshness_of, read_date
+from octavo.core.freshness import freshness_of, read_date, read_interval
 from octavo.core.pages import Page
 from octavo.core.sentences import shorten
 from octavo.kit.clock import DAY, milliseconds, now
@@ -112,6 +112,7 @@ class _Gathering:
         severity: Severity | None = None,
         fixing: Fixing | None = None,
         url: str | None = None,
+        days: int = 1,
     ) -> Found:
         known = KINDS[kind]
         # Findings about pages that the view lacks stay with these pages, so people who can't see them don't see
@@ -129,6 +130,7 @@ class _Gathering:
             tuple(pages),
             fixing,
             url,
+            days=days,
         )
 
     # --- references ---------------------------------------------------------------------------------------
@@ -221,6 +223,7 @@ class _Gathering:
                 [page.id],
                 [Evidence(page.id, page.title, message)],
                 severity="high" if late > _VERY_LATE else None,
+                days=late + read_interval(freshness.every).days if freshness.every else late,
             )
 
     def _external(self) -> Iterator[Found]:

@@ -73,7 +73,8 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """Finding of a site's scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+    """Finding of a site's scan. ``kind``, ``area``, ``space``, ``evidence``, and ``views``: Octavo
+    extensions."""
 
     id: str
     scan: str
@@ -94,6 +95,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     kind: FindingKind
     area: Area
     evidence: list[FindingEvidence]
+    views: int
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
@@ -313,6 +315,7 @@ def _present(
         kind=row.kind,
         area=row.area,
         evidence=evidence,
+        views=row.views,
         space=row.space_id or UNSET,
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None
