@@ -50,7 +50,7 @@ CHANGING = {
     "listRevisionsOfSpace",
 }
 """Operations whose response changes with a page that the caller can't see."""
-SHOWING_SITES = {"getSitePublishingPreview"}
+SHOWING_SITES = {"listSitePreviewContent"}
 """Operations whose response contains what sites show, which can include pages that the caller can't see."""
 OPERATIONS = [
     operation
@@ -597,7 +597,7 @@ class Machine:
         self.count(operation.method, who)
         self.look_for(who, f"{operation.id} {ids} {options}", answer, sent, operation)
         at = CHANGE if "{changeRequestId}" in operation.path else SPACE
-        if id in self.hidden(who, at) and id in self.hidden(who) and set(ids) - {"revisionId"}:
+        if id in self.hidden(who, at) and id in self.hidden(who) and set(ids) - {"revisionId", "spaceId"}:
             never = {**ids, **self.variants(operation, id, never=True)}
             if "source" in options.get("params", {}):
                 options["params"]["source"] = "/zqnever"
@@ -746,7 +746,6 @@ class Machine:
                     self.report(
                         f"{operation.id} ({who}) changes the hidden page {page.id}: {page} -> {other}"
                     )
-
 
     def run(self, *, steps: int, reads: int, writes: int) -> None:
         with ExitStack() as stack:
