@@ -211,7 +211,7 @@ class WholeMachine(Machine):
             opened = open_print(self.world.context, token)
             self.count("PDF", whose)
             if opened is not None and opened.file is not None:
-                content = self.world.context.files.read(opened.file)
+                content = self.world.context.files.read(opened.file.hash)
                 text = "".join(page.extract_text() for page in PdfReader(BytesIO(content)).pages)
                 # PDFs contain no restricted pages at all.
                 self.look_in(INTEGRATION, "PDF", text)
