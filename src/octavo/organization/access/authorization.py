@@ -524,7 +524,10 @@ def find_kept_space_access(
 
 def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
     """Return another person's access to a space that the caller administers, to show the caller what that
-    person can see in it. Raises NotFound unless the person can see the space."""
+    person can see in it. Raises NotFound unless the person can see the space, or Forbidden for integrations, which see
+    no restricted pages."""
+    if isinstance(space.actor, Script):
+        raise Forbidden("Integrations can't view a space as another person.")
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:
