@@ -252,7 +252,7 @@ def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     code, _, problem = octavo("maintenance", "on", "--end", "2001-01-01T00:00")
     assert code == 1 and problem.startswith("octavo: --end: ")
     assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
-    assert octavo("announcement", "remove")[1] == "Ended\n"
+    assert octavo("announcement", "remove")[1] == "Announcement removed\n"
     assert octavo("maintenance", "off")[1] == "Nothing was active or planned\n"
 
 
@@ -273,5 +273,7 @@ def test_limits_are_shown_in_readable_units_and_exact_in_json(octavo: Shell) -> 
     assert "unlimited" in next(
         line for line in octavo("limits", "show", "--org", id)[1].splitlines() if line.startswith("storage")
     )
+    err = octavo("limits", "set", "--org", id, "--pages", "0")[2]
+    assert f"{title} already has" in err and "no more can be added" in err
     code, _, err = octavo("limits", "set", "--org", id, "--storage", "much")
     assert code == 2 and "500MB" in err

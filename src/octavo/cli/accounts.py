@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
-from octavo.cli.output import show, table
+from octavo.cli.output import show, table, warn
 from octavo.cli.values import parse_duration, parse_limit, parse_size_limit
 from octavo.kit.texts import counted, say_name
 
@@ -366,7 +366,9 @@ def show_limits(options: argparse.Namespace) -> int:
 def set_limits(options: argparse.Namespace) -> int:
     """Set limits for an organization. Limits that you leave out stay the same."""
     from octavo.operations.admin.credentials import change_limits
+    from octavo.operations.admin.credentials import show_limits as read
     from octavo.operations.admin.lookup import find_named
+    from octavo.organization.access.limits import NAMES, format_amount
 
     names = ("members", "agents", "pages", "storage", "requests")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
@@ -375,6 +377,12 @@ def set_limits(options: argparse.Namespace) -> int:
     with opened(options) as context:
         organization = find_named(context, options.org, ["organization"])
         change_limits(context, organization.id, {name: value.number for name, value in given.items()})
+        for name, used, limit in read(context, organization.id):
+            if name in given and used is not None and limit is not None and used > limit:
+                warn(
+                    f"{organization.title} already has {format_amount(name, used)} {NAMES[name]}. They are kept, but no"
+                    " more can be added."
+                )
     show(options, {"organization": organization.id}, f"Limits for {organization.title} changed")
     return DONE
 

@@ -42,6 +42,7 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     last administrator of an organization.
     """
     if not active:
+        _require_not_operator(tx, settings, user_id)
         require_other_admins(tx, user_id)
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
@@ -49,7 +50,6 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     if active:
         enable_account(tx, user_id)
     else:
-        _require_not_operator(tx, settings, user_id)
         deactivate_account(tx, user_id)
     record_change(tx, by, "account.activated" if active else "account.deactivated", user_id)
 

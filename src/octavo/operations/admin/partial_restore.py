@@ -191,9 +191,10 @@ def restore_part(
 
 def _require_missing(context: Context, organization_id: str) -> None:
     with context.db.read() as tx:
-        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
+        title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
+        if title is not None:
             raise BadRequest(
-                f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
+                f"--organization: {title!r} is still on this server. Restore its spaces or sites"
                 " alongside the current ones, with --space or --site."
             )
 
