@@ -157,7 +157,9 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
-            raise Unauthorized("Send the metrics token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
+            raise Unauthorized(
+                "Send the metrics token in the `Authorization: Bearer <OCTAVO_METRICS_TOKEN>` header."
+            )
         return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
 
     return Route("/metrics", {"GET": Action("metrics", answer)})

@@ -86,9 +86,9 @@ def test_the_default_environment_is_used_without_a_name(write):
         ),
         (
             GOOD + "configurations: {site: {required: [a]}}",
-            "configurations.site: must have either properties or",
+            "configurations.site: provide exactly one of `properties` and",
         ),
-        (GOOD.replace("script.ts", "absent.ts"), "script: file "),
+        (GOOD.replace("script.ts", "absent.ts"), "script: there is no file "),
         (
             GOOD + "secrets: {A: '${{ env.NOT_SET }}'}",
             "secrets.A: the environment variable NOT_SET isn't set",
@@ -108,7 +108,7 @@ def test_an_unknown_environment_lists_the_existing_ones(write):
 
 
 def test_a_missing_manifest_is_reported(tmp_path):
-    with pytest.raises(BadRequest, match="no manifest found"):
+    with pytest.raises(BadRequest, match="there is no manifest"):
         read_manifest(tmp_path)
 
 

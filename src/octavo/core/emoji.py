@@ -24,7 +24,7 @@ def find_emoji(given: str) -> str | None:
 def require_emoji(given: object, field: str) -> None:
     """Raise ValueError naming ``field`` for text that is not an emoji. Other types, such as None, pass."""
     if isinstance(given, str) and given and find_emoji(given) is None:
-        raise ValueError(f"{field}: expected an emoji or its code points such as `1f4d8`, got {given[:50]!r}")
+        raise ValueError(f"{field}: must be an emoji or its code points, such as `1f4d8`, not {given[:50]!r}")
 
 
 def _from_code_points(text: str) -> str:

@@ -93,7 +93,7 @@ def check(
     that require a definition in another part of the page, and rules whose findings on the `page` were
     dismissed, don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
-        raise TooLarge(f"texts: can have at most {wire.MAX_CHARACTERS:,} characters in total")
+        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
     with call.db.read() as tx:
         found = check_texts(tx, site, texts, query.page)

@@ -341,7 +341,7 @@ class ContentReader:
         if (page is None or page.kind not in WITH_PATHS) and computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in WITH_PATHS:
-            raise NotFound(f"No page has the path {path!r}.")
+            raise NotFound(f"There is no page at the path {path!r}.")
         return page
 
     def meta_links(self, page_id: str) -> PageMetaLinks:

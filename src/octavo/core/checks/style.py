@@ -115,7 +115,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token: required, together with `max` or `min`")
+                raise StyleRuleError("token: is required, together with `max` or `min`")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:
@@ -127,7 +127,7 @@ class StyleRule:
             self.patterns = [_compile(f"(?:{'|'.join(words)})", given, words)]
         elif given.extends == "conditional":
             if not given.first or not given.second:
-                raise StyleRuleError("first: required together with `second`")
+                raise StyleRuleError("`first` and `second` are required")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
                 raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")
@@ -153,7 +153,7 @@ def load_yaml(source: str) -> dict[str, object]:
     import yaml
 
     if len(source) > 200_000:
-        raise StyleRuleError("the rule is too long")
+        raise StyleRuleError("the rule must be at most 200,000 characters long")
     try:
         # The safe loader builds aliases once, and the length of the text limits what they can build.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.CSafeLoader)):
@@ -187,7 +187,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
     maps = [swap] if isinstance(swap, Mapping) else swap
     swaps = [(old, new) for each in maps for old, new in each.items() if old]
     if len(swaps) > _MOST_WORDS:
-        raise StyleRuleError(f"swap: has more than {_MOST_WORDS} entries")
+        raise StyleRuleError(f"swap: must have at most {_MOST_WORDS} entries")
     return swaps
 
 
@@ -210,7 +210,7 @@ def _compile(
         reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise StyleRuleError(f"the pattern {shorten(pattern, 60)} isn't supported: {reason}") from None
     if compiled.search("") is not None:
-        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} matches empty text")
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} must not match empty text")
     return compiled
 
 

@@ -85,7 +85,7 @@ def _undo(ask: Ask, act: store.ActRow, made: set[str], done: dict[str, UndoneAct
             act.id,
             act.operation,
             "stays",
-            reason="Someone else created this change request. Revert the edits there.",
+            reason="Someone else created this change request. Revert the agent's edits in the change request.",
         )
     elif now["status"] == "archived":
         found = UndoneAct(act.id, act.operation, "already")

@@ -332,8 +332,9 @@ class PostgresDatabase(Database):
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL points to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
-                        " of the server itself; change notifications don't work through a pooler."
+                        "OCTAVO_DATABASE_URL points to a connection pooler, through which change"
+                        " notifications don't work. Set OCTAVO_DATABASE_DIRECT_URL to the URL of the server"
+                        " itself."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
@@ -385,7 +386,7 @@ class PostgresDatabase(Database):
                 return
         log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
         raise TemporarilyUnavailable(
-            "The database is empty. A server administrator must restore a backup."
+            "The database is empty. Ask the server administrator to restore a backup."
         ) from error
 
     def _close_pools(self) -> None:

@@ -46,7 +46,7 @@ _AWAY_SECONDS = 2.0
 """Number of seconds that a replica is not used after it did not respond."""
 _BEHIND_SECONDS = 0.005
 """Seconds to wait for a replica that has not reached the state that a read needs, usually by a few milliseconds."""
-_OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
+_OTHER = "it isn't a replica of the server in OCTAVO_DATABASE_URL, or hasn't caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 

@@ -28,7 +28,9 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     """Count an email to be sent to the email address. Raises TooManyRequests beyond the daily limit of that
     address."""
     most = settings.mails_per_day
-    message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
+    message = (
+        f"{address}: the limit of {most} emails per day for this address was reached. Try again tomorrow."
+    )
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
@@ -83,7 +85,7 @@ def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, requir
             connection.starttls(context=tls)
         elif parts.scheme == "smtp" and require_tls:
             raise smtplib.SMTPNotSupportedError(
-                "the server doesn't offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
+                "the server doesn't support STARTTLS, but OCTAVO_SMTP_REQUIRE_TLS requires it"
             )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))

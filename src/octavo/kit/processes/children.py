@@ -63,4 +63,4 @@ def run_child(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"took longer than {seconds:g} seconds") from None
+        raise TimeoutError(f"the process took longer than {seconds:g} seconds") from None

@@ -203,7 +203,7 @@ class ScriptProcess:
         except OSError as error:
             log.error("a script process couldn't be started", extra={"error": str(error)})
             raise Unavailable(
-                "The process for the integration's script couldn't be started. Try again in a moment."
+                "The process for the integration script couldn't be started. Try again in a moment."
             ) from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -219,7 +219,7 @@ class ScriptProcess:
         except ScriptFailed:
             self.kill()
             raise Unavailable(
-                "The process for the integration's script didn't start in time. Try again in a moment."
+                "The process for the integration script didn't start in time. Try again in a moment."
             ) from None
 
     def load(self, script: str) -> None:
@@ -281,7 +281,7 @@ class ScriptProcess:
             except OSError:  # It was ended from another thread.
                 data = b""
             if not data:
-                raise ScriptFailed("the script ended without a response, or used too much memory")
+                raise ScriptFailed("the script ended without a response or used too much memory")
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -364,7 +364,7 @@ class ScriptRun:
         if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
             self._left_out += 1
             if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
-                raise ScriptFailed("the script writes too many log lines")
+                raise ScriptFailed("the script wrote too many log lines")
         else:
             self._note(line.level, line.message)
 
@@ -376,7 +376,7 @@ class ScriptRun:
         named: dict[str, object] = {"type": "answer", "number": message.number}
         try:
             if self._fetches > FETCHES:
-                raise FetchRefused(f"more than {FETCHES} requests during one event")
+                raise FetchRefused(f"the script sent more than {FETCHES} requests during one event")
             body = None if message.body is None else _bytes(message.body)
             wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
             got = fetch(wanted)

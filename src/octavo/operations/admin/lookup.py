@@ -62,7 +62,7 @@ def the_organization(context: Context) -> str:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:
         there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
-        raise BadRequest(f"--org: choose the organization of the new space{there}")
+        raise BadRequest(f"--org: is required to choose the organization of the new space{there}")
     return named[0].id
 
 

@@ -192,8 +192,8 @@ def _require_missing(context: Context, organization_id: str) -> None:
     with context.db.read() as tx:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
-                f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " alongside the current ones, with --space or --site."
+                f"--organization: {organization_id!r} is still on this server. Use --space or --site to"
+                " restore its spaces or sites next to the current ones."
             )
 
 
@@ -205,6 +205,7 @@ def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> st
     with context.db.read() as tx:
         if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
             raise BadRequest(
-                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another one."
+                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another"
+                " organization."
             )
     return owner

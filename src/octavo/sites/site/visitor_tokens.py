@@ -185,7 +185,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("No page of this site refers to this.")
+    return NotFound("There is no page on this site for this reference.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -64,7 +64,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     try:
         return mapping(read_yaml(text).value)
     except YamlError as error:
-        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}. The default values were used"))
+        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}. The default values were used."))
         return {}
 
 
@@ -79,7 +79,7 @@ def read_json_file(files: Heads, path: str, problems: list[Problem]) -> Any:
     made = read_export("export default " + text)
     if made is UNKNOWN:
         problems.append(
-            Problem(path, 0, "invalid_configuration", "can't be read; the default values are used")
+            Problem(path, 0, "invalid_configuration", "the file can't be read; the default values were used")
         )
         return None
     return made
@@ -97,7 +97,7 @@ def read_configuration(files: Heads, path: str, problems: list[Problem]) -> Json
             return tomllib.loads(files.text(path) or "")
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             problems.append(
-                Problem(path, 0, "invalid_configuration", f"{error}; the default values are used")
+                Problem(path, 0, "invalid_configuration", f"{error}; the default values were used")
             )
             return {}
     read = read_json_file if path.endswith("json") else read_yaml_file
@@ -144,5 +144,5 @@ def unread_navigation(path: str, what: str) -> Problem:
         path,
         0,
         "navigation_unread",
-        f"{what} is computed when the site is built, so the tree follows the folders instead",
+        f"{what} is computed when the site is built, so the table of contents follows the folders instead",
     )

@@ -51,7 +51,7 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
             said = read_yaml(text).value
         except YamlError as error:
             problems.append(
-                Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order is used")
+                Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order was used")
             )
             continue
         return (
@@ -128,7 +128,7 @@ class _Project:
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
                     if path.startswith(f"{root}custom_pages/") and path.endswith(".html"):
-                        self._tell(path, "pages_left_out", "Custom HTML pages aren't imported.")
+                        self._tell(path, "pages_left_out", "Custom HTML pages weren't imported.")
             if "changelogs/" in parts:
                 self._tell(
                     f"{root}changelogs",

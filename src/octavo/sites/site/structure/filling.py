@@ -46,9 +46,9 @@ def space_to_add(
     ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest
     for a template with an existing space, a home page with a new space, or an invalid template."""
     if space_id is not None and template is not None:
-        raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")
+        raise BadRequest("template: can only be used for a new space. Set `spaceId` to null to create one.")
     if space_id is None and page_id is not None:
-        raise BadRequest("pageId: only for an existing space. A new space has no pages yet.")
+        raise BadRequest("pageId: can only be used for an existing space. A new space has no pages yet.")
     make = None
     if template is not None:
         with context.db.read() as tx:
