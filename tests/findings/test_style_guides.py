@@ -142,7 +142,7 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
         ("extends: existence\nmessage: x", "tokens: is required"),
         ("extends: substitution\nmessage: x", "swap: is required"),
         ("extends: spelling\nmessage: x", "extends"),
-        ("extends: [", "invalid YAML"),
+        ("extends: [", "the YAML isn't valid"),
         ("- a", "a rule must be a mapping"),
         ("extends: existence\nmessage: &a x\ntokens: [*a]", "aliases"),
         ("extends: occurrence\nmessage: x\ntoken: a\nmax: -1", "max"),

@@ -287,11 +287,11 @@ def test_failures_notify_the_people_concerned(sqlite_world: World, event: str, w
             space_id=world.home["spaceId"],
             run="run",
             user=world.users["editor"],
-            problem="There are no pages to import in the source.",
+            problem="The source has no pages to import.",
         )
     work(world)
     (told,) = inbox(world, "editor")
-    assert (told["reason"], told["problem"]) == ("failed", "There are no pages to import in the source.")
+    assert (told["reason"], told["problem"]) == ("failed", "The source has no pages to import.")
     assert told["urls"]["app"].endswith(world.home.path(where))
 
 

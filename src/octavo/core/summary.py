@@ -203,7 +203,7 @@ class _Reader:
             self.problem(
                 line,
                 "heading_level",
-                "headings of groups must be level 2; this heading was read as a group",
+                "group headings must be level 2; this heading was read as a group",
             )
         slug = pin[1] or None if pin else None
         self.group = SummaryEntry(kind="group", title=title, slug=slug, line=line, end=self.at)

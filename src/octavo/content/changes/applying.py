@@ -264,7 +264,8 @@ class BatchApplication:
         if change.block is not None:
             if old is None or page is None:
                 raise BadRequest(
-                    "block: the page doesn't exist in both revisions. Revert the whole page instead."
+                    "block: can only be reverted if the page exists in both revisions. Revert the whole page"
+                    " instead."
                 )
             self.documents.with_blocks_of(page, old, change.block)
         elif old is None:

@@ -251,7 +251,7 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
 
     def __post_init__(self) -> None:
         if not (self.set or self.insert or self.move or self.delete):
-            raise ValueError("provide `set`, `insert`, `move`, or `delete`")
+            raise ValueError("provide at least one of `set`, `insert`, `move`, and `delete`")
 
 
 MediaType = Annotated[

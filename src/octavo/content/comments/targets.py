@@ -90,7 +90,9 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
     if node_id is None and cell is not None:
         node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} on this page")
+            raise NotFound(
+                f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} on this page"
+            )
     assert node_id is not None
     if node_id not in nodes.keys:
         raise NotFound(f"node: there is no node with the key {node_id!r} on this page")
@@ -98,7 +100,7 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     if cell not in spots:
-        raise NotFound(f"tableCell: there is no cell {cell[0]!r}, {cell[1]!r} in this node")
+        raise NotFound(f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} of this table")
     return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 

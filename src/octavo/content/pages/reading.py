@@ -354,7 +354,9 @@ class ContentReader:
         try:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
-            raise NotFound(f"The document of page {page_id!r} couldn't be computed: {error}") from None
+            raise NotFound(
+                f"The document of the page with the ID {page_id!r} couldn't be computed: {error}"
+            ) from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = list_items_page(self._tx, self._state, "file", query.limit, query.page)

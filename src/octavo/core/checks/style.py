@@ -160,9 +160,9 @@ def load_yaml(source: str) -> dict[str, object]:
             raise StyleRuleError("aliases aren't supported")
         data = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise StyleRuleError(f"invalid YAML: {getattr(error, 'problem', None) or error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {getattr(error, 'problem', None) or error}") from None
     except (ValueError, RecursionError) as error:
-        raise StyleRuleError(f"invalid YAML: {error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {error}") from None
     if not isinstance(data, dict):
         raise StyleRuleError("a rule must be a mapping with `extends` and `message`")
     return data

@@ -114,7 +114,7 @@ class Documents:
                 " segments"
             )
         if found.host in self._own:
-            raise Unusable("client_id: must not be a URL of this server")
+            raise Unusable("client_id: must not be a URL on this server")
 
 
 def _read(client_id: str, answer: Fetched) -> _Document:
@@ -133,7 +133,7 @@ def _read(client_id: str, answer: Fetched) -> _Document:
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise Unusable(f"client_id: the document at this URL doesn't describe an app: {error}") from None
     except BadRequest as error:
-        raise Unusable(f"client_id: the document at this URL has {error.message}") from None
+        raise Unusable(f"client_id: the document at this URL isn't valid: {error.message}") from None
     if document.client_id != client_id:
         raise Unusable("client_id: the document at this URL belongs to another app")
     if document.client_secret is not UNSET or document.client_secret_expires_at is not UNSET:

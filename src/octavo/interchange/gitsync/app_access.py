@@ -235,8 +235,8 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
         draft = store.find_draft(tx, credential.secret)
     if draft is None:
         raise Conflict(
-            "The app connection of this repository was deleted. Disconnect the repository, and connect it"
-            " again."
+            "This repository's connection through the app was deleted. Disconnect the repository, and connect"
+            " it again."
         )
     app = require_app(context, draft.provider)
     if not app.owns(read_remote(row.remote, local=True)):

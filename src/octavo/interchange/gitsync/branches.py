@@ -633,7 +633,8 @@ class _BranchFollower:
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
                 if state.revision_id != change.revision:
                     raise Stopped(
-                        Reason.MOVED, "the change request was edited in the meantime; the next sync pushes it"
+                        Reason.MOVED,
+                        "the change request was edited in the meantime; the next sync will push it",
                     )
                 return EditedContent(noted, [], [], [], [])
 

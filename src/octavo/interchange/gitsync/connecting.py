@@ -164,10 +164,10 @@ def _read_credential(
         return None, None
     if given.kind == "ssh-key":
         if remote.scheme != "ssh":
-            raise BadRequest("credential: must not be an SSH key unless the repository has an SSH URL")
+            raise BadRequest("credential: an SSH key requires an SSH URL")
         return make_key(f"octavo-{id}")
     if remote.scheme not in ("http", "https"):
-        raise BadRequest(f"credential: must not be a {given.kind} unless the repository has an HTTPS URL")
+        raise BadRequest(f"credential: a {given.kind} requires an HTTPS URL")
     if not given.secret:
         raise BadRequest(f"credential.secret: is required. Enter the {given.kind}.")
     if any(ord(sign) < 32 for sign in given.secret + given.user):

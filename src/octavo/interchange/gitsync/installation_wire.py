@@ -249,7 +249,7 @@ def read_installation_request(
     """Return the requested settings. Raises BadRequest for settings that belong to another provider or that
     Octavo doesn't support."""
     if body.provider is not UNSET and body.provider != installation.provider:
-        raise BadRequest(f"provider: must be {installation.provider}, because it can't be changed")
+        raise BadRequest(f"provider: can't be changed from {installation.provider}")
     if or_none(body.agent_instructions):
         raise BadRequest(
             "agentInstructions: isn't supported, because Octavo doesn't write agent instructions to"

@@ -131,7 +131,7 @@ class Vendor(SSHVendor):
             channel.end()
             return bytes(channel.read())
         except TimeoutError:
-            raise Stopped(Reason.UNREACHABLE, f"{host}: no response in time") from None
+            raise Stopped(Reason.UNREACHABLE, f"{host}: the server didn't respond in time") from None
         finally:
             channel.close()
 

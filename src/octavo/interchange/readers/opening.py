@@ -58,7 +58,9 @@ def open_folder(where: str) -> Source:
             elif entry.is_file(follow_symlinks=False):
                 source.add(path, entry.stat(follow_symlinks=False).st_size, _file_opening(entry.path))
             else:
-                source.problem(printable(path), "special_file", "skipped: neither a file nor a folder")
+                source.problem(
+                    printable(path), "special_file", "skipped: this is neither a file nor a folder"
+                )
     return source_of(source)
 
 
@@ -77,7 +79,7 @@ class _Measured:
 
     def read(self, size: int = -1) -> bytes:
         if size > _MAX_DIRECTORY:
-            raise SourceError("the archive's directory is too large")
+            raise SourceError("the archive's table of contents is too large")
         return self.file.read(_MAX_DIRECTORY if size < 0 else size)
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -111,7 +113,7 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         if stat.S_ISLNK(info.external_attr >> 16):
             source.problem(printable(path), "symlink", "skipped: symbolic links aren't supported")
         elif info.flag_bits & 1:
-            source.problem(printable(path), "encrypted", "skipped: encrypted")
+            source.problem(printable(path), "encrypted", "skipped: the file is encrypted")
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             source.problem(
                 printable(path),

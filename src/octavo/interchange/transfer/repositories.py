@@ -90,7 +90,7 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
         raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
     except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
-        raise SourceError(f"{plain} doesn't respond like a Git repository. Check the URL") from error
+        raise SourceError(f"{plain} doesn't respond like a Git repository. Check the URL.") from error
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
@@ -189,7 +189,7 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
                 left -= len(data) if kept is not None else 0
                 source.add(path, len(data), _blob_opening(repository, blob, kept))
             else:
-                source.problem(printable(path), "submodule", "skipped: submodule")
+                source.problem(printable(path), "submodule", "skipped: submodules aren't supported")
 
 
 def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:

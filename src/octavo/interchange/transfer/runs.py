@@ -179,7 +179,7 @@ def _import(context: Context, run: ImportRunRow) -> None:
         problems = [problem for problem in staged.problems if problem.code not in _OWN_PROBLEMS]
         if not staged.plan.pages:
             with context.db.write() as tx:
-                if _fail(tx, run, "There are no pages to import in the source.", problems):
+                if _fail(tx, run, "The source has no pages to import.", problems):
                     finish(tx)
             raise Canceled
         if variants is not None:
@@ -225,7 +225,7 @@ def _preview(context: Context, run: ImportRunRow, source: Source, progress: Prog
     problems = [problem for problem in problems if problem.code not in _OWN_PROBLEMS]
     with context.db.write() as tx:
         if not plan.page_count:
-            ended = _fail(tx, run, "There are no pages to import in the source.", problems)
+            ended = _fail(tx, run, "The source has no pages to import.", problems)
         else:
             ended = store.end_run(tx, run.id, "completed", problems=problems, plan=plan)
         if not ended:
@@ -253,8 +253,8 @@ def _place(
             if base is None:
                 raise SourceError(
                     "The pages of the earlier import aren't in the target, because its change request isn't"
-                    " merged or because it's too old to be updated. Merge the change request, or start a new"
-                    " import."
+                    " merged or because that import is too old to be updated. Merge the change request, or"
+                    " start a new import."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited

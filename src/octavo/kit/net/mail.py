@@ -70,7 +70,7 @@ def send(
         with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
             _send(parts, tls, message, require_tls=settings.smtp_require_tls)
     except (OSError, smtplib.SMTPException) as error:
-        raise Unavailable(f"sending email through {parts.host} failed: {error}") from None
+        raise Unavailable(f"Email couldn't be sent through {parts.host}: {error}") from None
 
 
 def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:

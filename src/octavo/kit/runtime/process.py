@@ -255,7 +255,7 @@ class ScriptProcess:
         with self._sending:
             while data:
                 if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
-                    raise ScriptFailed("the script doesn't read its input")
+                    raise ScriptFailed("the script didn't read its input")
                 try:
                     data = data[os.write(self._in, data[:65536]) :]
                 except BlockingIOError:

@@ -73,8 +73,8 @@ def missing_key(needed: str, known: Sequence[str]) -> str:
     if known:
         # A running server needs its own key as well.
         return (
-            f"{problem}, but the configured keys are {', '.join(known)}. Add the missing key after those: to"
-            f" {SETTING}, after a comma, or as the last line of the file {KEY_FILE}."
+            f"{problem}, but the configured keys are {', '.join(known)}. Add the missing key after these"
+            f" keys, either to {SETTING} after a comma, or as the last line of the file {KEY_FILE}."
         )
     return (
         f"{problem}, but no key is configured. Set {SETTING} to that key, or put its file in the data folder"

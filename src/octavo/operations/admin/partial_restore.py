@@ -193,7 +193,7 @@ def _require_missing(context: Context, organization_id: str) -> None:
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
             raise BadRequest(
                 f"--organization: {organization_id!r} is still on this server. Use --space or --site to"
-                " restore its spaces or sites next to the current ones."
+                " restore its spaces or sites alongside the current ones."
             )
 
 

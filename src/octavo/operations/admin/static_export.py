@@ -130,7 +130,8 @@ def export_site(
 def require_public(site: SiteRow) -> None:
     if not site.published:
         raise BadRequest(
-            f"{site.title} isn't published. Only public sites can be exported or checked. Publish it first."
+            f"{site.title} isn't published. Publish it first, because only public sites can be exported or"
+            " checked."
         )
     if site.visibility != "public":
         raise BadRequest(

@@ -65,7 +65,7 @@ class ApiClient:
             raise Unavailable(f"{self.url} didn't respond like the Octavo API. Check --url.") from None
         if not answer.is_success:
             raise RefusedCall(
-                _message(given) or f"{self.url} responded with status {answer.status_code}",
+                _message(given) or f"{self.url} responded with status {answer.status_code}.",
                 answer.status_code,
             )
         return given

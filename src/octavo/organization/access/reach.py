@@ -87,7 +87,7 @@ def require_account(actor: Actor, needs: Can) -> None:
             " your password or an emailed link instead."
         )
     if need.session and not is_session(actor):
-        raise Forbidden("Tokens can't be used for this. Sign in to use a session.")
+        raise Forbidden("This can't be done with a token. Sign in and use a session.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
         raise ProofRequired(
             "Confirm your identity first: send your password to `POST /user/proof`, or sign in again."

@@ -57,8 +57,8 @@ def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> No
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
-            "parent: must be a collection where you can create content, because you can't create it at the"
-            " top level of this organization"
+            "parent: you can't create content at the top level of this organization. Choose a collection"
+            " where you can create content."
         )
 
 
@@ -190,7 +190,7 @@ def _index(
         _require_visible(tx, org, neighbor)
         place = [i for i, s in enumerate(siblings) if s[1:] == (neighbor.kind, neighbor.id)]
         if not place:
-            raise BadRequest(f"{neighbor.place}: must be in the same parent, which {neighbor.id!r} isn't")
+            raise BadRequest(f"{neighbor.place}: must be an item in the same parent, not {neighbor.id!r}")
         found.append(place[0] + step)
     if len(set(found)) > 1:
         raise BadRequest("position: `before` and `after` must be next to each other")

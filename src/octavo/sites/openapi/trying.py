@@ -610,13 +610,13 @@ def prepare_request(
         if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
             raise BadRequest(f"headers: this operation has no header {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers: {name[:100]!r} has a value that can't be sent")
+            raise BadRequest(f"headers: the value of {name[:100]!r} can't be sent")
         headers[name] = value
     for name, value in wanted.cookies:
         if name.lower() not in known["cookie"]:
             raise BadRequest(f"cookies: this operation has no cookie {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
-            raise BadRequest(f"cookies: {name[:100]!r} has a value that can't be sent")
+            raise BadRequest(f"cookies: the value of {name[:100]!r} can't be sent")
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:

@@ -80,8 +80,8 @@ def read_proxy(
         raise Conflict(f"proxy: {host}{path} is already used by another site. Choose another path.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
         raise Conflict(
-            f"proxy: must not be above or below the path of another organization's site, as {host}{path} is."
-            " Choose another path."
+            f"proxy: {host}{path} is above or below the path of another organization's site. Choose another"
+            " path."
         )
     return host, path
 
@@ -90,8 +90,7 @@ def require_apart(hostname: str | None, proxy_host: str | None) -> None:
     """Raise Conflict if a site's proxy uses the site's own host name."""
     if hostname is not None and hostname == proxy_host:
         raise Conflict(
-            f"proxy: must not have {hostname!r} as its host name, because it is the site's custom domain."
-            " Choose another host name."
+            f"proxy: {hostname!r} is already the custom domain of this site. Choose another host name."
         )
 
 

@@ -185,7 +185,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("There is no page on this site for this reference.")
+    return NotFound("There is no page on this site that this reference points to.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -135,7 +135,7 @@ def unread_pages(
         and not path[len(root) :].startswith((".", *left))
         and files.head(path)
     )
-    message = "skipped: a page in an unsupported format"
+    message = "skipped: the page format isn't supported"
     return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_REPORTED)]
 
 

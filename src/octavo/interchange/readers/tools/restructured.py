@@ -183,7 +183,7 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.report(self._line(), "unknown_directive", "skipped: this is a note to the writers", name)
+            reading.report(self._line(), "unknown_directive", "skipped: this is a note to writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
