@@ -78,11 +78,11 @@ def test_the_default_environment_is_used_without_a_name(write):
         (GOOD.replace("title: Chat", "title: 7"), "title: must be a string, not an integer"),
         (
             GOOD.replace("space:content:read", "space:all"),
-            "scopes[0]: 'space:all' is not an allowed value. Use one of ",
+            "scopes[0]: 'space:all' isn't an allowed value. Use one of ",
         ),
         (
             GOOD + "visibility: secret",
-            "'secret' is not an allowed value. Use one of private, public, unlisted",
+            "'secret' isn't an allowed value. Use one of private, public, unlisted",
         ),
         (
             GOOD + "configurations: {site: {required: [a]}}",

@@ -74,11 +74,11 @@ def test_headings_are_not_fixed_because_links_contain_their_text() -> None:
         ("extends: conditional\nmessage: x\nfirst: a\nsecond: b", "second: must contain a group"),
         (
             "extends: existence\nmessage: x\ntokens: [a]\nscope: heading.h1",
-            "scope: .*heading.h1.* is not an allowed value",
+            "scope: .*heading.h1.* isn't an allowed value",
         ),
         (
             "extends: script\nmessage: x",
-            "extends: 'script' is not an allowed value. Use one of capitalization, ",
+            "extends: 'script' isn't an allowed value. Use one of capitalization, ",
         ),
         ("extends: existence\nmessage: x\ntokens: ['(?<!a)b']", "isn't supported"),
     ],

@@ -167,7 +167,7 @@ def test_an_unavailable_collector_is_logged_once(collector: Collector, monkeypat
     span.end()
     collector.flush()
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["the collector does not accept traces, which are lost", "traces are accepted again"]
+    assert said == ["the collector doesn't accept traces, so they are lost", "traces are accepted again"]
 
 
 def test_a_check_reports_whether_the_collector_responds(collector: Collector, monkeypatch):

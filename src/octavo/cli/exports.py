@@ -70,7 +70,7 @@ def publish(options: argparse.Namespace) -> int:
     text = (
         f"Published {counted(done.pages, 'page')} to {options.folder}: {counted(done.written, 'file')} written,"
         f" {done.unchanged} unchanged, {done.removed} removed. Search, ratings, and API testing need a server and"
-        " are not included."
+        " aren't included."
     )
     show(options, done, text)
     for source in done.left_out:

@@ -628,7 +628,7 @@ class PostgresDatabase(Database):
         try:
             return place_of_server(connection)
         except psycopg.ProgrammingError as error:
-            log.warning("database: the replica is not used: %s", in_one_line(error))
+            log.warning("database: the replica isn't used: %s", in_one_line(error))
             return None
 
     def _listen(self) -> None:
@@ -652,7 +652,7 @@ class PostgresDatabase(Database):
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: change notifications are not received: %s", in_one_line(error))
+                    log.warning("database: change notifications aren't received: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)

@@ -213,5 +213,5 @@ class Replica:
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:
-            log.warning("database: the replica is not used, reads go to the server: %s", why)
+            log.warning("database: the replica isn't used; reads go to the server: %s", why)
         self._said = why

@@ -97,7 +97,7 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:
         raise Conflict(
-            f"This account is managed by {found.managed_by}. Only its administrators can delete it."
+            f"This account is managed by {found.managed_by}. Only its administrators can delete the account."
         )
     for left in found.organizations:
         if left.last_admin:

@@ -195,7 +195,9 @@ def import_spaces_from_api(
         raise BadRequest(f"--from: {error}") from None
     if missing := [one for one in wanted if one not in {space.id for space in found}]:
         names = ", ".join(space.id for space in found[:20]) or "none"
-        raise BadRequest(f"--from-space: there is no {missing[0]!r}. The token can access: {names}")
+        raise BadRequest(
+            f"--from-space: there is no space with the ID {missing[0]!r}. The token can access: {names}"
+        )
     chosen = [space for space in found if not wanted or space.id in wanted]
     places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
     here: dict[str, str] = {}

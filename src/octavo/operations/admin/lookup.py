@@ -52,7 +52,7 @@ def find_named(
             return meant[0]
     if found:
         raise BadRequest(f"{given!r} is ambiguous. Use an ID:\n{_table(found)}")
-    there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
+    there = f"; there are:\n{_table(named)}" if named else f", and there is no other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 

@@ -209,7 +209,9 @@ class _Project:
         names = sorted({*pages, *folders}, key=natural_key)
         for name in order:
             if name not in pages and name not in folders:
-                self._tell(folder + _ORDERS[0], "missing_file", f"{name[:200]} in the order doesn't exist")
+                self._tell(
+                    folder + _ORDERS[0], "missing_file", f"{name[:200]} in the page order doesn't exist"
+                )
         made: list[Entry] = []
         for name in [
             *(one for one in dict.fromkeys(order) if one in pages or one in folders),
