@@ -32,7 +32,9 @@ def issue_token(
     if not is_within_scopes(scopes, person.scopes):
         raise Forbidden("scopes: must not include scopes that the token you're using doesn't have")
     if person.organization_id is not None and organization_id != person.organization_id:
-        raise Forbidden("A token for one organization can't be used to create a token for all organizations.")
+        raise Forbidden(
+            "A token for one organization can only be used to create tokens for that organization."
+        )
     expires = None
     if expires_at is not None:
         try:
@@ -40,7 +42,7 @@ def issue_token(
         except ValueError:
             raise BadRequest("expiresAt: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
     if person.expires_at is not None and (expires is None or expires > person.expires_at):
-        raise Forbidden("expiresAt: must not be later than the expiration of the token you're using")
+        raise Forbidden("expiresAt: must be a time no later than the expiration of the token you're using")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
     )

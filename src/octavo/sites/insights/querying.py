@@ -279,7 +279,7 @@ def _time_range(range: str | Range) -> tuple[int, int]:
     if isinstance(range, Range):
         since, until = _moment("range.from", range.from_), _moment("range.to", range.to)
         if since > until:
-            raise BadRequest("range: `from` must be before `to`")
+            raise BadRequest("range: `from` must not be after `to`")
         return since, until
     moment = now()
     return moment - _PRESETS[range], moment + 1

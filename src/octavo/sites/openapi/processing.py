@@ -102,9 +102,9 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
     try:
         answer = fetcher.fetch(spec.source_url, headers=asked, limits=Limits(size=MAX_BYTES, seconds=30))
     except FetchTimeout as error:
-        raise _CannotFetch("FETCH_TIMEOUT", f"The source didn't respond in time: {error}.") from None
+        raise _CannotFetch("FETCH_TIMEOUT", f"The source didn't respond in time: {error}") from None
     except FetchError as error:
-        raise _CannotFetch("FETCH_ERROR", f"The source couldn't be fetched: {error}.") from None
+        raise _CannotFetch("FETCH_ERROR", f"The source couldn't be fetched: {error}") from None
     if answer.status == 304 and spec.version_id is not None:
         return _Read(None)
     if answer.status != 200:

@@ -15,7 +15,7 @@ from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
-from octavo.errors import BadRequest, Conflict, NotFound
+from octavo.errors import BadRequest, Conflict, NotFound, require_found
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
@@ -118,42 +118,30 @@ def note(
 # --- lookup -------------------------------------------------------------------------------------------
 
 
+def _absent(what: str, id: str, field: str) -> str:
+    """Return the message for a part that isn't on the site. ``field``: the field that names it; empty for the path."""
+    problem = f"here is no {what} with the ID {id!r} on this site"
+    return f"{field}: t{problem}" if field else f"T{problem}."
+
+
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
     """Return a section of this site. ``field``: the request field that contains the id. Raises NotFound if
     there is none."""
-    found = structure.sections.get(section_id)
-    if found is None:
-        raise NotFound(
-            f"{field and f'{field}: '}there is no section with the ID {section_id!r} on this site."
-        )
-    return found
+    return require_found(structure.sections.get(section_id), _absent("section", section_id, field))
 
 
 def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGroupRow:
-    found = structure.groups.get(group_id)
-    if found is None:
-        raise NotFound(
-            f"{field and f'{field}: '}there is no section group with the ID {group_id!r} on this site."
-        )
-    return found
+    return require_found(structure.groups.get(group_id), _absent("section group", group_id, field))
 
 
 def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLinkRow:
-    found = structure.links.get(link_id)
-    if found is None:
-        raise NotFound(
-            f"{field and f'{field}: '}there is no external link with the ID {link_id!r} on this site."
-        )
-    return found
+    return require_found(structure.links.get(link_id), _absent("external link", link_id, field))
 
 
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
-    found = structure.site_spaces.get(site_space_id)
-    if found is None:
-        raise NotFound(
-            f"{field and f'{field}: '}there is no site space with the ID {site_space_id!r} on this site."
-        )
-    return found
+    return require_found(
+        structure.site_spaces.get(site_space_id), _absent("site space", site_space_id, field)
+    )
 
 
 # --- sections -----------------------------------------------------------------------------------------
