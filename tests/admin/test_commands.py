@@ -168,7 +168,7 @@ def test_organizations_are_selected_by_host_name_or_title(octavo: Shell, tmp_pat
         assert code == 1
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: choose the organization" in err and id in err
+    assert code == 1 and "--org: is required to choose the organization" in err and id in err
 
 
 def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
@@ -203,7 +203,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
 
 def test_an_integration_is_made_available_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
-    assert code == 1 and "only public integrations" in err
+    assert code == 1 and "must be a public integration" in err
     context = octavo.open()
     with context.db.write() as tx:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")

@@ -178,7 +178,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part
 
     if len(parts) + options.list != 1:
-        raise Failure("use one of --list, --organization, --space, and --site")
+        raise Failure("--list, --organization, --space, and --site can't be combined")
     if options.org is not None and ("organization" in parts or options.list):
         raise Failure("--org can only be used with --space or --site")
     with opened(options) as context, progress(options, f"Reading {options.file}") as advance:
@@ -270,7 +270,8 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                 findings = verify_installation(context)
                 if rebuild := describe_rebuild(context):
                     say(
-                        f"{rebuild}. Data that hasn't been rebuilt yet wasn't compared. Pages stay available."
+                        f"{rebuild}. Data that hasn't been rebuilt yet wasn't checked. Pages remain"
+                        " available."
                     )
                 return findings
         except Damaged as damaged:

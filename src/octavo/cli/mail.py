@@ -26,7 +26,7 @@ def receive_mail(options: argparse.Namespace) -> int:
 
     data = sys.stdin.buffer.read(MAX_MESSAGE + 1)
     if len(data) > MAX_MESSAGE:
-        warn("The message is larger than 25 MB.")
+        warn("The message must be at most 25 MB.")
         return _WRONG_DATA
     try:
         with opened(options) as context:

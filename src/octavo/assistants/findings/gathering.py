@@ -354,7 +354,7 @@ class _Gathering:
             for key, page_ids in operations.items():
                 if key not in described:
                     label = _label_of(key)
-                    message = f"`{label}` is not in the latest version of {spec.slug}."
+                    message = f"`{label}` isn't in the latest version of {spec.slug}."
                     yield self._found(
                         "removed-operation",
                         [spec.slug, key],

@@ -154,7 +154,7 @@ def find_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow | None:
 def get_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow:
     found = find_scan(tx, site_id, scan_id)
     if found is None:
-        raise NotFound(f"There is no scan {scan_id!r} of this site.")
+        raise NotFound(f"There is no scan with the ID {scan_id!r} of this site.")
     return found
 
 
@@ -563,7 +563,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} on this site.")
+        raise NotFound(f"There is no finding with the ID {finding_id!r} on this site.")
     return _finding(row)
 
 

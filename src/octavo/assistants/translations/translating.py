@@ -30,8 +30,8 @@ _CHARACTERS = 6000
 _TEXTS = 40
 """Number of texts per request. This number is small because models make fewer mistakes with fewer texts."""
 _TERMS = 60
-_MISSING = "the model's answer contains no translation of this text"
-_REFUSED = "the translation and the text have different tags or placeholders"
+_MISSING = "the model's answer doesn't contain a translation of this text"
+_REFUSED = "the translation and the source text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",

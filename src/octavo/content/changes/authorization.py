@@ -56,7 +56,7 @@ def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
 
 
 def _missing(id_or_number: str) -> NotFound:
-    return NotFound(f"There is no change request {id_or_number!r} in this space.")
+    return NotFound(f"There is no change request with the ID or number {id_or_number!r} in this space.")
 
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")

@@ -57,10 +57,10 @@ def list_page_revisions(
     pages, too."""
     with call.db.read() as tx:
         if page_id in main_seen_by(tx, space).hidden:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         return _present(call, tx, space, found)
 
 

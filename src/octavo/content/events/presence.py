@@ -70,9 +70,9 @@ def report(
     """Record a person's location for one minute. Raises NotFound if the page doesn't exist, Forbidden if
     the person reports editing without permission, and Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
-        raise Forbidden("activity: `editing` requires permission to edit this content.")
+        raise Forbidden("activity: `editing` requires permission to edit this content")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
-        raise NotFound(f"page: there is no page {page_id!r} in this content.")
+        raise NotFound(f"page: there is no page with the ID {page_id!r} in this version of the space")
     pending, moment = _pending(tx), now()
     own = pending.applied_to(store.list_of_person(tx, followed.user_id, moment))
     own = {key: here for key, here in own.items() if key[0] == followed.user_id}

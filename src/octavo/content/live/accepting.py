@@ -82,7 +82,8 @@ class Behind(Conflict):
 
     def __init__(self, version: int, missed: Sequence[LoadedBatch]) -> None:
         super().__init__(
-            "version: the page has changed. Rebase your steps on these batches, and send them again."
+            "version: the page was edited in the meantime. Rebase your steps on `batches`, and send them"
+            " again."
         )
         self.version, self.missed = version, missed
 
@@ -236,7 +237,7 @@ class Accepting:
     def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record the position of a client's caret for one minute, or remove it. Raises the errors of ``accept``."""
         if (caret.anchor is None) is not (caret.head is None):
-            raise BadRequest("head: must be null if `anchor` is null, and not null otherwise.")
+            raise BadRequest("head: must be null if `anchor` is null, and must not be null otherwise")
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -265,11 +266,11 @@ def accepting(context: Context) -> Accepting:
 def _encode(steps: list[StepJson]) -> str:
     """Return steps in their stored form. Raises TooLarge if they are too large."""
     if len(steps) > MOST_STEPS:
-        raise TooLarge(f"steps: a batch can have at most {MOST_STEPS} steps")
+        raise TooLarge(f"steps: must have at most {MOST_STEPS} steps")
     encoded = msgspec.json.encode(steps)
     most = MOST_BYTES if len(steps) > 1 else MOST_BYTES_OF_ONE
     if len(encoded) > most:
-        raise TooLarge(f"steps: a batch can have at most {format_size(most)}")
+        raise TooLarge(f"steps: must be at most {format_size(most)}")
     return encoded.decode()
 
 
@@ -315,11 +316,11 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     except StepError as error:
         if missed:
             raise Behind(page.version, missed) from None
-        refused = RefusedStep(f"steps[{error.index}]: this step does not fit the page: {error}")
+        refused = RefusedStep(f"steps[{error.index}]: this step doesn't fit the page: {error}")
         refused.beside = {"index": error.index}
         raise refused from None
     if page.doc.content.size > 2 * turn.context.settings.page_size:
-        raise TooLarge("steps: the page is too large")
+        raise TooLarge("steps: would make the page too large. Split the page.")
     add_batch(tx, key, row, page)
     turn.pages[key] = page
     if given.caret is not None:
@@ -335,8 +336,8 @@ def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."
     elif writers.get(user_id, 0) >= MOST_CLIENTS:
         problem = (
-            f"You are editing this page in {MOST_CLIENTS} tabs or apps, which is the limit. Close one, and try"
-            " again in a minute."
+            f"You are editing this page in {MOST_CLIENTS} tabs or apps, which is the limit. Close one of"
+            " them, and try again in a minute."
         )
     else:
         return

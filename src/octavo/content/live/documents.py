@@ -198,9 +198,9 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
     """Return a page that can be edited live. Raises NotFound or Conflict."""
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
     if page.kind != "document" or page.computed:
-        raise Conflict("This page can't be edited because it has no document.")
+        raise Conflict("This page has no document, so it can't be edited.")
     return page
 
 

@@ -244,8 +244,8 @@ def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: Se
         key = _known_page(tx, access, page_id)
         if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
-                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. "
-                "Delete some of them first."
+                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. Delete"
+                " one of them first."
             )
         store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)

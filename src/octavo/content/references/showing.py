@@ -27,7 +27,7 @@ from .lookup import Owner
 from .resolving import Resolver, page_owner
 from .viewing import source_document
 
-_LEFT_OUT = "Not shown: the content included by this page exceeds the maximum length."
+_LEFT_OUT = "Not shown: the content included in this page exceeds the maximum length."
 
 
 class DocumentView(Protocol):

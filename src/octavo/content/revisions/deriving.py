@@ -384,7 +384,7 @@ def rebuild_outdated(context: Context, space_id: str, version: int, after: str =
         # During an upgrade, two versions run at the same time, and this job needs a worker of the newer
         # version.
         raise Unavailable(
-            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            f"This rebuild requires a newer version of Octavo (derivation {version} instead of {DERIVATION})."
             " Upgrade this worker."
         )
     index_space(context, space_id, after)

@@ -96,7 +96,10 @@ def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[s
 
 
 def get_page(tx: Transaction, state: State, page_id: str) -> Page:
-    return require_found(find_page(tx, state, page_id), f"This content has no page {page_id!r}.")
+    return require_found(
+        find_page(tx, state, page_id),
+        f"There is no page with the ID {page_id!r} in this version of the space.",
+    )
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:

@@ -84,7 +84,7 @@ def main_state(tx: Transaction, space_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"There is no space {space_id!r}.")
+        raise NotFound(f"There is no space with the ID {space_id!r}.")
     return State(space_id, row[2], (Layer(row[0], row[1]),))
 
 
@@ -104,7 +104,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"This space has no revision {revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {revision_id!r} in this space.")
     branch_id, sequence, base_sequence, base_branch = row
     layers = [Layer(branch_id, sequence)]
     if base_branch is not None:
@@ -120,7 +120,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
         space=space_id,
     )
     if revision is None:
-        raise NotFound(f"This space has no branch {branch_id!r}.")
+        raise NotFound(f"There is no branch with the ID {branch_id!r} in this space.")
     return revision_state(tx, space_id, revision)
 
 

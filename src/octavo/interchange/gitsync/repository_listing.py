@@ -202,16 +202,14 @@ def _ask(account: ProviderAccount, path: str, query: dict[str, str], of: type[T]
     answer = account.fetcher.fetch(url, "GET", headers, b"", _LIMITS)
     if answer.status == 404:
         raise NotFound(
-            "The Git provider has no repository or file with this name, or the access token can't see it."
+            "The Git provider has no repository or file with this name, or the access token can't read it."
         )
     if answer.status != 200:
         raise Unavailable(
-            f"The Git provider responded with status {answer.status}; check that the access token is valid "
-            "and can read repositories."
+            f"The Git provider responded with status {answer.status}. Check that the access token is valid"
+            " and can read repositories."
         )
     try:
         return msgspec.json.decode(answer.body, type=of)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise Unavailable(
-            "The Git provider returned an unexpected response. Check the URL of its server."
-        ) from None
+        raise Unavailable("The Git provider returned an unexpected response. Check its URL.") from None

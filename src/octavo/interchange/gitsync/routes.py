@@ -71,7 +71,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     content with the repository's. Later imports merge changes from both sides, and put conflicts in a change
     request."""
     if body.standalone:
-        raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
+        raise BadRequest("standalone: isn't supported, because imports always go to main. Omit it.")
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 

@@ -110,7 +110,7 @@ class StagedFiles(Struct, frozen=True):
                 path or "",
                 line,
                 "unreadable_block",
-                "this block couldn't be read; its source was kept as text",
+                "this block can't be read; its source was kept as text",
             )
             for path, body in texts
             if body
@@ -290,7 +290,7 @@ def _as_text(text: str) -> str | None:
 def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -> Item | None:
     data = source.read(path)
     if len(data) > MAX_FILE:
-        plan.problems.append(Problem(path, 0, "too_large", "skipped: larger than 100 MB"))
+        plan.problems.append(Problem(path, 0, "too_large", "skipped: the file is larger than 100 MB"))
         return None
     blob = store_file(context, data)
     size = dimensions(data)

@@ -174,7 +174,7 @@ def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
-    return require_found(find_run(tx, run_id), f"Import run {run_id!r} doesn't exist.")
+    return require_found(find_run(tx, run_id), f"There is no import run with the ID {run_id!r}.")
 
 
 def list_runs(

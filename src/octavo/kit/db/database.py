@@ -98,7 +98,7 @@ def unreachable_error(error: Exception) -> TemporarilyUnavailable:
     """Return the error for callers if the engine fails for a reason unrelated to the statement. The reason
     is logged."""
     log.error("database: %s", error)
-    return TemporarilyUnavailable("The database is not reachable right now. Try again in a moment.")
+    return TemporarilyUnavailable("The database can't be reached right now. Try again in a moment.")
 
 
 _FULL_SECONDS = 30.0

@@ -562,7 +562,7 @@ class Recipient:
         """Return the caller. Raises NotSignedIn if the caller is anonymous."""
         if self.authenticated is None:
             raise NotSignedIn(
-                "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+                "Authorization: this operation requires a token. Send `Authorization: Bearer <token>`."
             )
         return self.authenticated
 
@@ -576,7 +576,7 @@ class Recipient:
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("Site visitors can't use this operation; only members can.")
+            raise NotFound("This operation is only for members, not for site visitors.")
         return caller
 
     @property

@@ -107,7 +107,7 @@ class _Exporter(SpanExporter):
             self._count("failed", len(spans))
             moment = time.monotonic()
             if self._said_at is None or moment - self._said_at > _QUIET_SECONDS:
-                log.warning("the collector does not accept traces, which are lost")
+                log.warning("the collector doesn't accept traces, so they are lost")
                 self._said_at = moment
         return result
 

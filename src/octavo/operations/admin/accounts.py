@@ -128,15 +128,15 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
 
 def _lock_person(tx: Transaction, user_id: str) -> UserRow:
     if not tx.one("SELECT 1 FROM users WHERE id = :user AND kind = 'person'", user=user_id):
-        raise NotFound(f"There is no person {user_id!r}.")
+        raise NotFound(f"There is no person with the ID {user_id!r}.")
     return get_user_for_update(tx, user_id)
 
 
 def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> None:
     if is_operator(tx, settings, user_id):
         raise Conflict(
-            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
-            " other people and restart the server."
+            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
+            " addresses and restart the server first."
         )
 
 

@@ -264,7 +264,7 @@ def _find_enabled_member(tx: Transaction, user_id: str, organization_id: str) ->
 def _organization_access(
     actor: Actor, membership: _EnabledMember | None, needs: Can, organization_id: str
 ) -> OrgAccess:
-    missing = f"There is no organization {organization_id!r}."
+    missing = f"There is no organization with the ID {organization_id!r}."
     if membership is None or is_bound_elsewhere(actor, organization_id):
         raise NotFound(missing)
     require_single_sign_on(actor, membership.role, membership.forced)
@@ -287,7 +287,7 @@ def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_
 
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     require_actor(call)
     try:
         org = enter_organization(call, Can.VIEW, organization_id)
@@ -299,7 +299,10 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 
 @enters(VisitedSite, "organizationId", "siteId", visitors=True)
 def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
-    missing, visitor = f"There is no site {site_id!r} in this organization.", require_visitor(call)
+    missing, visitor = (
+        f"There is no site with the ID {site_id!r} in this organization.",
+        require_visitor(call),
+    )
     if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
         raise NotFound(missing)
     _check(SITE, _VISITOR_ROLE, needs, missing)
@@ -312,7 +315,7 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r} in this organization.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r} in this organization.") from None
     return _site_access(tx, org, needs, site_id)
 
 
@@ -321,11 +324,11 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
     NotFound if the actor can't see it, and Forbidden if the actor doesn't have the ability."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
-        raise NotFound(f"There is no site {site_id!r}.")
+        raise NotFound(f"There is no site with the ID {site_id!r}.")
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r}.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r}.") from None
 
 
 def find_site_access(
@@ -339,7 +342,7 @@ def find_site_access(
 
 
 def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     row = tx.one("SELECT organization_id, default_level FROM sites WHERE id = :id", id=site_id)
     if row is None or row[0] != org.organization_id:
         raise NotFound(missing)
@@ -388,7 +391,7 @@ def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
     """Raise NotFound unless the actor can reach the object, and Forbidden unless they have the ability."""
-    missing = f"There is no {kind} {object_id!r}."
+    missing = f"There is no {kind} with the ID {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
     _check(abilities, found.role, Can.VIEW, missing)
@@ -480,7 +483,7 @@ def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
 
 @enters(VisitedSpace, "spaceId", visitors=True)
 def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
-    missing, visitor = f"There is no space {space_id!r}.", require_visitor(call)
+    missing, visitor = f"There is no space with the ID {space_id!r}.", require_visitor(call)
     if space_id not in visitor.spaces:
         raise NotFound(missing)
     _check(SPACE, _VISITOR_ROLE, needs, missing)
@@ -531,7 +534,7 @@ def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> Spa
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:
-        raise NotFound(f"user {user_id!r} doesn't exist or can't see this space.")
+        raise NotFound(f"There is no user with the ID {user_id!r} who can see this space.")
     return found
 
 

@@ -85,7 +85,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
 def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
     row = tx.one(f"SELECT {_COLUMNS} FROM organizations o WHERE o.id = :id", id=organization_id)
     if row is None:
-        raise NotFound(f"There is no organization {organization_id!r}.")
+        raise NotFound(f"There is no organization with the ID {organization_id!r}.")
     return _with_proofs(tx, [_org(row)])[0]
 
 

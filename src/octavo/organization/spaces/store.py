@@ -126,7 +126,7 @@ def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
-    return require_found(find_space(tx, space_id), f"There is no space {space_id!r}.")
+    return require_found(find_space(tx, space_id), f"There is no space with the ID {space_id!r}.")
 
 
 def find_space(tx: Transaction, space_id: str) -> SpaceRow | None:
@@ -417,14 +417,14 @@ _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
 def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
     row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
     if row is None or row[-1] is not None:
-        raise NotFound(f"There is no collection {collection_id!r}.")
+        raise NotFound(f"There is no collection with the ID {collection_id!r}.")
     return CollectionRow(*row)
 
 
 def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
     """Raise NotFound unless the collection belongs to the organization."""
     if get_collection(tx, collection_id).organization_id != organization_id:
-        raise NotFound(f"This organization has no collection {collection_id!r}.")
+        raise NotFound(f"There is no collection with the ID {collection_id!r} in this organization.")
 
 
 def list_collections(

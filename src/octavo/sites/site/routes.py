@@ -115,9 +115,11 @@ def list_member_sites(
     """List the sites that a member can see, with the member's role on each. Members can list their own sites;
     administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see other members' sites and closed sites.")
+        raise Forbidden("Only administrators can see closed sites and the sites of other members.")
     with call.db.read() as tx:
-        member = require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
+        member = require_found(
+            find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
+        )
         row = get_organization(tx, org.organization_id)
         found = store.list_sites(tx, org if query.closed else member, query.limit, query.page)
         steps = list_steps_of_sites(tx, [site.id for site, _ in found.rows])

@@ -148,7 +148,7 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:
-            raise NotFound(f"This organization has no member {user_id!r}.")
+            raise NotFound(f"There is no member with the ID {user_id!r} in this organization.")
         steps = list_steps(tx, target.kind, target.id)
         said = list_step_grants(tx, user_id, steps)
         own = list_step_grants(tx, target.user_id, steps)
