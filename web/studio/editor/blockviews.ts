@@ -1,4 +1,4 @@
-/** Node views of hints, list items, and code. */
+/** Node views for hints, list items, and code. */
 import type { Node } from "prosemirror-model";
 import { classes, drawBlock, hintStyle } from "../document/drawing.ts";
 import { copyText } from "../parts/copying.ts";
@@ -105,7 +105,7 @@ export class CodeView extends Drawn {
   dom: HTMLElement;
   override contentDOM: HTMLElement;
   #caption: HTMLElement;
-  /** The rendering of its lines, if they are a diagram. */
+  /** The rendering of the block's lines, if they are a diagram. */
   #drawn = h("div", { class: "diagram-drawn", contenteditable: "false" });
   #drawing: ReturnType<typeof setTimeout> | undefined;
 
@@ -128,7 +128,7 @@ export class CodeView extends Drawn {
     return same;
   }
 
-  /** A diagram is above its source. If the source is invalid, the last rendering stays with an error. */
+  /** Render a diagram above its source. If the source is invalid, the last rendering stays, with an error. */
   async #draw(): Promise<void> {
     const isDiagram = String(dataOf(this.node).syntax ?? "").toLowerCase() === "mermaid";
     this.dom.classList.toggle("with-diagram", isDiagram);

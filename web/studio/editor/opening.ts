@@ -1,6 +1,6 @@
 /**
- * Where the settings of a block are shown: in the side panel of the screen; on a screen without one, next to
- * the block. The code that renders them is loaded with the editor, because readers don't need it.
+ * Decides where the settings of a block are shown: in the side panel of the screen or, on a screen without one,
+ * next to the block. The code that renders them is loaded with the editor, because readers don't need it.
  */
 import type { EditorView } from "prosemirror-view";
 
@@ -31,7 +31,7 @@ type Show = (view: EditorView, position: number | undefined, beside: HTMLElement
 
 let show: Show | undefined;
 
-/** Set by the editor, which renders settings. */
+/** Set the function that renders settings. The editor calls this. */
 export function showSettingsWith(drawn: Show): void {
   show = drawn;
 }

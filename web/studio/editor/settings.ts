@@ -330,7 +330,7 @@ function drawField(
   return control(name, field, value, change);
 }
 
-/** The target of a link by name, never as an id. */
+/** The target of a link by name, never as an ID. */
 function targetField(
   view: EditorView,
   label: string,

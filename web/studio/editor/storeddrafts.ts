@@ -7,7 +7,7 @@ import { session } from "../state/session.svelte.ts";
 export interface Draft {
   /** The author. Other people who sign in to this browser later don't get the draft. */
   user?: string;
-  /** The id of the tab that writes it. */
+  /** The ID of the tab that writes it. */
   tab: string;
   space: string;
   change: number;

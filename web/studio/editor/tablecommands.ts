@@ -260,7 +260,7 @@ export function duplicateColumns(table: Node, position: number, first: number, l
   };
 }
 
-/** Return a part of a table without its id in the file. */
+/** Return a part of a table without its ID in the file. */
 function asNew(part: Node): Node {
   const { type, attrs } = part;
   if (type === schema.nodes.table_row) {

@@ -32,7 +32,7 @@ export function chosen(state: EditorState): About | undefined {
   return node?.attrs.key ? aboutBlock(node) : aboutRange(selection.$from, selection.$to);
 }
 
-/** Mark these threads in the text. Returns their ids in text order. */
+/** Mark these threads in the text. Returns their IDs in text order. */
 export function showRemarks(view: EditorView, remarks: Remark[], active?: string): string[] {
   const before = key.getState(view.state);
   if (before && (JSON.stringify([before.remarks, before.active]) !== JSON.stringify([remarks, active]))) {

@@ -36,7 +36,7 @@ export interface Batch {
   client: string;
   batch: number;
   attempt: number;
-  /** The id of the author. */
+  /** The ID of the author. */
   user: string | null;
   steps: Json[];
 }
@@ -418,8 +418,9 @@ function bringsKnown(step: Step, before: Node): boolean {
 const LETTER = /[\p{L}\p{N}_]/u;
 
 /**
- * Return the step of text that continues a word or the text of the previous step, directly after it: text that came in at
- * the same place does not split it. Return undefined for all other steps, and if the text before is gone.
+ * Return the step of text that continues a word or the text of the previous step, directly after it: text that
+ * came in at the same place doesn't split it. Return undefined for all other steps, and if the text before is
+ * gone.
  */
 function continuing(
   { step, before }: Pending,
@@ -493,7 +494,7 @@ function withContent(pending: Pending, content: Fragment | undefined): Pending {
   return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
 }
 
-/** Return the id of the person who removed the place of a step. */
+/** Return the ID of the person who removed the place of a step. */
 function removerOf(
   mapping: Mapping,
   from: number,

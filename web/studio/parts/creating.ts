@@ -16,7 +16,7 @@ interface NewSpace {
   parent?: string;
 }
 
-/** Create a space, open it, and return its id. */
+/** Create a space, open it, and return its ID. */
 export async function createSpace(
   { title = t("newSpace"), template, parent }: NewSpace = {},
 ): Promise<string | undefined> {

@@ -12,7 +12,7 @@ export const teamsOf = (organizationId: string) =>
     () => askAll((query) => listTeamsInOrganizationById({ organizationId }, query)),
   );
 
-/** Return the names of collections, spaces, and teams by id. */
+/** Return the names of collections, spaces, and teams by ID. */
 export interface Names {
   place: (object: Schemas["PermissionObject"]) => string;
   team: (id: string) => string;

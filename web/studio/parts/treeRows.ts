@@ -33,7 +33,7 @@ export const MARKS: Record<Mark, { text: string; icon?: "plus" | "right" | "minu
   deleted: { text: t("deletedInline"), icon: "minus" },
 };
 
-/** Return rows from top to bottom, with gaps for pages that aren't loaded. `opened`: the ids of expanded rows. */
+/** Return rows from top to bottom, with gaps for pages that aren't loaded. `opened`: the IDs of expanded rows. */
 export function layOut(tree: Tree, opened: ReadonlySet<string>): { rows: Row[]; gaps: Gap[]; total: number } {
   const rows: Row[] = [];
   const gaps: Gap[] = [];

@@ -15,7 +15,7 @@ export interface Row {
   edited: boolean;
 }
 
-/** Return a block without parts that can differ while its content is the same: ids of parts, heading anchors. */
+/** Return a block without parts that can differ while its content is the same: IDs of parts, heading anchors. */
 const saying = (block: BlockJson): string =>
   JSON.stringify(block, (name, value) => name === "key" || name === "meta" ? undefined : value);
 

@@ -8,8 +8,8 @@ export type Shown = { row: Row; change: number } | { folded: Row[]; id: string }
 const isHeading = (row: Row | undefined) => row?.after?.type.name.startsWith("heading") ?? false;
 
 /**
- * Collapse unchanged blocks, except a heading above a change, a single block between two changes, and blocks that
- * are needed. `unfolded`: by the ids of collapsed ranges.
+ * Collapse unchanged blocks, except a heading above a change, a single block between two changes, and blocks
+ * that are needed. `unfolded`: by the IDs of collapsed ranges.
  */
 export function foldRows(
   rows: Row[],

@@ -92,7 +92,7 @@ export const fieldsOf = (entry: Entry): Fields =>
 class Seen {
   /** Marks that are being sent. */
   #sent: Record<string, boolean> = $state({});
-  /** The ids of the last marks by object, because each row of a list needs them. */
+  /** The IDs of the last marks by object, because each row of a list needs them. */
   #read: { of?: Schemas["SeenMark"][]; ids: Set<string> } = { ids: new Set() };
 
   constructor(readonly space: string, readonly number: number) {}
@@ -211,7 +211,7 @@ export function countedLine(rows: Row[]): string {
   ].filter(Boolean).join(", ");
 }
 
-/** Summaries of compared pages, by id. */
+/** Summaries of compared pages, by ID. */
 export const counted: Record<string, string> = $state({});
 
 /** The current position in a review, which the side list shows. */

@@ -47,7 +47,7 @@ export class Settling {
     );
   }
 
-  /** Reopen a resolved conflict, by default the last one; return its id. */
+  /** Reopen a resolved conflict, by default the last one; return its ID. */
   undo(id: string | undefined = this.#last.pop()): string | undefined {
     if (id === undefined) return undefined;
     this.#last = this.#last.filter((one) => one !== id);

@@ -1,4 +1,4 @@
-/** The current page by id; its URL can be older than its path. */
+/** The current page by ID; its URL can be older than its path. */
 class Current {
   space: string | undefined = $state();
   page: string | undefined = $state();

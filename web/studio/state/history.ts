@@ -16,7 +16,7 @@ export function readRevisions(
     : listRevisionsOfSpace({ spaceId: space }, query);
 }
 
-/** Load a revision with its number in that list; without an id, the newest; null if it isn't in the list. */
+/** Load a revision with its number in that list; without an ID, the newest; null if it isn't in the list. */
 export function revisionOf(
   space: string,
   page: string | undefined,

@@ -289,7 +289,7 @@ class Presence {
     };
   }
 
-  /** Return the other people on a page, each once. `change`: the id of a change request; null: only those on main. */
+  /** Return the other people on a page, each once. `change`: the ID of a change request; null: only those on main. */
   at(page: string, change?: string | null): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();

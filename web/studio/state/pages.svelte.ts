@@ -34,7 +34,7 @@ export interface Tree {
 }
 
 export const TOP = "";
-/** The prefix of ids for pages that the server doesn't have yet. */
+/** The prefix of IDs for pages that the server doesn't have yet. */
 const UNSENT = "~";
 let unsent = 0;
 export const partOf = (parent: string, at: number) => `${at - at % PART} ${parent}`;
@@ -389,7 +389,7 @@ export class TreeEditor {
     );
   }
 
-  /** Upload a file for a page, and return its id. */
+  /** Upload a file for a page, and return its ID. */
   async uploadFile(file: File): Promise<string> {
     const files = [await readBytes(this.space, file)];
     const { files: made } = await this.#send([{ operation: "insert_files", files }], file.name);
@@ -409,7 +409,7 @@ export class TreeEditor {
     );
   }
 
-  /** Create a page with this `markdown`, and return its id. */
+  /** Create a page with this `markdown`, and return its ID. */
   async add(
     title: string,
     to: Spot,

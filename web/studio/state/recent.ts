@@ -1,6 +1,6 @@
 /** Recently opened pages, stored in this browser. */
 export interface Recent {
-  /** The id of the page, which stays when it is renamed or moved. */
+  /** The ID of the page, which stays when it is renamed or moved. */
   id: string;
   title: string;
   href: string;

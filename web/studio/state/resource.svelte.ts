@@ -111,8 +111,8 @@ function apart<T>(make: () => T): T {
   return made!;
 }
 
-/** Return the resource of a key, created if needed, and load it if it is outdated. Keys contain ids or numbers that are
- * never reused. `known`: data from another response. */
+/** Return the resource of a key, created if needed, and load it if it is outdated. Keys contain IDs or numbers
+ * that are never reused. `known`: data from another response. */
 export function resource<T>(key: string, load: () => Promise<T>, known?: T): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);

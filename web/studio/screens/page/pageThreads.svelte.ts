@@ -22,7 +22,7 @@ export class PageTalk {
   about = $state.raw<About>();
   active = $state<string>();
   status = $state<Comment["status"]>("open");
-  /** The ids of threads in text order. */
+  /** The IDs of threads in text order. */
   order = $state.raw<string[]>([]);
   #toShow = $state.raw<Comment>();
   readonly #threads = $derived.by(() => {
