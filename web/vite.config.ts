@@ -10,7 +10,7 @@ import { texts } from "./texts.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const output = join(here, "../src/octavo/delivery/studio/dist");
 
-/** Write compressed files next to each text file, so that no server has to compress them again. */
+/** Write a compressed file next to each text file, so that no server has to compress it again. */
 function compressed(): Plugin {
   return {
     name: "octavo-compressed",
@@ -44,7 +44,7 @@ interface Imports {
   dynamicImporters: readonly string[];
 }
 
-/** Return a function that tells whether a module is part of the page screen and of no screen without page texts. */
+/** Return a function that returns whether a module is part of the page screen and of no screen without page texts. */
 function ofPages(): (id: string, find: (id: string) => Imports | null) => boolean {
   const known = new Map<string, Set<string>>();
   const rootsOf = (id: string, find: (id: string) => Imports | null): Set<string> => {

@@ -138,7 +138,8 @@ export const deleteBlock: Command = (state, dispatch) => {
   return true;
 };
 
-/** Delete a block from its old position. The only item of a list is moved with the list. */
+/** Delete the block whose only content is the block at a position. For example, the only item of a list is deleted
+ * together with the list. */
 function deleteAround(
   state: EditorState,
   position: number,

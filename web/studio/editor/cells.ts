@@ -420,7 +420,7 @@ const enter: Command = chosen((selection) => (state, dispatch, view) => {
   return true;
 });
 
-/** Delete the selected rows if whole rows are selected; otherwise, delete the selected columns. */
+/** Delete the selected rows or columns, if whole rows or columns are selected. */
 export const deleteChosenLines: Command = chosen((selection) => {
   const { top, bottom, left, right } = selection.rectangle;
   const { table, position } = selection;

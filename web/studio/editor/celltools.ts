@@ -46,7 +46,7 @@ function select(view: EditorView, first: number, last: number): void {
 }
 
 export interface CellOptions {
-  /** Called to comment on the selection; if undefined, there is no button. */
+  /** Called to comment on the selection. If undefined, there is no button. */
   comment?: (about: About) => void;
 }
 

@@ -37,7 +37,7 @@ export interface Trigger {
   least?: number;
   /** The number of letters in the trigger, if there is more than one. */
   sign?: number;
-  /** Return whether typing the text opens the list; by default, it does. Pasting never does. */
+  /** Return whether the text opens the list if it was typed rather than pasted; by default, it does. */
   opensTyped?: (typed: string) => boolean;
   /** Whether number keys select choices by their `typed`. Slower results then replace the immediate ones. */
   numbered?: boolean;

@@ -20,7 +20,7 @@ export interface FileField {
   change: (ref: Ref | undefined) => void;
 }
 
-/** Create the field and a function that updates it. The owner calls this function after the file changes. */
+/** Create the field. */
 export function fileField(
   view: EditorView,
   { label, value, image, optional, change }: FileField,

@@ -22,8 +22,8 @@ function blocksBetween(doc: Node, [from, to]: Region): Fragment | undefined {
 }
 
 /**
- * Return, for each deletion, the index of the insertion of the same blocks before it. `sent`: the number of initial
- * changes that are sent as one batch; a move is never split between batches.
+ * Return the index of the later insertion of the same blocks, by the index of each deletion. `sent`: the number of
+ * initial changes that are sent as one batch; a move is never split between batches.
  */
 export function findMoves(changes: readonly Change[], sent: number): Map<number, number> {
   const found = new Map<number, number>();

@@ -26,7 +26,7 @@ interface About {
   editor: TreeEditor;
   editable: boolean;
   base: Base;
-  /** The space, as far as it is loaded. */
+  /** The space, if it is loaded. */
   about: Schemas["Space"] | undefined;
   rename?: () => unknown;
   add?: () => unknown;

@@ -17,7 +17,7 @@ import { spaceOf } from "./session.svelte.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
-/** The child pages of a page as far as they are loaded; `undefined` for each page that isn't. */
+/** The loaded child pages of a page, with `undefined` for each page that isn't loaded. */
 export interface Level {
   count: number;
   pages: readonly (TreePage | undefined)[];
@@ -25,7 +25,7 @@ export interface Level {
   stale: ReadonlySet<number>;
 }
 
-/** The loaded parts of a tree: levels by parent page, the top level under "". */
+/** The loaded parts of a tree: levels by parent page, with the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
   /** The visible parts, as `at parent`, and the parts that are being loaded. */
@@ -44,8 +44,8 @@ function readPart(part: string): { parent: string; at: number } {
   return { at: Number(part.slice(0, blank)), parent: part.slice(blank + 1) };
 }
 
-/** The tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows. After a change,
- * visible parts are reloaded, and others when they are shown next. */
+/** Return the tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows.
+ * After a change, visible parts are reloaded, and others are reloaded when they are shown next. */
 export function treeOf(space: string, base: Base): Resource<Tree> {
   const found: Resource<Tree> = resource(`space/${space}/${baseKey(base)}/pages`, async () => {
     await undefined; // Everything loaded so far is available after this.
@@ -148,7 +148,7 @@ export function findPage(tree: Tree | undefined, id: string): Found | undefined 
   return found.get(id);
 }
 
-/** Return the ancestors of a page from the top; undefined if they aren't all loaded. */
+/** Return the ancestors of a page from the top; undefined if some aren't loaded. */
 export function above(tree: Tree | undefined, id: string): TreePage[] | undefined {
   const way: TreePage[] = [];
   for (let found = findPage(tree, id);; found = findPage(tree, found.spot.into)) {
@@ -167,7 +167,7 @@ export const changeOf = (space: string, number: number | string) =>
 type Differences = Schemas["SemanticChanges"];
 const FIRST = 200;
 
-/** Load all changes, page by page of the list: the first is shown while the others load. */
+/** Load all changes, one page of the list after another. The first ones are shown while the others load. */
 export function allChanges(
   key: string,
   load: (query: { limit: number; page?: string }) => Promise<Differences>,
@@ -190,13 +190,13 @@ export const changesOf = (space: string, number: number) =>
     (query) => getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, query),
   );
 
-/** Return the position of a page among its siblings; without `at`, the last. */
+/** The position of a page among its siblings. Without `at`, it is the last one. */
 export interface Spot {
   into: string | null;
   at?: number;
 }
 
-/** Return a tree with another level under a page, if it is loaded. */
+/** Return a tree with another level under a page, if the page is loaded. */
 function withLevel(
   tree: Tree,
   parent: string | null,
@@ -235,14 +235,14 @@ const newPage = (type: "document" | "group", title: string): TreePage => ({
   hidden: false,
 });
 
-/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
+/** Return the state that is edited: the current one, or the person's draft, which is created if needed. */
 export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
   if (base.kind === "change") return base;
   const draft = await findDraft(space);
   return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
 }
 
-/** Fields of a page, as an edit sets them. */
+/** Fields of a page in the format of an edit. */
 export type PageFields = Omit<Schemas["UpdatePage"], "operation" | "page">;
 type Work = [
   guess: (tree: Tree) => Tree,
@@ -251,7 +251,7 @@ type Work = [
   undo?: (editor: TreeEditor) => Promise<unknown>,
 ];
 
-/** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
+/** Changes a space's tree. Each change is shown immediately, then sent, and can be undone. */
 export class TreeEditor {
   readonly #resource: Resource<Tree>;
 
@@ -263,7 +263,7 @@ export class TreeEditor {
     return this.#resource.value;
   }
 
-  /** Load those of these visible parts that aren't loaded. */
+  /** Load the visible parts that aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();
@@ -271,7 +271,7 @@ export class TreeEditor {
     await this.load(parts);
   }
 
-  /** Load those of these parts that aren't loaded. */
+  /** Load the given parts that aren't loaded. */
   async load(parts: string[]): Promise<void> {
     const { tree } = this;
     if (!tree) return;
@@ -297,7 +297,7 @@ export class TreeEditor {
     if (this.tree) this.#resource.value = withWay(this.tree, way);
   }
 
-  /** Send changes to the state that accepts edits. Returns its base, the results, and the new files. */
+  /** Send changes to the state that can be edited. Returns the state, the results, and the new files. */
   async #send(
     changes: Changes,
     subject: string,
@@ -311,7 +311,7 @@ export class TreeEditor {
     return { base, made, files };
   }
 
-  /** Like `#try`, but show errors. */
+  /** Run `#try`, and show errors. */
   #do(...work: Work): Promise<Schemas["PageResult"][]> {
     return this.#try(...work).catch((problem) => {
       notices.fail(problem);
@@ -319,7 +319,8 @@ export class TreeEditor {
     });
   }
 
-  /** Show the expected result, send, confirm, and offer to undo. Opens the draft if it was created or continued. */
+  /** Show the expected result, send the changes, confirm, and offer to undo. Opens the draft if it was created or
+   * continued. */
   async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
     const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
     const takeBack = stays ? this.#resource.guess(guess) : () => {};
@@ -346,7 +347,7 @@ export class TreeEditor {
     return findPage(this.tree, id);
   }
 
-  /** Return the number of child pages, or of top-level pages; undefined if unknown. */
+  /** Return the number of child pages or, without a parent, of top-level pages; undefined if unknown. */
   count(parent: string | null): number | undefined {
     return this.tree?.levels.get(parent ?? TOP)?.count;
   }
@@ -397,7 +398,7 @@ export class TreeEditor {
     return made[0].id;
   }
 
-  /** Set fields of a page with the previous values `before`. Throws the server's errors. */
+  /** Set fields of a page. `before`: their previous values. Throws the server's errors. */
   async saveSettings(page: Page, before: PageFields, fields: PageFields): Promise<void> {
     const { id } = page;
     const said = t("savedSettingsOf", { title: page.title });
