@@ -17,7 +17,7 @@ _LONGEST = 15_000
 
 
 def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:
-    """Write the last batch of a page, and return its row."""
+    """Write a page's most recent batch, and return the page's row."""
     moment = now()
     since = row.unsaved_since or moment
     save_at = min(moment + PAUSE, since + _LONGEST)

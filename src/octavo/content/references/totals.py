@@ -245,7 +245,8 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
 
 
 def _lock(tx: Transaction, space_id: str) -> bool:
-    """Lock a space against writers of its rows. Return False if it no longer exists."""
+    """Lock a space so that no other transaction writes its rows. Return False if the space no longer
+    exists."""
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 

@@ -179,7 +179,7 @@ _BATCH = 500
 def find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, Row | None]:
-    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
+    """Return the topmost row for each of these IDs, or None if that row is marked as deleted."""
     found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:

@@ -107,7 +107,7 @@ class Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names that aren't the same as the digests."""
+        """Names of nodes that differ from their digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)

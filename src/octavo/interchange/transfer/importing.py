@@ -407,8 +407,8 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Assign a rank between those of the nearest pages in ``stay`` to each page in ``order`` that isn't in
-    ``stay``."""
+    """Assign a rank to each page in ``order`` that isn't in ``stay``, between the ranks of the nearest
+    pages in ``stay``."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

@@ -187,7 +187,7 @@ class ByteCache(Generic[T]):
 
     def drop_oldest(self, until: float = math.inf) -> int:
         """Drop the least recently used value and return its size in bytes, or 0 if all values have been
-        read since ``until``. Only for ``Memory``, which counts the bytes."""
+        read since ``until``. Only ``Memory`` may call this, because it counts the bytes."""
         with self._lock:
             key = next(iter(self._entries), None)
             if key is None or self._entries[key][2] > until:

@@ -216,8 +216,8 @@ class Transaction:
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Run ``effect`` once the transaction has been committed. Only for wake-ups and caches of this
-        process."""
+        """Run ``effect`` once the transaction has been committed. Use this only to wake threads or to
+        update caches of this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
@@ -315,9 +315,9 @@ class Database:
         """Start a read that can use a replica, or rows from earlier reads, which are cached until the next
         commit. It still has one snapshot.
 
-        Only for callers that can start again: the read raises StaleCachedRead if it needs rows from a different
-        snapshot than those that it has already returned. ``begins``: whether it can start a transaction if
-        rows aren't cached; if not, it raises StaleCachedRead in that case, too.
+        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a
+        different snapshot than those that it has already returned. ``begins``: whether it can start a
+        transaction if rows aren't cached; if not, it raises StaleCachedRead in that case, too.
         """
         return self.read()
 

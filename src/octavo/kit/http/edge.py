@@ -329,7 +329,7 @@ async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T
 class Action(NamedTuple):
     """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
     event loop if it is a coroutine function, or otherwise in a thread. Functions that read, render, or
-    compute are ordinary functions.."""
+    compute are ordinary functions."""
 
     name: str
     answer: Handler

@@ -466,7 +466,7 @@ class Person(Struct, frozen=True):
     which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the
     expiration of a token; None if it never expires. ``client``: the IP address of the request; None in a
     job. ``agent``: the name of the agent that acts for the person with its own token. In that case,
-    ``token_id`` is the ID of their connection, and the scopes are those of agents..
+    ``token_id`` is the ID of their connection, and the scopes are those of agents.
     """
 
     user_id: str

@@ -276,7 +276,7 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Return those of the spaces that the caller can see and that aren't in the trash, with the caller's
+    """Return the given spaces that the caller can see and that aren't in the trash, each with the caller's
     role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
