@@ -259,7 +259,8 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split off the blocks from this line on. ``part``: the offsets in the text where they start and end."""
+    """Return the blocks from this line on as separate pieces. ``part``: the offsets in the text where they
+    start and end."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part

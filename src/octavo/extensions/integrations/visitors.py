@@ -30,7 +30,8 @@ _TYPES = {
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration listens."""
+    """Queue visits for integrations, except visits to restricted pages. Nothing is written if no
+    integration listens."""
     listening: dict[tuple[str, str], str | None] = {}
     restricted: dict[str, HiddenPages] = {}
     for row in rows:

@@ -113,7 +113,7 @@ class Memory:
             excess -= freed
 
     def drop_unread(self) -> None:
-        """Drop the values that weren't read for a minute, and return memory to the system. Called
+        """Drop the values that weren't read for a minute, and return memory to the system. This is called
         periodically."""
         until = time.monotonic() - _UNREAD_SECONDS
         with self._lock:

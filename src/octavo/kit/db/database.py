@@ -298,12 +298,13 @@ class Database:
     @property
     def replica_reads(self) -> dict[str, int]:
         """Return the number of reads by outcome: answered by the replica, too recent for it, or made while
-        it was unreachable. Empty if there is no replica."""
+        it was unreachable. The result is empty if there is no replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
         """Return the reason why the replica doesn't answer reads, after waiting up to ``seconds`` for it to
-        catch up with the server. Empty if it answers reads; None if there is no replica."""
+        catch up with the server. Return an empty string if the replica answers reads, and None if there is
+        no replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:

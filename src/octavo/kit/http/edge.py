@@ -299,8 +299,8 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     time.
 
     Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
-    for ``QUEUE_SECONDS``, because all threads may be blocked for a long time, and callers should get a
-    response.
+    for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
+    callers should get a response.
     """
     span = tracing.current()
     if span is not None:

@@ -570,9 +570,8 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site, because renderers then show
-        their visitors that there is no such page, while any other error would count as an error of the
-        renderer.
+        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. With NotFound, renderers show
+        their visitors that there is no such page; any other error would count as an error of the renderer.
         """
         caller = self.caller
         if isinstance(caller, Visitor):

@@ -367,8 +367,7 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. Does nothing for a change request's
-    branch."""
+    """Set the latest revision of the space with this main branch. A change request's branch isn't affected."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
