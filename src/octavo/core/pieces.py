@@ -479,7 +479,7 @@ class Match(Struct):
 
 
 _UNIFORM = frozenset({"items", "rows", "elements"})
-"""Names of cuts whose pieces are all of one kind, such as the rows of a table."""
+"""Names of the ways to split a block in which all pieces are of one kind, such as the rows of a table."""
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5

@@ -401,7 +401,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the given pages that are pending for indexing, as IDs of their space and page."""
+    """Return the given pages that are waiting to be indexed, as IDs of their space and page."""
     if not page_ids:
         return set()
     rows = tx.all(

@@ -234,13 +234,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    told = [
+    plan_problems = [
         source.as_original(problem)
         for problem in plan.problems
         # Only the reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
-    problems = [*source.problems, *told]
+    problems = [*source.problems, *plan_problems]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 

@@ -146,10 +146,10 @@ def json_error(error: OctavoError) -> Answer:
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    described: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
     if error.field is not None:
-        told["field"] = error.field
-    body = _ENCODER.encode({"error": told, **error.beside})
+        described["field"] = error.field
+    body = _ENCODER.encode({"error": described, **error.beside})
     return Answer(error.status, body, "application/json", headers)
 
 

@@ -284,17 +284,17 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    untold = (Reply, Stream, Follow, Deferred, msgspec.Raw)
-    told = tuple(one for one in members if (typing.get_origin(one) or one) not in untold)
-    if not told:
+    undetermined = (Reply, Stream, Follow, Deferred, msgspec.Raw)
+    determined = tuple(one for one in members if (typing.get_origin(one) or one) not in undetermined)
+    if not determined:
         return declared
     if declared is not None:
-        if declared not in told or len(told) == 1:
+        if declared not in determined or len(determined) == 1:
             raise DeclarationError(
                 f"{id}: `returns` contradicts or repeats the type that the handler returns"
             )
         return declared
-    answer = functools.reduce(operator.or_, told)
+    answer = functools.reduce(operator.or_, determined)
     return None if answer is types.NoneType else answer
 
 
