@@ -394,14 +394,14 @@ def serve(
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
-    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT; then
-    finish running requests.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT arrives.
+    Then, finish running requests.
 
-    SIGHUP does the same once another process has taken over: connections end with their next response, so
-    that no request is refused.
+    SIGHUP does the same once another process has taken over: connections end with their next response, so that
+    no request is rejected.
 
-    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened
-    or a port is taken, and BadRequest if two roles use the same port.
+    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened or
+    a port is taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}

@@ -544,10 +544,10 @@ def load(
 
 def keep_addresses(settings: Settings) -> None:
     """Store the URLs of the running server next to the data, for commands that print links."""
-    told = {"url": settings.url, "sites_url": settings.sites_url}
+    addresses = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(f".{os.getpid()}.new")
-    written.write_bytes(msgspec.json.encode(told))
+    written.write_bytes(msgspec.json.encode(addresses))
     written.replace(path)
 
 

@@ -235,7 +235,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
     "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
 )
 def change_email(options: argparse.Namespace) -> int:
-    """Change the email address of an account. The new one counts as verified."""
+    """Change the email address of an account. The new address counts as verified."""
     from octavo.operations.admin import credentials
 
     if "@" not in options.to:

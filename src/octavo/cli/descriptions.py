@@ -57,7 +57,7 @@ def list_operations(options: argparse.Namespace) -> int:
     option("new", type=Path, metavar="NEW", help="new OpenAPI file, or a .zip of several files"),
 )
 def compare_specifications(options: argparse.Namespace) -> int:
-    """List changes between two API specifications. Exits with 1 if there are breaking changes."""
+    """List changes between two API specifications. The exit code is 1 if there are breaking changes."""
     import msgspec
 
     from octavo.sites.openapi.comparing import compare

@@ -116,7 +116,8 @@ def publish(options: argparse.Namespace) -> int:
     QUIET,
 )
 def check_site(options: argparse.Namespace) -> int:
-    """Check the links, images, and files for AI agents on a published site. Exits with 1 if there are problems."""
+    """Check the links, images, and files for AI agents on a published site. The exit code is 1 if there are
+    problems."""
     from importlib.metadata import version
 
     from octavo.operations.admin import site_checks

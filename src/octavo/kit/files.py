@@ -371,7 +371,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether the store's keys differ from those of the process."""
+    """Whether the store's keys are different from the keys of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

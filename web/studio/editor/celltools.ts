@@ -46,7 +46,7 @@ function select(view: EditorView, first: number, last: number): void {
 }
 
 export interface CellOptions {
-  /** Called to comment on the selection; if undefined, there is no button. */
+  /** Called to comment on the selection. If undefined, there is no button. */
   comment?: (about: About) => void;
 }
 
@@ -295,7 +295,7 @@ class CellBar {
     ]);
   }
 
-  /** One Tab stop: arrow keys move along the bar. */
+  /** Handle keys. The bar is one Tab stop, and arrow keys move along it. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {

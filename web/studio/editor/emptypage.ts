@@ -99,7 +99,8 @@ export interface Kept {
 const isEmpty = (doc: Node): boolean =>
   doc.childCount === 1 && doc.firstChild!.type === nodes.paragraph && !doc.firstChild!.content.size;
 
-/** A row below the caret of an empty page. It disappears with the first letter, and undo brings it back. */
+/** Show a row below the caret on an empty page. It disappears when the first letter is typed, and reappears when
+ * that is undone. */
 export function beginnings(kept: Kept): Plugin {
   const begin = (view: EditorView, blocks: Node[]): void => {
     // The person may have started to type in the meantime.

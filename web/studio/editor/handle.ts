@@ -20,7 +20,7 @@ interface Place {
   element: HTMLElement;
 }
 
-/** Return the block at a height in the window: a block of the page, or a list item in it. */
+/** Return the block at a vertical position in the window: a block of the page, or a list item in it. */
 function blockAtHeight(view: EditorView, x: number, y: number): Place | undefined {
   const inside = view.dom.getBoundingClientRect();
   const left = Math.min(Math.max(x, inside.left + 4), inside.right - 4);
@@ -192,7 +192,7 @@ class Handle {
   }
 }
 
-/** Return the menu of the selected block. */
+/** Open the menu of the selected block. */
 export function openBlockMenu(
   view: EditorView,
   beside: HTMLElement | DOMRect,

@@ -1,4 +1,4 @@
-/** Node views of blocks with titles, panels, steps, and columns. */
+/** Node views for blocks with titles, panels, steps, and columns. */
 import type { Node } from "prosemirror-model";
 import { classes, columnClass } from "../document/drawing.ts";
 import type { Data } from "../document/types.ts";

@@ -17,20 +17,21 @@ import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
-/** How long typing is collected before it is sent: the server accepts 20 batches a second from a person. */
+/** The number of milliseconds for which typing is collected before it is sent. The server accepts 20 batches per
+ * second from one person. */
 const GATHER = 50;
-/** The delay before changes are stored in this browser. */
+/** The delay in milliseconds before changes are stored in this browser. */
 const KEEP = 60;
-/** How long to wait for a response before a batch counts as unanswered. */
+/** The number of milliseconds to wait for a response before a batch counts as unanswered. */
 const ANSWER = 30_000;
-/** The number of milliseconds without a confirmation after which the status is unsaved. */
+/** The number of milliseconds without a confirmation after which the status changes to unsaved. */
 const SLOW = 3_000;
-/** The number of incoming steps at once that is announced. */
+/** The minimum number of incoming steps that are announced when they arrive at once. */
 const MANY = 200;
-/** How often the caret is sent while nothing is typed. */
+/** The interval in milliseconds at which the caret is sent while nothing is typed. */
 const CARET = 200;
 const LONGEST = 30_000;
-/** How often changes are requested if there is no event stream. */
+/** The interval in milliseconds at which changes are requested if there is no event stream. */
 const LOOK = 2_000;
 const RELOADED = "octavo-reloaded";
 
@@ -44,7 +45,7 @@ export interface LivePlace {
 export interface LiveOptions extends LivePlace {
   /** The name of this tab, which is also the client's name. */
   tab: string;
-  /** The id of the change request whose events are followed, or of the space for main. */
+  /** The ID of the change request whose events are followed, or of the space for main. */
   followed: string;
   opened: Schemas["LiveDocument"];
   /** The changes of another tab that has closed. */
@@ -53,7 +54,7 @@ export interface LiveOptions extends LivePlace {
   keep: (kept: KeptPage | undefined) => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** Called if a block was restored after a person deleted it; `by` is the person's id. */
+  /** Called if a block was restored after a person deleted it; `by`: that person's ID. */
   onrestored: (key: string, by: string | undefined) => void;
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
@@ -70,8 +71,8 @@ const pathOf = ({ space, change, page }: LivePlace) => ({
 
 const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live";
 const MAIN = "/spaces/{spaceId}/pages/{pageId}/live";
-/** Return the path of the live editing of a page. Its operations take and return the same for main and change
- * requests. */
+/** Return the API path for live editing of a page. Its operations have the same parameters and responses for main
+ * and change requests. */
 const liveOf = ({ change }: LivePlace) => (change === IN_MAIN ? MAIN as unknown : LIVE) as typeof LIVE;
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
@@ -91,7 +92,7 @@ export class LivePage {
   #known: Promise<void> | undefined;
   #posting: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the timer sends the next batch. */
+  /** The time when the timer sends the next batch. */
   #due = Infinity;
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
@@ -196,13 +197,13 @@ export class LivePage {
     return this.#together.pending.length > 0;
   }
 
-  /** The save status; `nowhere`: closing the tab would lose text. */
+  /** The save status. `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.dirty && !this.#aside.length) return "server";
     return this.#kept ? "browser" : "nowhere";
   }
 
-  /** Send all changes; resolves when they are in the change request's revision. */
+  /** Send all changes. Resolves when they are in a revision of the change request. */
   async flush(): Promise<void> {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
@@ -210,7 +211,7 @@ export class LivePage {
     this.#isSaved(found.version, found.refused);
   }
 
-  /** Retry immediately: the network is back, or the person signed in. */
+  /** Retry immediately, because the network is back or the person signed in. */
   again(): void {
     this.#failures = 0;
     void this.#ask().catch(() => {});
@@ -280,7 +281,7 @@ export class LivePage {
     return this.#stopped ? this.#state! : readInput(this.#view!);
   }
 
-  /** Apply batches that follow the current version; request missing ones before them. */
+  /** Apply batches that follow the current version. If batches before them are missing, request these. */
   #take(batches: Batch[]): void {
     const fresh = batches.filter(({ version }) => version > this.#together.version);
     if (!fresh.length || !this.#view) return;
@@ -350,7 +351,7 @@ export class LivePage {
     }
   }
 
-  /** Continue from the server's document, because the steps since are unknown, or one of them can't be applied. */
+  /** Continue from the server's document, because the steps since then are unknown or one of them can't be applied. */
   async #reload(): Promise<void> {
     this.#move(await openLive(this.options));
   }

@@ -1,4 +1,5 @@
-/** Creates the view in which a page is edited. It has the same elements as the one for reading, so the text never moves. */
+/** Creates the view in which a page is edited. It has the same elements as the read-only view, so the text never
+ * moves. */
 import "./writing.css";
 import "./boxes.css";
 import { EditorState, NodeSelection } from "prosemirror-state";
@@ -13,7 +14,7 @@ import { richViews } from "./richviews.ts";
 import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { markViews, plainViews } from "./views.ts";
 
-/** How the blocks and marks of a page are rendered. */
+/** Return the views that render the blocks and marks of a page. */
 export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeViews"> {
   const around: Surroundings = {
     lookup,

@@ -1,4 +1,4 @@
-/** The views of blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
+/** The views for blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
 import type { EditorView, NodeViewConstructor } from "prosemirror-view";
 import "../../generated/rich-page.css";
 import "./rich-page.css";

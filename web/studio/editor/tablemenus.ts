@@ -1,4 +1,4 @@
-/** The menus of columns, in the header, and of rows, at their side. */
+/** The menus of columns, opened from the header, and of rows, opened from their side. */
 import type { Command } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -61,7 +61,7 @@ export function growTable(view: EditorView, position: number, kind: "row" | "col
   view.focus();
 }
 
-/** The menu of a row, which is selected with it. `position`: the position of the table. */
+/** Select a row and open its menu. `position`: the position of the table. */
 export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
   const table = view.state.doc.nodeAt(position);
   if (table === null || table.type !== schema.nodes.table || row >= table.childCount) return;

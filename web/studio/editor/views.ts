@@ -1,4 +1,5 @@
-/** The views of the nodes and marks that most pages have. Everything except text isn't editable and handles its own events. */
+/** The views for the nodes and marks that most pages have. Everything except text isn't editable and handles its own
+ * events. */
 import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
 import type { Data } from "../document/types.ts";
@@ -12,7 +13,7 @@ import { tableViews } from "./tables.ts";
 
 export type Kind = new (node: Node, view: EditorView, position: Position, around: Surroundings) => NodeView;
 
-/** The types whose views are in `richviews.ts`. Pages of text without them don't load it. */
+/** The types whose views are in `richviews.ts`. Pages without these types don't load it. */
 export const RICH = [
   "hint",
   "code_block",
@@ -62,7 +63,7 @@ export function makeViews(
   return Object.fromEntries(Object.entries(views).map(([name, View]) => [name, make(View)]));
 }
 
-/** Return the views of the types that most pages have. */
+/** Return the views for the types that most pages have. */
 export const plainViews = (around: Surroundings): Record<string, NodeViewConstructor> => ({
   ...makeViews({ list_item: ItemView }, around),
   ...tableViews(),

@@ -1,5 +1,5 @@
-"""Gather a space's findings from the checks of its pages and from its references. Writes nothing to the
-database."""
+"""Gather a space's findings from the checks of its pages and from its references. This module doesn't write
+to the database."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Translate texts from the memory, the glossary, or with a model; all other texts stay in the source
-language.
+"""Translate texts using the memory, the glossary, or a model. All other texts stay in the source language.
 
-A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid, the
-text is sent again on its own. If that fails too, it stays in the source language and is reported."""
+A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid,
+the text is sent again on its own. If that fails too, it stays in the source language and is reported."""
 
 from __future__ import annotations
 

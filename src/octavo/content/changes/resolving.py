@@ -175,7 +175,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice, and return those of the ``others`` that are still open."""
+        """Apply the choice, and return the ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()

@@ -211,9 +211,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, the saved version is kept and the change request gets an open
-    conflict. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, the saved version is kept and the change request
+    gets an open conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_rule_rights(context, access.space, changes)
@@ -384,9 +384,9 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, main is unchanged, and a new change request contains the edit and
-    its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, main is unchanged, and a new change request
+    contains the edit and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_rule_rights(context, space, changes)

@@ -115,8 +115,8 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
     """Set the labels of all mentions to current names and return the mentions that aren't in ``before``.
 
-    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound
-    for all others, whether they exist or not.
+    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound if
+    anyone else is mentioned, whether or not they exist.
     """
     names: dict[tuple[str, str], str] = {}
     for block, node, kind, id in _mentions(document):

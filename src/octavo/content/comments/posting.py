@@ -130,7 +130,7 @@ def update(
     added_reactions: Sequence[str] = (),
     removed_reactions: Sequence[str] = (),
 ) -> None:
-    """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
+    """Update the body, the status, or the caller's reactions of a comment or reply. No event is emitted if
     nothing changes. Raises Forbidden if the comment is another person's, or if the caller can only read its
     page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}

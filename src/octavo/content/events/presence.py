@@ -113,8 +113,8 @@ def leave_place(tx: Transaction, followed: FollowedPlace, client_id: str) -> boo
 
 
 def write_presence(context: Context) -> None:
-    """Write the buffered reports and remove expired rows. Called about once per second in processes that
-    receive reports."""
+    """Write the buffered reports and remove expired rows. Processes that receive reports call this about
+    once per second."""
     pending, moment = _pending(context.db), now()
     with pending.lock:
         reports, pending.reports = pending.reports, {}

@@ -99,7 +99,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return those of these pages that are being edited live."""
+    """Return the given pages that are being edited live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live

@@ -170,7 +170,7 @@ class ViewDocuments:
     def _draw(
         self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> None:
-        """Replace blocks with their rendered form."""
+        """Replace the blocks of a document with their rendered form."""
         asker = requester_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
             asker,

@@ -340,8 +340,8 @@ def index_space(context: Context, space_id: str, after: str = "") -> None:
 
 
 def enqueue_outdated(db: Database) -> bool:
-    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was any.
-    Called after migrations."""
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was
+    any. This is called after migrations."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
             return False

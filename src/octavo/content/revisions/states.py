@@ -1,7 +1,8 @@
 """States of a space's content: stacks of branches, each at a sequence number.
 
-A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main has one layer;
-a change request has two: its own branch, and main at the revision it is based on. Reads search the stack from the top.
+A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main
+has one layer; a change request has two: its own branch, and main at the revision it is based on. Reads
+search the stack, starting at the top.
 
 Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
 is being written (``staging.py``) or that a process failed to finish.
@@ -179,7 +180,7 @@ _BATCH = 500
 def find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, Row | None]:
-    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
+    """Return the topmost row for each of these IDs, or None if that row is marked as deleted."""
     found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:

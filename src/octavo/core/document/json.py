@@ -254,7 +254,7 @@ class _Reader:
 
     def with_plain_action(self, value: Data, path: str) -> Data:
         """Return a button with the texts of its action as separate fields, which is the form used in nodes.
-        Keys are derived from the fields of nodes and must not change.."""
+        Keys are derived from the fields of nodes and must not change."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):

@@ -126,7 +126,8 @@ def below_title(heading: str, body: str, before: str) -> str:
 
 
 def read_head(source: str) -> PageHead:
-    """Return the head of a page file. Never raises: unreadable parts are listed in ``problems``."""
+    """Return the head of a page file. This never raises an error: unreadable parts are listed in
+    ``problems``."""
     front, heading, _ = split_page(source)
     values, problems = front_matter(front)
     unread = front if problems else _seeming_front(source) if not front else ""

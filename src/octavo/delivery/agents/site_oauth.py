@@ -1,7 +1,7 @@
 """OAuth for the MCP servers of sites with visitor authentication: metadata, the consent page, and tokens.
 
-Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under the sites URL; visitors
-give consent on the site itself, where they are signed in.
+This module follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under
+the sites URL; visitors give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations

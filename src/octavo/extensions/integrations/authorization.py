@@ -267,7 +267,7 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     """Check that a person can grant more access to the site.
 
     An integration on a site decides who can read it and which scripts its pages run, and its configuration
-    decides what the integration does. Raises Forbidden if the person can't.
+    decides what the integration does. Raises Forbidden if the person can't grant that access.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_publish_permission(tx, access.site)

@@ -49,8 +49,8 @@ def _script(name: str) -> str:
 
 @cache
 def _catalog() -> dict[str, Builtin]:
-    """Return the built-in integrations by name, in order, without their scripts. Empty if setup couldn't
-    reach the npm registry."""
+    """Return the built-in integrations by name, in order, without their scripts. The result is empty if
+    setup couldn't reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
         script_hash = hashlib.sha256(_script(path.stem).encode()).hexdigest()

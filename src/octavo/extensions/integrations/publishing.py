@@ -140,8 +140,8 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 
 
 def offer(tx: Transaction, name: str, offered: bool) -> None:
-    """Offer a public integration to every organization, or stop offering it. Only for server
-    administrators.
+    """Offer a public integration to every organization, or stop offering it. Only server administrators can
+    do this.
 
     Raises BadRequest if the integration isn't public, and NotFound if it doesn't exist."""
     row = store.find_integration(tx, name)

@@ -169,8 +169,8 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
         found = _ask(account, f"{place}/contents/{quote(path.strip('/'))}", query, _GitHubFile)
         return ListedFile(found.name, found.path, found.sha, found.size)
     file = quote(path.strip("/"), safe="")
-    told = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
-    return ListedFile(told.file_name, told.file_path, told.blob_id, told.size)
+    gitlab_file = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
+    return ListedFile(gitlab_file.file_name, found.file_path, found.blob_id, found.size)
 
 
 def find_repository_path(account: ProviderAccount, number: int) -> str:

@@ -278,12 +278,12 @@ class Sync(SyncRun[SyncRow]):
         return io.BytesIO(self.context.files.read(content))
 
     def _progress(self) -> Callable[[int, int], None]:
-        told = [now()]
+        refreshed = [now()]
 
         def progress(done: int, total: int) -> None:
             jobs.renew()
-            if now() - told[0] > store.HOLD // 4:
-                told[0] = now()
+            if now() - refreshed[0] > store.HOLD // 4:
+                refreshed[0] = now()
                 self.fresh()
 
         return progress

@@ -234,13 +234,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    told = [
+    plan_problems = [
         source.as_original(problem)
         for problem in plan.problems
         # Only the reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
-    problems = [*source.problems, *told]
+    problems = [*source.problems, *plan_problems]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 
@@ -407,8 +407,8 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Assign a rank between those of the nearest pages in ``stay`` to each page in ``order`` that isn't in
-    ``stay``."""
+    """Assign a rank to each page in ``order`` that isn't in ``stay``, between the ranks of the nearest
+    pages in ``stay``."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

@@ -101,8 +101,8 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """Spaces that the versions or languages of a source were imported into. Empty until the run ends, and for
-    a source with only one variant."""
+    """Spaces that the versions or languages of a source were imported into. The list is empty until the run
+    ends, and for a source with only one variant."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET

@@ -336,8 +336,8 @@ class _Crawl:
         tree = parse_html(page.place.read_bytes(), page.encoding)
         base = page.url
         if tree is not None:
-            told = next((b.get("href") for b in tree.iter("base") if b.get("href")), None)
-            base = _joined(page.url, told) if told else base
+            base_href = next((b.get("href") for b in tree.iter("base") if b.get("href")), None)
+            base = _joined(page.url, base_href) if base_href else base
             if language := language_of(tree):
                 self.languages[language] += 1
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name

@@ -1,6 +1,6 @@
 """Run SQL migrations, in order of time and only forward.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The ``migrations`` table records the
+A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrations`` table records the
 migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
 migration that is older than the latest one in the database, and a database that is newer than Octavo.
 

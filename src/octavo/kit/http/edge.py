@@ -146,10 +146,10 @@ def json_error(error: OctavoError) -> Answer:
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    described: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
     if error.field is not None:
-        told["field"] = error.field
-    body = _ENCODER.encode({"error": told, **error.beside})
+        described["field"] = error.field
+    body = _ENCODER.encode({"error": described, **error.beside})
     return Answer(error.status, body, "application/json", headers)
 
 
@@ -299,8 +299,8 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     time.
 
     Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
-    for ``QUEUE_SECONDS``, because all threads may be blocked for a long time, and callers should get a
-    response.
+    for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
+    callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -329,7 +329,7 @@ async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T
 class Action(NamedTuple):
     """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
     event loop if it is a coroutine function, or otherwise in a thread. Functions that read, render, or
-    compute are ordinary functions.."""
+    compute are ordinary functions."""
 
     name: str
     answer: Handler

@@ -245,7 +245,7 @@ def _list_resources(server: Server, on: object, params: Mapping[str, object]) ->
         raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the `nextCursor` of an earlier response")
     start = int(cursor[:15] or 0)
     found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
-    told = [
+    entries = [
         {
             "uri": one.address,
             "name": one.title,
@@ -255,7 +255,7 @@ def _list_resources(server: Server, on: object, params: Mapping[str, object]) ->
         }
         for one in found
     ]
-    return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
+    return {"resources": entries, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
 def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
@@ -269,7 +269,7 @@ def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> 
 
 
 def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
-    told = [
+    entries = [
         {
             "name": name,
             "title": prompt.title,
@@ -281,7 +281,7 @@ def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> J
         }
         for name, prompt in server.prompts.items()
     ]
-    return {"prompts": told}
+    return {"prompts": entries}
 
 
 def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:

@@ -137,8 +137,8 @@ class Fetcher:
     """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
     ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
-    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace. Only
-    for servers that an organization or the server administrator configured.
+    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
+    Enable this only for servers that an organization or the server administrator configured.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:

@@ -3,8 +3,8 @@ unpacked.
 
 A pack states the size of each of its objects. A few kilobytes can declare objects of several gigabytes,
 which would be held in memory while being unpacked. Such packs are rejected, and so are such objects in a
-local repository, whose packs were never received. Loaded only where Git is used, because its libraries are
-slow to load.
+local repository, whose packs were never received. This module is loaded only where Git is used, because the
+Git libraries are slow to load.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Export OpenTelemetry spans to a collector, in a separate thread.
 
-Loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which its packages
-read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name of the service
-(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep (``OTEL_TRACES_SAMPLER``), and the
-size of the queue (``OTEL_BSP_…``).
+This module is loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which
+its packages read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name
+of the service (``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep
+(``OTEL_TRACES_SAMPLER``), and the size of the queue (``OTEL_BSP_…``).
 """
 
 from __future__ import annotations

@@ -130,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start workers that are due. Return the exit code of a first worker that ended before it was
-        ready."""
+        """Start the workers that are due. If the only worker ends before it has ever been ready, return its
+        exit code; otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:

@@ -164,8 +164,8 @@ def job(
     ``bound``: the limit on one job's work; None for a kind whose jobs continue in parts and report each part
     (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``:
     whether its jobs run while the server is read-only, because they don't change content that people wrote.
-    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks it with
-    ``deadlines`` in its loops. ``formerly``: the former name of the kind.
+    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks the limit
+    in its loops, using ``deadlines``. ``formerly``: the former name of the kind.
     """
 
     def register(function: F) -> F:

@@ -110,8 +110,8 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         for digest, is_text in sorted(needed.items()):
             if digest not in written:
                 _write_old(context, tx, folder, digest, is_text)
-    told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
-    (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
+    about = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
+    (folder / ABOUT).write_bytes(msgspec.json.format(about) + b"\n")
     return ArchiveCounts(organization_id, title, len(spaces), len(needed), count)
 
 

@@ -390,7 +390,7 @@ class _Crawl:
         return written + b"\n"
 
     def _facts(self, value: Any) -> Any:
-        """Return structured data for search engines with URLs replaced by those of the export."""
+        """Return structured data for search engines with URLs replaced by the URLs of the export."""
         if isinstance(value, dict):
             return {name: self._facts(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -432,7 +432,7 @@ class _Crawl:
                 _drop(element)
 
     def _text(self, name: str, text: str) -> str:
-        """Return a machine-readable text with URLs replaced by those of the export."""
+        """Return a machine-readable text with URLs replaced by the URLs of the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
         text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))

@@ -1,11 +1,12 @@
 """Authorization: the only way to an organization, collection, site, or space is through one of these
 functions.
 
-Each takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
-finds the actor's role on it, and checks the ability. If the object is out of reach or not visible to the
-actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability is missing,
-it raises Forbidden. The result is a proof, which passes the actor on to everything else that the operation
-uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
+Each function takes an actor, fetches the object, checks that the actor's token or session can reach it
+(``reach``), finds the actor's role on it, and checks whether the role includes the required ability. If the
+object is out of reach or not visible to the actor, it raises NotFound, as if the object didn't exist; if
+the object is visible but the ability is missing, it raises Forbidden. The result is a proof, which passes
+the actor on to everything else that the operation uses. Proofs are created only in files named
+``authorization.py``; a test enforces this.
 
 ``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
 same within a transaction, for IDs in a query, a body, or a job.

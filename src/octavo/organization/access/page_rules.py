@@ -1,5 +1,5 @@
-"""Rules that restrict a page to certain people, and the level of access that they give a person. Does no
-I/O.
+"""Rules that restrict a page to certain people, and the level of access that they give a person. This
+module does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
 in the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict

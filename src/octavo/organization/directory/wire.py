@@ -340,13 +340,13 @@ def present_group(
 
 def encode(value: object, shape: ShapeQuery | None) -> bytes:
     """Return a resource or a list of them as JSON, with the selected attributes."""
-    told = msgspec.to_builtins(value)
+    content = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
-        if "Resources" in told:
-            told["Resources"] = [_shaped(one, shape) for one in told["Resources"]]
+        if "Resources" in content:
+            content["Resources"] = [_shaped(one, shape) for one in content["Resources"]]
         else:
-            told = _shaped(told, shape)
-    return msgspec.json.encode(told)
+            content = _shaped(content, shape)
+    return msgspec.json.encode(content)
 
 
 _ALWAYS = ("id", "schemas")

@@ -276,7 +276,7 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Return those of the spaces that the caller can see and that aren't in the trash, with the caller's
+    """Return the given spaces that the caller can see and that aren't in the trash, each with the caller's
     role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
@@ -367,8 +367,7 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. Does nothing for a change request's
-    branch."""
+    """Set the latest revision of the space with this main branch. A change request's branch isn't affected."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,

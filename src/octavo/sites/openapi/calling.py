@@ -1,4 +1,4 @@
-"""API requests by agents, whose values have the names in an OpenAPI specification. Does no I/O.
+"""API requests by agents, whose values have the names in an OpenAPI specification. This module does no I/O.
 
 A page has a form that a person fills in; an agent passes JSON values. Both result in the same filled form,
 so that one function decides which requests are allowed."""

@@ -1,5 +1,5 @@
 """Requests that visitors send from a page: the form for a request, and the requests that can be sent on
-their behalf. Does no I/O.
+their behalf. This module does no I/O.
 
 A request is built from the server and values that a visitor chooses, never from a URL that they provide.
 Therefore, it is always sent to a server in the specification, with the method and path of one operation."""

@@ -265,9 +265,8 @@ def search_site(
     """Search the spaces of a site that the caller can see. Returns spaces with matching pages, best first,
     each with its ten best pages.
 
-    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there
+    are more, if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)

@@ -93,7 +93,7 @@ _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 MAX_BOOK = 1000
-"""Maximum number of lines in a page that is checked for whether it is a book of chapters."""
+"""Maximum number of lines in a page that is split into chapters. A longer page is never split."""
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )

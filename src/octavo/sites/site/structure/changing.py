@@ -54,7 +54,7 @@ def read_path(field: str, text: str) -> str:
 
 
 def lock(tx: Transaction, site_id: str) -> None:
-    """Lock a site against other changes until the transaction ends."""
+    """Lock a site until the transaction ends, so that no other transaction changes it."""
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
