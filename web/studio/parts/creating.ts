@@ -62,13 +62,6 @@ export function createSite(spaces: string[] = []): void {
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
 }
 
-/** Return the action that publishes a space for someone who can: open its unpublished site, or create one. */
-export function publishing(space: Schemas["Space"], site: string | undefined): (() => void) | undefined {
-  if (!space.permissions.admin) return;
-  if (site) return () => void router.go(address.site(space.organization, site));
-  return session.organization?.permissions.createContent ? () => createSite([space.id]) : undefined;
-}
-
 /** Open the dialog that answers questions from an organization's pages. */
 export function askAbout(organization: string, question = ""): void {
   frame.open(() => import("./AskDialog.svelte"), { organization, question });
