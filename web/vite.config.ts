@@ -41,7 +41,7 @@ const SCREEN = /\/screens\/\w+\.svelte$/;
 
 /** The modules of the editor that are loaded when they are needed. */
 const EDITOR =
-  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage)\.ts$/;
+  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage|beginnings)\.ts$/;
 
 interface Imports {
   importers: readonly string[];

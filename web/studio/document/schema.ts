@@ -13,7 +13,8 @@ import {
   type NodeSpec,
   Schema,
 } from "prosemirror-model";
-import { drawBlock, drawInline, drawMark } from "./drawing.ts";
+import { drawMark } from "./drawing.ts";
+import { drawBlock, drawInline } from "./richdrawing.ts";
 import { blockRules, inlineRules, markRules } from "./parsing.ts";
 import { editorName, MARK_TYPES, table } from "./table.ts";
 

@@ -61,9 +61,17 @@ export function cellTools(options: CellOptions): Plugin {
       decorations({ selection, doc }) {
         if (!(selection instanceof CellSelection)) return null;
         const found: Decoration[] = [];
-        selection.eachBackward((cell: Node, at: number) =>
-          found.push(Decoration.node(at, at + cell.nodeSize, { class: "selected-cell" }))
-        );
+        const { top, bottom, left, right } = selection.rectangle;
+        selection.eachBackward((cell: Node, at: number, row: number, column: number) => {
+          const edges = [
+            row === top && "edge-top",
+            row === bottom && "edge-bottom",
+            column === left && "edge-start",
+            column === right && "edge-end",
+          ];
+          const names = ["selected-cell", ...edges].filter(Boolean).join(" ");
+          found.push(Decoration.node(at, at + cell.nodeSize, { class: names }));
+        });
         return DecorationSet.create(doc, found);
       },
       // The browser selects text while the pointer moves from cell to cell; keep the cells selected. It also reports
@@ -207,7 +215,11 @@ class CellBar {
     }
     this.#shown = cells;
     this.#timer = setTimeout(() => {
-      if (!this.view.hasFocus() && !this.#dom.contains(document.activeElement)) return;
+      if (!this.view.hasFocus() && !this.#dom.contains(document.activeElement)) {
+        // A menu of the table is open.
+        this.#dom.hidden = true;
+        return;
+      }
       this.#count.textContent = n("cellsSelected", cells.count);
       const splits = splitCells(this.view.state);
       this.#merge.hidden = !splits && !mergeCells(this.view.state);

@@ -1,6 +1,7 @@
 /** Node views for images, and for files, embeds, and other blocks with a caption. */
 import type { Node } from "prosemirror-model";
-import { classes, isPlayed, safeUrl, urlOf } from "../document/drawing.ts";
+import { classes, safeUrl, urlOf } from "../document/drawing.ts";
+import { isPlayed } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { sizeOf } from "../parts/sizes.ts";
 import { COLUMN } from "./blockdata.ts";

@@ -61,9 +61,10 @@ export function openMenu(
           },
           onclick: () => choose(item),
         },
-        h("span", {}, item.label),
+        item.icon ? drawIcon(item.icon) : null,
+        h("span", { class: "menu-label" }, item.label),
         item.keys ? h("kbd", {}, item.keys) : null,
-        item.chosen ? drawIcon("check") : null,
+        item.chosen ? h("span", { class: "menu-chosen" }, drawIcon("check")) : null,
       ));
     });
     menu.replaceChildren(...rows);

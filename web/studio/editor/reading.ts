@@ -4,7 +4,7 @@
  */
 import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
-import { drawBlock, drawInline, drawMark } from "../document/drawing.ts";
+import { drawMark, drawPlain } from "../document/drawing.ts";
 import { shownDocument } from "../document/shown.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { About, Remark } from "./base.ts";
@@ -217,7 +217,7 @@ export class ReadingView {
       dom = view.dom as HTMLElement;
       inside = view.contentDOM;
     } else {
-      const spec = node.isInline ? drawInline(node) : drawBlock(node);
+      const spec = drawPlain(node) ?? (node.isInline ? rich!.drawInline(node) : rich!.drawBlock(node));
       const made = renderSpec(spec);
       dom = made.dom;
       inside = made.contentDOM;

@@ -1,6 +1,7 @@
 /** Node views for references to other pages and for reusable content. */
 import type { ViewMutationRecord } from "prosemirror-view";
-import { classes, emojiText, urlOf, valueText } from "../document/drawing.ts";
+import { classes, emojiText, urlOf } from "../document/drawing.ts";
+import { valueText } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";

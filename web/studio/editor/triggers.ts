@@ -1,7 +1,7 @@
 /** Lists that open while typing: `/` for blocks and pages, `:` for emoji, `@` for people and pages. */
 import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { emojiCode, isPlayed } from "../document/drawing.ts";
+import { emojiCode, isPlayed } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import { insertBlock } from "./blocks.ts";

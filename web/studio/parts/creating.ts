@@ -62,14 +62,6 @@ export function createSite(spaces: string[] = []): void {
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
 }
 
-/** Return the action for publishing a space if the person can do that. The action opens the space's unpublished site
- * or creates one. */
-export function publishing(space: Schemas["Space"], site: string | undefined): (() => void) | undefined {
-  if (!space.permissions.admin) return;
-  if (site) return () => void router.go(address.site(space.organization, site));
-  return session.organization?.permissions.createContent ? () => createSite([space.id]) : undefined;
-}
-
 /** Open the dialog that answers questions from an organization's pages. */
 export function askAbout(organization: string, question = ""): void {
   frame.open(() => import("./AskDialog.svelte"), { organization, question });
