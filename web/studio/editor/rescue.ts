@@ -196,6 +196,22 @@ export function putBack(made: Transform, doc: Node, from: number, to: number): b
   return fits(made, new ReplaceStep(at, at, doc.slice(from, to)));
 }
 
+/** Return whether a step only splits a block, as Enter does. */
+export function isSplit({ from, to, slice }: ReplaceStep): boolean {
+  return from === to && slice.openStart > 0 && slice.openStart === slice.openEnd && !hasWords(slice.content);
+}
+
+/** Split a block at the same position as a step of another document. Return false if the block no longer exists. */
+export function splitAgain(made: Transform, doc: Node, { from, slice }: ReplaceStep): boolean {
+  const { parent, parentOffset } = doc.resolve(from);
+  const there = byKey(made.doc, parent.attrs.key);
+  if (!there?.node.inlineContent) return false;
+  const isAtEnd = parentOffset === parent.content.size;
+  const offset = isAtEnd ? there.node.content.size : offsetIn(parent, there.node, parentOffset, parentOffset);
+  const at = there.pos + 1 + offset;
+  return fits(made, new ReplaceStep(at, at, slice, true));
+}
+
 /** Return the offset of a part of a block in another state of it. */
 function offsetIn(was: Node, now: Node, from: number, to: number): number {
   const head = was.content.findDiffStart(now.content);

@@ -23,10 +23,12 @@ import {
   fits,
   hasWords,
   isInline,
+  isSplit,
   leftToDelete,
   putBack,
   putBlocks,
   Ranges,
+  splitAgain,
 } from "./rescue.ts";
 
 /** Steps and documents as the server sends and receives them. */
@@ -454,11 +456,12 @@ function withInsertion(step: Step, next: Step): Step | undefined {
   return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }
 
-/** Insert the text of a step whose place no longer exists into its block, wherever the block is now. Return false if
- * that isn't possible. */
+/** Insert the text of a step whose place no longer exists into its block, or split the block again, wherever it is now.
+ * Return false if that isn't possible. */
 function putBackText(made: Transform, { step, before }: Pending): boolean {
   if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
   const { content } = step.slice;
+  if (step instanceof ReplaceStep && isSplit(step)) return splitAgain(made, before, step);
   if (!isInline(step.slice) || !hasWords(content)) return false;
   return putBack(made, step.apply(before).doc!, step.from, step.from + content.size);
 }
