@@ -61,7 +61,7 @@ test("all texts that are set aside at once reach the server", async () => {
     const { steps, document, markdown } = body as Record<string, never>;
     await new Promise((resolve) => setTimeout(resolve, 5));
     if (path.endsWith("/convert")) return [200, { markdown: JSON.stringify(document) }];
-    if (path.endsWith("/set-aside")) return [201, { id: aside.push(markdown) }];
+    if (path.endsWith("/set-aside")) return [201, { id: aside.push(markdown!) }];
     return [422, { error: { code: 422, message: `steps[0]: ${steps}`, reason: "step" }, index: 0 }];
   });
   for (const word of ["one", "two", "three"]) {
