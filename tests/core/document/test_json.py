@@ -166,7 +166,10 @@ def nested(depth: int) -> Any:
             document(paragraph(), {"object": "block", "type": "hint", "data": {"style": "red"}, "nodes": []}),
             "document.nodes[1].data.style: must be one of info, warning, danger, success",
         ),
-        (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
+        (
+            document({"object": "block", "type": "hint", "data": {}}),
+            "document.nodes[0].data.style: is required",
+        ),
         (
             document({"object": "block", "type": "list-item", "nodes": []}),
             "document.nodes[0].type: list-item isn't allowed here",
