@@ -194,8 +194,8 @@ def nested(depth: int) -> Any:
                 )
             ),
             (
-                "document.nodes[0].nodes[0].data.ref.url: this kind of URL isn't allowed. Use http, "
-                "https, mailto, tel, or a relative URL"
+                "document.nodes[0].nodes[0].data.ref.url: this type of URL isn't allowed. Use an http, https,"
+                " mailto, tel, or relative URL."
             ),
         ),
         (
