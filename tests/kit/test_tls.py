@@ -169,6 +169,6 @@ def test_a_check_reports_when_certificates_expire(
     ]
     away = Settings(url="https://127.0.0.1:1", sites_url="http://127.0.0.1:2")
     assert diagnosis._certificates(away) == [
-        ("certificates", True, "127.0.0.1: can't be checked from this machine")
+        ("certificates", True, "127.0.0.1: the certificate can't be checked from this machine")
     ]
     assert diagnosis._certificates(Settings()) == []
