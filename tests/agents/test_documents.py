@@ -125,7 +125,7 @@ def test_urls_that_are_no_client_id_are_refused(connecting, web, client):
 def test_private_addresses_are_not_requested(connecting, address):
     answer = connecting.authorize(client_id=address)
     assert answer.status_code == 400 and "location" not in answer.headers
-    assert any(said in answer.text for said in ("be fetched", "URL of this server"))
+    assert any(said in answer.text for said in ("be fetched", "URL on this server"))
 
 
 WRONG = [

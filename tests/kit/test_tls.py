@@ -164,9 +164,11 @@ def test_a_check_reports_when_certificates_expire(
         ("certificates", False, "127.0.0.1: the certificate expires in 0 days and wasn't renewed")
     ]
     monkeypatch.setattr(diagnosis, "_RENEWED", 0)
-    assert diagnosis._certificates(settings) == [("certificates", True, "127.0.0.1: valid for 0 days")]
+    assert diagnosis._certificates(settings) == [
+        ("certificates", True, "127.0.0.1: the certificate is valid for 0 days")
+    ]
     away = Settings(url="https://127.0.0.1:1", sites_url="http://127.0.0.1:2")
     assert diagnosis._certificates(away) == [
-        ("certificates", True, "127.0.0.1: can't be checked from this machine")
+        ("certificates", True, "127.0.0.1: the certificate can't be checked from this machine")
     ]
     assert diagnosis._certificates(Settings()) == []

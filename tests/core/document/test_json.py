@@ -166,7 +166,10 @@ def nested(depth: int) -> Any:
             document(paragraph(), {"object": "block", "type": "hint", "data": {"style": "red"}, "nodes": []}),
             "document.nodes[1].data.style: must be one of info, warning, danger, success",
         ),
-        (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
+        (
+            document({"object": "block", "type": "hint", "data": {}}),
+            "document.nodes[0].data.style: is required",
+        ),
         (
             document({"object": "block", "type": "list-item", "nodes": []}),
             "document.nodes[0].type: list-item isn't allowed here",
@@ -191,8 +194,8 @@ def nested(depth: int) -> Any:
                 )
             ),
             (
-                "document.nodes[0].nodes[0].data.ref.url: this kind of URL isn't allowed. Use http, "
-                "https, mailto, tel, or a relative URL"
+                "document.nodes[0].nodes[0].data.ref.url: this type of URL isn't allowed. Use an http, https,"
+                " mailto, tel, or relative URL."
             ),
         ),
         (

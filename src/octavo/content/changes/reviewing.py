@@ -124,7 +124,7 @@ def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, co
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if (reason := _review_obstacle(tx, change, access.user_id)) is not None:
-        raise Forbidden(reason[0].upper() + reason[1:])
+        raise Forbidden(f"{reason[0].upper()}{reason[1:]}.")
     review = store.insert_review(tx, change, access.author, status)
     if comment is not None:
         _comments[0].post(to, tx, change, review.id, comment)

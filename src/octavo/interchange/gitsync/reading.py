@@ -127,7 +127,9 @@ class _Reader:
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
-            kind = "skipped: symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
+            kind = (
+                "symbolic links aren't supported" if new.mode == 0o120000 else "submodules aren't supported"
+            )
             self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:

@@ -109,9 +109,7 @@ class _Conversion:
 
     def _html(self, path: str, data: bytes | str) -> None:
         if len(data) > MAX_PAGE:
-            self._keep_as_file(
-                path, "too_large", f"skipped: the page is larger than {MAX_PAGE // 1024**2} MB"
-            )
+            self._keep_as_file(path, "too_large", f"it is larger than {MAX_PAGE // 1024**2} MB")
             return
         tree = parse_html(data)
         new = self.becomes[path]

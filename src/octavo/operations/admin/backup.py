@@ -270,7 +270,7 @@ def require_known(source: object, numbers: set[int], known: list[Migration]) -> 
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
                 f"{source}: the backup was created by a version of Octavo that is too old. Restore it with"
-                f" {migration.upgrade.first}, upgrade that server, and back it up again."
+                f" {migration.upgrade.first}, upgrade that server, and create a new backup."
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
         raise BadRequest(

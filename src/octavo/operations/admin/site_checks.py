@@ -285,7 +285,7 @@ class _Check:
     def _is_bounded(self) -> bool:
         bounds = self._bounds
         reached = (
-            f"{bounds.addresses} addresses"
+            f"{bounds.addresses} URLs"
             if len(self._seen) >= bounds.addresses
             else f"{bounds.size} bytes"
             if self._size >= bounds.size
@@ -295,7 +295,9 @@ class _Check:
         )
         if reached:
             left = len(self._waiting)
-            self._tell(self._start, "bound", f"stopped after {reached}; at least {left} more weren't checked")
+            self._tell(
+                self._start, "bound", f"stopped after {reached}; at least {left} more URLs weren't checked"
+            )
         return reached != ""
 
     def _tell(self, page: str, rule: str, text: str) -> None:
