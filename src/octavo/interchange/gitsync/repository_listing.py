@@ -170,7 +170,7 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
         return ListedFile(found.name, found.path, found.sha, found.size)
     file = quote(path.strip("/"), safe="")
     gitlab_file = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
-    return ListedFile(gitlab_file.file_name, found.file_path, found.blob_id, found.size)
+    return ListedFile(gitlab_file.file_name, gitlab_file.file_path, gitlab_file.blob_id, gitlab_file.size)
 
 
 def find_repository_path(account: ProviderAccount, number: int) -> str:
