@@ -285,7 +285,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Thread-safe database."""
+    """It is thread-safe database."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
