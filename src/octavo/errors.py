@@ -191,7 +191,7 @@ class BadGateway(OctavoError):
 
 
 class Unavailable(OctavoError):
-    """Raised if a part that the operation needs isn't configured or not reachable."""
+    """Raised if a part that the operation needs isn't configured or can't be reached."""
 
     status = 503
     reason = "unavailable"

@@ -23,8 +23,8 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """Open the server's data. ``new``: whether to create the data if it doesn't exist. Otherwise, raises
-    Unavailable in that case."""
+    """Open the server's data. ``new``: whether to create the data if it doesn't exist. If ``new`` is false
+    and there is no data, raises Unavailable."""
     from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = load_settings(options)
@@ -38,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of an organization by its ID, host name, or title. Raises NotFound or BadRequest with a
-    list of all organizations."""
+    """Return the ID of an organization by its ID, host name, or title. Raises NotFound if no organization
+    matches, and BadRequest with a list if more than one does."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

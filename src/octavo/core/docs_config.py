@@ -277,7 +277,8 @@ class _DocsReader:
                 self._complain("bad_value", message, *way, name, language)
 
     def _free_key(self, is_space: bool, wanted: str) -> str:
-        """Return a key for an entry without one that is neither in use nor in the text."""
+        """Return a key for an entry that has none. The key is neither in use by another entry nor written
+        anywhere in the text."""
         return free_name(wanted, lambda key: (is_space, key) in self._keys or key in self._said)
 
     @staticmethod

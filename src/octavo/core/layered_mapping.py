@@ -14,8 +14,8 @@ dictionary."""
 
 
 class Layered(Mapping[K, V]):
-    """Mapping over a shared dictionary that never changes; values are never None. Differences are layered on
-    top of it, so that a changed mapping costs only its changes. Unordered."""
+    """Mapping over a shared dictionary that never changes; values are never None. Differences are layered
+    on top of it, so that a changed mapping costs only its changes. The mapping isn't ordered."""
 
     def __init__(self, below: dict[K, V]) -> None:
         self._below = below

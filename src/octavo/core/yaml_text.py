@@ -50,14 +50,15 @@ class YamlText(Struct):
 
 
 def read_yaml(text: str) -> YamlText:
-    """Read one document; an empty text is ``None``. Raises ``YamlError``."""
+    """Read one document; an empty text is ``None``. Raises ``YamlError`` if the text isn't valid."""
     node = compose_yaml(text.removeprefix("\ufeff"))
     lines: dict[tuple[str | int, ...], int] = {}
     return YamlText(None if node is None else _Reading(lines).plain(node, (), 0), lines)
 
 
 def compose_yaml(text: str) -> yaml.Node | None:
-    """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError``."""
+    """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError`` if the
+    text isn't valid."""
     if len(text) > MAX_CHARACTERS:
         raise YamlError(f"the text must be at most {MAX_CHARACTERS:,} characters long")
     try:

@@ -78,7 +78,7 @@ _PROBE_SECONDS = 5
 
 
 class FileStore:
-    """File store, created by ``open_store``. Thread-safe."""
+    """File store, created by ``open_store``. It is thread-safe."""
 
     def __init__(
         self,

@@ -22,7 +22,7 @@ function blocksBetween(doc: Node, [from, to]: Region): Fragment | undefined {
 }
 
 /**
- * Return the index of the later insertion of the same blocks, by the index of each deletion. `sent`: the number of
+ * Return, by the index of each deletion, the index of the later insertion of the same blocks. `sent`: the number of
  * initial changes that are sent as one batch; a move is never split between batches.
  */
 export function findMoves(changes: readonly Change[], sent: number): Map<number, number> {

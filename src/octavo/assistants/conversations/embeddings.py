@@ -105,7 +105,7 @@ class ClusterMeanings:
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
         """Return the clusters that are probably most similar, based on the signs of the numbers in their
-        vectors. Takes time proportional to the number of clusters."""
+        vectors. This takes time proportional to the number of clusters."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 

@@ -51,7 +51,7 @@ class Model(Struct, frozen=True):
     instructions: str
 
     def complete(self, purpose: str, messages: Sequence[ModelMessage], **options: Any) -> str:
-        """Return the whole answer. Raises like ``stream``."""
+        """Return the whole answer. Raises the same errors as ``stream``."""
         return "".join(self.stream(purpose, messages, **options))
 
     def stream(

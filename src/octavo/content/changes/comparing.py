@@ -115,8 +115,8 @@ class MergedContent(Struct, frozen=True):
 def merge_into_main(
     tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
 ) -> MergedContent:
-    """Merge a change request into main. ``keeps_paths``: what happens if both added a file at the same
-    path: whether the change request's file keeps the path and main's file is moved."""
+    """Merge a change request into main. ``keeps_paths``: if both added a file at the same path, whether the
+    change request's file keeps the path and main's file is moved."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}

@@ -72,7 +72,7 @@ operation = Area("changes").operation
 
 _CONTENT = "/spaces/{spaceId}/change-requests/{changeRequestId}/content"
 BODY_LIMIT = 40 * 1024 * 1024
-"""Twenty files of 1 MB as base64, plus the texts of a large batch."""
+"""Maximum size of a request body: twenty files of 1 MB as base64, plus the texts of a large batch."""
 
 
 # --- references ---------------------------------------------------------------------------------------

@@ -48,7 +48,7 @@ def make_mark(
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the ID of everything that a change request changes and the caller can see, with the sequence
+    """Return the IDs of everything that a change request changes and the caller can see, with the sequence
     of the branch at the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden

@@ -294,7 +294,7 @@ def _present(
 def present_page_changes(
     to: Recipient, tx: Transaction, changes: list[ChangeRow], pages: Mapping[str, int]
 ) -> list[PageChangeRequest]:
-    """Present change requests that edit a page. ``pages``: number of pages by branch."""
+    """Present change requests that edit a page. ``pages``: the number of pages by branch."""
     return [
         PageChangeRequest(**msgspec.structs.asdict(shown), pages=pages.get(change.branch_id, 0))
         for change, shown in zip(changes, present_changes(to, tx, changes), strict=True)

@@ -38,8 +38,8 @@ def enter_live_change(call: Call, needs: Can, space_id: str, change_request_id: 
 
 
 def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
-    """Return the page ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of main, if the
-    actor can edit it. Raises NotFound or Forbidden."""
+    """Return the page ``{changeRequestId}/{pageId}``, or ``{spaceId}/{pageId}`` for a page of main. Raises
+    NotFound or Forbidden if the actor can't edit it."""
     id, _, page_id = name.partition("/")
     try:
         change = get_change(tx, id)

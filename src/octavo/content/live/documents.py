@@ -195,7 +195,7 @@ def encode_document(doc: Node) -> str:
 
 
 def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
-    """Return a page that can be edited live. Raises NotFound or Conflict."""
+    """Return a page that can be edited live. Raises NotFound or Conflict if it can't be edited."""
     page = find_page(tx, state, page_id)
     if page is None:
         raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")

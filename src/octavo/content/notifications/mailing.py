@@ -163,7 +163,8 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """From now on, show notifications only in the app instead of emailing them. Idempotent."""
+    """From now on, show notifications only in the app instead of emailing them. Repeating this has no
+    effect."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

@@ -171,7 +171,8 @@ def commit(
     tx: Transaction, state: State, changes: Changes, prepared: PreparedCommit, **about: object
 ) -> State:
     """Create the next revision of a change request. ``about``: the named arguments of ``store.commit``.
-    Raises BranchMoved, and BadRequest or TooLarge if the space would exceed a limit."""
+    Raises BranchMoved if the branch has changed in the meantime, and BadRequest or TooLarge if the space
+    would exceed a limit."""
     if prepared.staged is None:
         put_bodies(tx, prepared.texts)
         require_limits(tx, state, changes, prepared.page_size)

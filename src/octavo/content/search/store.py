@@ -393,7 +393,7 @@ def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> s
 
 
 def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, int]]) -> None:
-    """Mark pages, each in its current version, as pending for indexing."""
+    """Mark pages, each in its current version, as waiting to be indexed."""
     tx.run_many(
         f"UPDATE search_pages SET waits = 1 WHERE {_IS_PAGE_VERSION}",
         [{"space": space_id, "page": page_id, "version": version} for page_id, version in versions],
@@ -413,7 +413,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """Return the IDs of pages that are pending for indexing."""
+    """Return the IDs of pages that are waiting to be indexed."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",

@@ -100,7 +100,7 @@ def open_upload(
 
 
 def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit) -> None:
-    """Raise TooManyRequests when a limit is exceeded. Uploads are kept for a day, so the existing rows are
+    """Raise TooManyRequests if a limit is exceeded. Uploads are kept for a day, so the existing rows are
     those of one day."""
     usage = store.measure_uploads(tx, upload.user_id)
     if usage.waiting >= MAX_WAITING:

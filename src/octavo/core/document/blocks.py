@@ -393,8 +393,8 @@ class BlockEdits:
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def set(self, key: str, given: Document, field: str) -> list[Block]:
-        """Replace a block, or the contents of a fragment, with blocks; the first of them keeps the key
-        unless one of them already has it. Raises EditError if that isn't possible."""
+        """Replace a block, or the contents of a fragment, with blocks. The first of them gets the key of
+        the replaced node unless one of them already has it. Raises EditError if that isn't possible."""
         found = self._find(key, field)
         given = without_empty(given)
         if isinstance(found.node, Fragment):

@@ -555,8 +555,8 @@ _RULES: list[tuple[str, Any, list[str]]] = [
     ("interrupt_list", _interrupt_list, ["list"]),
     ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
-"""The library's own rules refer to the others by these names, and ``Blocks.tokenize`` knows which rules can
-start a block."""
+"""Block rules by name. The library's own rules refer to the others by these names, and ``Blocks.tokenize``
+uses the names to determine which rules can start a block."""
 
 
 _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])

@@ -1,6 +1,6 @@
 """Atom feeds of sites, and RSS 2.0 feeds of pages with dated entries (the ``updates`` block).
 
-Loaded on the first request for a feed."""
+This module is loaded on the first request for a feed."""
 
 from __future__ import annotations
 

@@ -269,11 +269,11 @@ class Reading(NamedTuple):
     """Function that returns the content of a site's file by its hash. Raises NotFound if there is none."""
     takes_feedback: bool
     ask: Callable[[Question], WrittenAnswer] | None = None
-    """Function that answers a question. Set only for calls that ask one; no transaction is open in these
-    calls."""
+    """Function that answers a question. It is set only for calls that ask a question; no transaction is
+    open in these calls."""
     send: Callable[[ToSend], None] | None = None
-    """Function that accepts a request and sends it after the transaction has ended. Set only if the site
-    allows agents to call APIs."""
+    """Function that accepts a request and sends it after the transaction has ended. It is set only if the
+    site allows agents to call APIs."""
 
 
 def _search(site: Reading, asked: Search) -> ToolText:

@@ -64,7 +64,8 @@ matter how late."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
-    """Register the function that delivers events to a kind of recipient. It must not raise."""
+    """Register the function that delivers events to a kind of recipient. The function must not raise
+    errors."""
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:

@@ -353,7 +353,7 @@ def drop_waiting(tx: Transaction, queue: str, type: str, before: int, limit: int
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete events finished before a time (milliseconds). Return the number of deleted events."""
+    """Delete events that were finished before a time (milliseconds). Return the number of deleted events."""
     return tx.run(
         "DELETE FROM deliveries WHERE number IN (SELECT number FROM deliveries"
         " WHERE created_at < :before AND status <> 'waiting' ORDER BY created_at LIMIT :limit)",

@@ -1,6 +1,6 @@
 """Sync a collection or a site: match folders in the repository with spaces, then sync each of them.
 
-Imported only when needed, because Git is slow to load."""
+This module is imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Fetch from and push to remotes over HTTPS, over SSH, and in local folders if the server administrator
 allows it.
 
-Imported only when needed, because Git is slow to load."""
+This module is imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 

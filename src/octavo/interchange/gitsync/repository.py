@@ -1,7 +1,8 @@
-"""Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo creates.
+"""Local copy of a synced repository: fetched commits, trees, and files, and the commits that Octavo
+creates.
 
-The copy can disappear at any time; the next fetch recreates it. Imported only when needed, because Git is
-slow to load."""
+The copy can disappear at any time; the next fetch recreates it. This module is imported only when needed,
+because Git is slow to load."""
 
 from __future__ import annotations
 

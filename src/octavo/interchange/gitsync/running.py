@@ -1,7 +1,7 @@
-"""Common base for syncing spaces, collections, and sites: the connection, the copy, the conditions that stop
-a sync, and the recorded result.
+"""Common base for syncing spaces, collections, and sites: the connection, the copy, the conditions that
+stop a sync, and the recorded result.
 
-Imported only when needed, because Git is slow to load."""
+This module is imported only when needed, because Git is slow to load."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Git over SSH: one connection, with the space's key, to an IP address that the rules for outgoing requests
 allow.
 
-A server is identified by the key from the first connection. Imported only when needed."""
+A server is identified by the key from the first connection. This module is imported only when needed."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Confluence:
         self.name = host_of(base) or base
 
     def find_spaces(self) -> tuple[list[FoundSpace], bool]:
-        """Return the spaces that the token can access, with personal spaces last and at most ``MAX_SPACES``,
+        """Return the spaces that the token can access, at most ``MAX_SPACES``, with personal spaces last,
         and whether the list is complete. Raises SourceError if the API can't be read."""
         spaces = (
             self._all_entries("/api/v2/spaces", limit=_BATCH, status="current")

@@ -29,8 +29,8 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to others when memory is scarce. Thread-safe, except that a hit may not be
-    counted."""
+    """Weight of a cache relative to others when memory is scarce. It is thread-safe, except that a hit may
+    not be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -142,7 +142,8 @@ MEMORY = Memory(384 * 1024 * 1024, entry=400)
 
 
 class ByteCache(Generic[T]):
-    """Cache of values with their sizes in bytes. It drops the least recently used values first. Thread-safe.
+    """Cache of values with their sizes in bytes. It drops the least recently used values first. It is
+    thread-safe.
 
     It is for immutable values (keyed by a content hash or a revision), so nothing is ever invalidated.
     """

@@ -19,8 +19,8 @@ _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
 
 
 class CachedRows:
-    """Results of statements in one snapshot, shared by the reads that started at one ``generation``.
-    Thread-safe.
+    """Results of statements in one snapshot, shared by the reads that started at one ``generation``. It is
+    thread-safe.
 
     ``snapshot``: the snapshot in the engine's notation; two equal snapshots contain the same committed
     transactions.

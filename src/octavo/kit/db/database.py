@@ -182,7 +182,7 @@ class Transaction:
 
     @cached_property
     def id(self) -> str:
-        """Execute several statements without parameters, for migrations. Each statement ends at the end of a line."""
+        """Return an ID of this transaction, which audit events that it records have in common."""
         return new_id()
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
@@ -285,7 +285,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Thread-safe database."""
+    """Database. It is thread-safe."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]

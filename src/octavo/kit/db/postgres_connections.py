@@ -54,7 +54,7 @@ class Connection(psycopg.Connection[Row]):
     release_slot: Callable[[], None]
     """Function that releases the connection's slot in its pool."""
     place: Hashable | None = None
-    """Server that it is connected to, once that is known (see ``replica``)."""
+    """Server that the connection leads to, once that is known (see ``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout

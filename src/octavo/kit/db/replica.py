@@ -83,7 +83,8 @@ def place_of_replica(connection: Connection) -> ServerPlace:
 
 
 class Replica:
-    """Replica for the reads of a process. ``connections``: the maximum number of connections. Thread-safe."""
+    """Replica for the reads of a process. ``connections``: the maximum number of connections. It is
+    thread-safe."""
 
     def __init__(self, url: str, connections: int) -> None:
         self._url = url

@@ -459,8 +459,8 @@ class Dispatcher:
             raise
 
     def _enter(self, call: Call) -> dict[str, object]:
-        """Return the path parameters for the handler, with the proof that the caller has permission. Raises NotFound or
-        Forbidden."""
+        """Return the path parameters for the handler, with the proof that the caller has permission. Raises
+        NotFound or Forbidden if the caller lacks permission."""
         operation, given = call.operation, call.path_parameters
         for value in given.values():
             if "\0" in value:

@@ -51,7 +51,7 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """Metrics of a process. Thread-safe."""
+    """Metrics of a process. It is thread-safe."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None

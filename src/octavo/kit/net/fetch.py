@@ -72,7 +72,7 @@ class TooManyRedirects(FetchError):
 
 
 class ByteAllowance:
-    """Total number of bytes that several fetches together can use. Thread-safe."""
+    """Total number of bytes that several fetches together can use. It is thread-safe."""
 
     def __init__(self, size: int) -> None:
         self._size = self._left = size

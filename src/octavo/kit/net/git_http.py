@@ -1,7 +1,7 @@
 """HTTP for Git that attackers can't misuse, because it connects only to hosts that the rules for outgoing
 requests allow.
 
-Loaded only where Git is used, because its libraries are slow to load.
+This module is loaded only where Git is used, because the Git libraries are slow to load.
 """
 
 from __future__ import annotations

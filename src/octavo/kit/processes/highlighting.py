@@ -85,7 +85,7 @@ def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) 
 
 
 class Highlighter:
-    """Highlighter of code in a separate process. The process is started on first use. Thread-safe."""
+    """Highlighter of code in a separate process. The process is started on first use. It is thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -57,7 +57,7 @@ class _Warm:
 
 
 class Host:
-    """Thread-safe pool of script processes. ``most``: the maximum number of processes at a time."""
+    """Pool of script processes. It is thread-safe. ``most``: the maximum number of processes at a time."""
 
     def __init__(self, most: int) -> None:
         self._most = most

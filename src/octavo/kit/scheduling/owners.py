@@ -64,7 +64,7 @@ class Ticket:
 class Places:
     """Slots of a resource. ``each``: the maximum numbers that an organization, and a person or object in
     it, can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any.
-    Thread-safe."""
+    It is thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size

@@ -44,7 +44,7 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """Script in a folder, which is run for each event with the current files. Thread-safe."""
+    """Script in a folder, which is run for each event with the current files. It is thread-safe."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
         """Create the development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for

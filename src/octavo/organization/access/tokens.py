@@ -66,8 +66,8 @@ _find_agent: list[FindAgent] = []
 FindAgentById = Callable[[Transaction, str], AgentOwner | None]
 _find_agent_by_id: list[FindAgentById] = []
 RevokeAgents = Callable[[Transaction, str, str | None], int]
-"""Function ``(tx, user_id, only)`` that revokes a user's agents and returns their number. ``only``: an
-organization to limit this to."""
+"""Function ``(tx, user_id, only)`` that revokes a user's agents and returns their number. ``only``: the
+only organization in which to revoke them, if it is limited to one."""
 _revoke_agents: list[RevokeAgents] = []
 
 
@@ -78,8 +78,8 @@ def recognize_agents(find: FindAgent, find_by_id: FindAgentById, revoke: RevokeA
 
 
 def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> int:
-    """Revoke all of a user's tokens and agents, and return their number. ``only``: an organization to limit
-    this to."""
+    """Revoke all of a user's tokens and agents, and return their number. ``only``: the only organization in
+    which to revoke them, if it is limited to one."""
     ended = store.revoke_tokens(tx, user_id, only=only)
     return ended + sum(revoke(tx, user_id, only) for revoke in _revoke_agents)
 

@@ -53,12 +53,12 @@ class SpaceRow(Struct, frozen=True):
     deleted_at: int | None
     type: SpaceType | None
     published: str | None
-    """Location on the first published site that contains it: `VISIBILITY HOST/PATH/`. The host is empty if
-    the site is under the server's sites URL."""
+    """Location of the space on the first published site that contains the space: `VISIBILITY HOST/PATH/`.
+    The host is empty if the site is under the server's sites URL."""
     visitor_auth: str | None
     """Settings of that site, as JSON, if its visitors sign in."""
     git_state: str | None
-    """Repository that it is synced with, as JSON in the API format."""
+    """Repository that the space is synced with, as JSON in the API format."""
 
 
 # A site space is a draft if it, its section, or a group that contains it is a draft; groups are at most four

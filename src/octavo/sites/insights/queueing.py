@@ -37,7 +37,7 @@ class _QueuedEvent(Struct, frozen=True, gc=False):
 
 
 class EventQueue:
-    """Thread-safe event queue of a process. ``capacity``: the maximum number of queued events."""
+    """Event queue of a process. It is thread-safe. ``capacity``: the maximum number of queued events."""
 
     def __init__(self, context: Context, metrics: Metrics | None = None, capacity: int = _CAPACITY) -> None:
         self._context = context

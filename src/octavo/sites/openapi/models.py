@@ -43,7 +43,8 @@ class ApiModel(Struct, frozen=True):
 
     name: str
     letter: str
-    """Letter to sort it under: the first letter of its name, after any namespace that all names share."""
+    """Letter to sort the model under: the first letter of its name, after any namespace that all names
+    share."""
     kind: str
     about: str
     fields: tuple[str, ...]

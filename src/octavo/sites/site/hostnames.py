@@ -40,7 +40,8 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Return whether a host name resolves to an IP address of this server's sites. Makes network requests."""
+    """Return whether a host name resolves to an IP address of this server's sites. This function makes
+    network requests."""
     found = resolve(hostname)
     if not found:
         return "dns_no_cname"
