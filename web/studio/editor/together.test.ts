@@ -945,6 +945,19 @@ test("words typed in a field of a block return with it if it was deleted", () =>
   expect(rescued).toMatchObject([{ kind: "restored", by: "b" }]);
 });
 
+test("text whose confirmation got lost doesn't appear twice once the steps have expired", () => {
+  const doc = make("doc", [paragraph("Here.")], {});
+  let state = EditorState.create({ doc });
+  const together = new Together("client-a", 0, doc);
+  const own = state.tr.insertText("Typed. ", 1);
+  together.written(own);
+  together.next();
+  state = state.apply(own);
+  const restored = Together.restore(together.keep(), doc, undefined, "client-b");
+  state = state.apply(restored.moved(state, 50, state.doc));
+  expect([state.doc.textContent, restored.pending.length, restored.version]).toEqual(["Typed. Here.", 0, 50]);
+});
+
 test("a step that the server cannot apply is undone, and its text is set aside", () => {
   const { together, state, rescues } = person(paragraph("one"));
   const typed = state.tr.insertText("x", 4).insertText("y", 5);

@@ -270,6 +270,12 @@ export class Together {
   /** Continue from another document of the server. Its steps since `version` are unknown, so their difference
    * is used. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
+    if (this.doc.eq(doc)) {
+      // The server has all of it, although its confirmation got lost.
+      this.confirm(this.pending.length);
+      this.version = version;
+      return state.tr.setMeta("addToHistory", false).setMeta(REMOTE, true);
+    }
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
     this.version = version;
