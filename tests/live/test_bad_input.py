@@ -291,3 +291,12 @@ def test_odd_steps_break_neither_the_page_nor_what_others_write(live):
         live.save()
         assert word in live.markdown(), (seed, number)
         attacker.load()
+
+
+def test_edits_elsewhere_take_no_place_of_an_editor(live, monkeypatch):
+    monkeypatch.setattr(accepting_module, "MOST_CLIENTS", 2)
+    live.open("admin").type("x", 1)
+    for number in range(3):
+        live.space.write(live.change, "A", f"# A\n\nEdit {number}.\n")
+        assert accepting_module.accepting(live.world.context).tidy(live.key)
+    assert live.open("editor").type("x", 1)["version"] >= 4

@@ -465,6 +465,8 @@ def test_a_row_with_more_cells_than_columns_is_saved_whole(world):
     assert "four" in live.markdown()
     live.world.context.db.caches.pop(LivePages)
     assert "four" in str(live.get()["document"]) and live.save()["refused"] == []
+    table = live.get()["document"]["content"][0]
+    assert [len(row["content"]) for row in table["content"]] == [2, 2, 2]
 
 
 def test_all_paragraphs_of_a_caption_are_saved(world):

@@ -463,6 +463,8 @@ export class LivePage {
       } else if (status === 412 && sessionStorage.getItem(RELOADED) !== table.editor) {
         // The server has another version of the app. Pending changes are kept in this browser.
         sessionStorage.setItem(RELOADED, table.editor);
+        // With what was typed while the server answered.
+        await this.#keep();
         location.reload();
         throw problem;
       } else throw problem;

@@ -932,6 +932,47 @@ test("fields of a block that two people set at once are merged", () => {
   expect(together.doc.eq(state.doc)).toBe(true);
 });
 
+test("undo resets only own fields of a block", () => {
+  const image = make("image", null, { data: { alt: "", width: "50%" } });
+  const doc = make("doc", [make("images", [image]), paragraph("Below.")], {});
+  let state = EditorState.create({ doc, plugins: [history()] });
+  const together = new Together("client-a", 0, doc);
+  const write = (transaction: Transaction) => {
+    state = state.apply(transaction);
+    if (transaction.getMeta(REMOTE)) return;
+    together.written(transaction);
+    const spared = together.spared(state);
+    if (spared) write(spared);
+  };
+  write(state.tr.setNodeAttribute(1, "data", { alt: "", width: "80%" }));
+  const { client, batch, attempt, steps } = together.next()!;
+  together.receive(state, [{ client, batch, attempt, steps, version: 1, user: "a" }]);
+  const described = new AttrStep(1, "data", { alt: "Typed words", width: "80%" }).toJSON();
+  write(
+    together.receive(state, [{
+      version: 2,
+      client: "b",
+      batch: 1,
+      attempt: 1,
+      user: "b",
+      steps: [described],
+    }])!,
+  );
+  const data = () => state.doc.child(0).child(0).attrs.data;
+  undo(state, write);
+  expect(data()).toEqual({ alt: "Typed words", width: "50%" });
+  redo(state, write);
+  expect(data()).toEqual({ alt: "Typed words", width: "80%" });
+  expect(together.doc.eq(state.doc)).toBe(true);
+  // Blocks without data aren't confused.
+  write(state.tr.setNodeAttribute(4, "data", { align: "right" }));
+  write(state.tr.insert(0, paragraph("Above.")).setMeta("addToHistory", false));
+  write(state.tr.setNodeAttribute(0, "data", { align: "center" }));
+  undo(state, write);
+  undo(state, write);
+  expect([state.doc.child(0).attrs.data, state.doc.child(2).attrs.data]).toEqual([{}, {}]);
+});
+
 test("options that two people add to a column at once are both there", () => {
   const options = (...labels: string[]) => ({ type: "select", options: labels.map((label) => ({ label })) });
   const heading = (column: object) => schema.nodes.table_heading!.create({ column });
@@ -961,6 +1002,19 @@ test("words typed in a field of a block return with it if it was deleted", () =>
   state = state.apply(together.receive(state, [batch])!);
   expect(state.doc.children.map(({ attrs }) => attrs.data.formula)).toContain("x = y");
   expect(rescued).toMatchObject([{ kind: "restored", by: "b" }]);
+});
+
+test("text whose confirmation got lost doesn't appear twice once the steps have expired", () => {
+  const doc = make("doc", [paragraph("Here.")], {});
+  let state = EditorState.create({ doc });
+  const together = new Together("client-a", 0, doc);
+  const own = state.tr.insertText("Typed. ", 1);
+  together.written(own);
+  together.next();
+  state = state.apply(own);
+  const restored = Together.restore(together.keep(), doc, undefined, "client-b");
+  state = state.apply(restored.moved(state, 50, state.doc));
+  expect([state.doc.textContent, restored.pending.length, restored.version]).toEqual(["Typed. Here.", 0, 50]);
 });
 
 test("a step that the server cannot apply is undone, and its text is set aside", () => {

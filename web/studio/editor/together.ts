@@ -111,6 +111,10 @@ export class Together {
   #others = new Ranges();
   /** Blocks that were moved here, which don't count as the person's own text either. */
   #moved = new Ranges();
+  /** The values that own steps set, by the values that these replaced, which undo sets again, and the keys of the blocks. */
+  #set = new WeakMap<object, Map<unknown, unknown>>();
+  /** The attributes with which undo just reset fields of others, too, with their values. */
+  #reset: { place: number; attr: string; value: unknown }[] = [];
   /** The parts of other people's text and moved blocks that undo just deleted, with their positions. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
@@ -174,6 +178,18 @@ export class Together {
           const place = transaction.mapping.slice(at).map(from, -1);
           this.#undone.push({ doc: before, from, to, place, isMoved: ranges === this.#moved });
         }
+      }
+      if (step instanceof AttrStep) {
+        const { pos, attr, value } = step;
+        const { key, [attr]: now } = before.nodeAt(pos)!.attrs;
+        const own = isFields(value) ? this.#set.get(value)?.get(key) : undefined;
+        if (history && own) {
+          const kept = mergedFields(own, value, now);
+          const place = transaction.mapping.slice(at).map(pos);
+          if (!same(kept, value)) this.#reset.push({ place, attr, value: kept });
+        }
+        // Blocks without data share one value.
+        if (isFields(now)) this.#set.set(now, (this.#set.get(now) ?? new Map()).set(key, value));
       }
       this.#moved.map(step.getMap());
       if (!history && bringsKnown(step, transaction.before)) this.#moved.add(step.getMap());
@@ -272,6 +288,12 @@ export class Together {
 
   /** Continue from another document of the server. Its steps since `version` are unknown, so the difference is used. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
+    if (this.doc.eq(doc)) {
+      // The server has all of it, although its confirmation got lost.
+      this.confirm(this.pending.length);
+      this.version = version;
+      return state.tr.setMeta("addToHistory", false).setMeta(REMOTE, true);
+    }
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
     this.version = version;
@@ -400,11 +422,16 @@ export class Together {
     this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
   }
 
-  /** Return the steps that restore other people's text that was undone together with the person's own text;
+  /** Return the steps that restore other people's text and fields that were undone together with the person's own ones;
    * undefined if there are none. */
   spared(state: EditorState): Transaction | undefined {
-    if (!this.#undone.length) return undefined;
+    if (!this.#undone.length && !this.#reset.length) return undefined;
     const transaction = state.tr;
+    for (const { place, attr, value } of this.#reset.splice(0)) {
+      if (attr in (transaction.doc.nodeAt(place)?.attrs ?? {})) {
+        transaction.setNodeAttribute(place, attr, value);
+      }
+    }
     for (const { doc, from, to, place, isMoved } of this.#undone.splice(0)) {
       const { content } = doc.slice(from, to);
       if (isMoved) {

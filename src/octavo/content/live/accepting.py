@@ -50,9 +50,9 @@ from .documents import (
     live_pages,
     load_page,
 )
-from .external import SERVER, apply_external_edits
+from .external import apply_external_edits
 from .group_commit import GroupCommit
-from .store import BatchRow, CaretRow, LiveRow, PageKey
+from .store import SERVER, BatchRow, CaretRow, LiveRow, PageKey
 
 MOST_STEPS = 200
 MOST_BYTES = 256 * 1024

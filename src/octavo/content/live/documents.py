@@ -96,6 +96,8 @@ class LivePages:
 
     def keep(self, key: PageKey, page: LivePage) -> None:
         """Keep a document that was read from committed rows, or whose rows have been committed since."""
+        # Processes for jobs drop them only here.
+        self.drop_idle()
         with self._lock:
             self._remove(key)
             self._pages[key] = (page, time.monotonic())

@@ -21,10 +21,7 @@ from . import store
 from .adding import add_batch, schedule_save
 from .branches import LiveBranch
 from .documents import LivePage, batches_after, blocks_of, editable_page
-from .store import BatchRow, LiveRow, PageKey
-
-SERVER = "server:"
-"""Prefix of the client ID of steps that come from a revision."""
+from .store import SERVER, BatchRow, LiveRow, PageKey
 
 
 def apply_external_edits(

@@ -76,6 +76,8 @@ _BATCH = ", ".join(BatchRow.__struct_fields__)
 _CARET = ", ".join(CaretRow.__struct_fields__)
 _SET_ASIDE = ", ".join(SetAsideRow.__struct_fields__)
 _PAGE = "branch_id = :branch AND page_id = :page"
+SERVER = "server:"
+"""Prefix of the client id of steps that come from a revision."""
 CARET_LIFETIME = 60_000
 """Time in milliseconds after which a caret expires unless its client reports it again."""
 
@@ -297,10 +299,12 @@ def renew_epochs(tx: Transaction) -> None:
 
 
 def find_writers(tx: Transaction, key: PageKey, since: int) -> dict[str, int]:
-    """Return the number of clients of each person who has added a batch since a time."""
+    """Return the number of clients of each person who has added a batch since a time, apart from edits made
+    elsewhere."""
     clients = tx.all(
         f"""SELECT user_id, count(DISTINCT client) FROM page_steps
-            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL GROUP BY user_id""",
+            WHERE {_PAGE} AND created_at >= :since AND user_id IS NOT NULL AND client NOT LIKE '{SERVER}%'
+            GROUP BY user_id""",
         since=since,
         **_key(key),
     )

@@ -128,24 +128,37 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 
 def _column_steps(doc: Node) -> list[StepJson]:
-    """Return the steps that add columns to tables with rows of more cells than columns: those are rows that one person
-    added while another one deleted a column. Their last cells would not be saved."""
+    """Return the steps that give tables as many columns as their longest row has cells, and all rows as many cells: one
+    person may add a row while another one adds or deletes a column. Cells without a column would not be saved."""
     steps: list[StepJson] = []
     stack = list(_children_at(doc, 0))
     while stack:
         node, position = stack.pop()
         if node.type.name == "table":
-            head, *rows = node.children
-            missing = max((row.child_count for row in rows), default=0) - head.child_count
-            if missing > 0:
-                end = position + head.node_size
-                headings = [SCHEMA.nodes["table_heading"].create() for _ in range(missing)]
-                step = ReplaceStep(end, end, Slice(Fragment.from_(headings), 0, 0))
-                steps.append(dict(step.to_json()))
+            width = max(row.child_count for row in node.children)
+            head = node.child(0).children
+            types = [attrs_of(heading)["column"].get("type", "text") for heading in head] + ["text"] * (
+                width - len(head)
+            )
+            for row, start in _children_at(node, position + 1):
+                make = _heading if row is node.child(0) else _cell
+                if missing := [make(type) for type in types[row.child_count :]]:
+                    end = start + row.node_size - 1
+                    steps.append(dict(ReplaceStep(end, end, Slice(Fragment.from_(missing), 0, 0)).to_json()))
         elif not node.is_textblock:
             stack += _children_at(node, position + 1)
     # From the end, so that no step moves the positions of the next ones.
     return sorted(steps, key=lambda step: -step["from"])
+
+
+def _heading(_type: str) -> Node:
+    return SCHEMA.nodes["table_heading"].create()
+
+
+def _cell(type: str) -> Node:
+    if type != "text":
+        return SCHEMA.nodes["table_value"].create()
+    return SCHEMA.nodes["table_cell"].create({"absent": True}, SCHEMA.nodes["paragraph"].create())
 
 
 def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:
