@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from octavo.assistants.sources import client, syncing
-from octavo.assistants.sources.connectors import github, intercom, zendesk
+from octavo.assistants.sources.connectors import freshdesk, github, hubspot, intercom, linear, zendesk
 from octavo.assistants.sources.types import SourceFailure
 from octavo.kit.net.fetch import Fetcher, Limits
 from world import World
@@ -62,7 +62,9 @@ def connected(world: World, service: Service, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(world.context, "settings", settings)
     monkeypatch.setattr(github, "BASE", service.url)
     monkeypatch.setattr(zendesk, "BASE", f"{service.url}/{{subdomain}}")
-    monkeypatch.setattr(intercom, "BASE", service.url)
+    for module in (intercom, linear, hubspot):
+        monkeypatch.setattr(module, "BASE", service.url)
+    monkeypatch.setattr(freshdesk, "BASE", f"{service.url}/{{domain}}")
     return Connected(world, service)
 
 
@@ -192,6 +194,96 @@ def test_intercom_conversations_are_read_as_text(connected: Connected) -> None:
     assert connected.stored()["1"] == ("How do I export? Thanks", "How do I export?\nThanks")
     connected.sync()
     assert asked[-1]["query"]["value"] == 1_760_000_001
+
+
+def test_linear_issues_are_read_from_their_last_change(connected: Connected) -> None:
+    asked: list[Any] = []
+
+    def issue_of(number: int) -> dict[str, Any]:
+        return {
+            "identifier": f"DOC-{number}",
+            "title": f"Issue {number}",
+            "description": "How do I export?",
+            "url": f"https://linear.app/acme/issue/DOC-{number}",
+            "createdAt": "2026-11-01T10:00:00.000Z",
+            "updatedAt": f"2026-11-0{number}T10:00:00.000Z",
+            "state": {"name": "Todo"},
+            "labels": {"nodes": [{"name": "docs"}]},
+        }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        assert path == "/graphql"
+        if "viewer" in body["query"]:
+            return {"data": {"viewer": {"id": "me"}}}
+        asked.append(body["variables"])
+        last = body["variables"]["after"] is not None
+        place = {"hasNextPage": not last, "endCursor": "c"}
+        return {"data": {"issues": {"nodes": [issue_of(1 if last else 2)], "pageInfo": place}}}
+
+    connected.service.answer = answer
+    connected.add("builtin:linear", token=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["DOC-1"] == ("Issue 1", "How do I export?")
+    connected.sync()
+    assert asked[-1]["since"] == "2026-11-02T10:00:00.000Z"
+    error = {"message": "Authentication required", "extensions": {"code": "AUTHENTICATION_ERROR"}}
+    connected.service.answer = lambda path, query, body: {"errors": [error]}
+    found = connected.sync()
+    assert (found["status"], found["failureReason"]) == ("failed", "authentication")
+
+
+def test_hubspot_tickets_are_searched_again_after_ten_thousand(connected: Connected) -> None:
+    asked: list[Any] = []
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        if path == "/crm/v3/objects/tickets":
+            return {"results": []}
+        assert path == "/crm/v3/objects/tickets/search"
+        asked.append(body)
+        number = len(asked)
+        values = {
+            "subject": f"Ticket {number}",
+            "content": "<p>How do I <b>export</b>?</p>",
+            "createdate": "2026-11-01T10:00:00Z",
+            "hs_lastmodifieddate": f"2026-11-0{number}T10:00:00Z",
+            "hs_ticket_priority": "HIGH",
+        }
+        paging = {"next": {"after": "10000"}} if number == 1 else None
+        return {"results": [{"id": str(number), "properties": values}], "paging": paging}
+
+    connected.service.answer = answer
+    connected.add("builtin:hubspot", token=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 2
+    assert connected.stored()["1"] == ("Ticket 1", "How do I export?")
+    since = [each["filterGroups"][0]["filters"][0]["value"] for each in asked]
+    assert since == ["0", "1793527200000"] and "after" not in asked[1]
+
+
+def test_freshdesk_tickets_are_read_page_by_page(connected: Connected) -> None:
+    def ticket(number: int) -> dict[str, Any]:
+        return {
+            "id": number,
+            "subject": f"Ticket {number}",
+            "description_text": "How do I export?",
+            "status": 2,
+            "tags": ["billing"],
+            "created_at": "2026-11-01T10:00:00Z",
+            "updated_at": f"2026-11-01T10:{number % 60:02}:00Z",
+        }
+
+    def answer(path: str, query: dict[str, str], body: Any) -> Any:
+        assert path == "/acme.freshdesk.com/tickets"
+        start = (int(query.get("page", 1)) - 1) * 100
+        return [ticket(number) for number in range(start, min(start + 100, 130))]
+
+    connected.service.answer = answer
+    connected.add("builtin:freshdesk", domain="acme.freshdesk.com", apiKey=TOKEN)
+    assert connected.test()["success"] and connected.sync()["records"] == 130
+    assert connected.stored()["1"] == ("Ticket 1", "How do I export?")
+    connected.sync()
+    assert connected.service.asked[-1][1]["updated_since"] == "2026-11-01T10:59:00Z"
+    connected.add("builtin:freshdesk", domain="evil.example.org/#", apiKey=TOKEN)
+    assert connected.sync()["failureReason"] == "misconfigured"
 
 
 def test_jira_issues_are_read_with_the_text_of_their_documents(connected: Connected) -> None:

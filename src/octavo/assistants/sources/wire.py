@@ -33,6 +33,8 @@ class ContextSetup(Struct, rename="camel", kw_only=True):
     api_token: Text | UnsetType = UNSET
     base_url: Text | UnsetType = UNSET
     api_email: Text | UnsetType = UNSET
+    domain: Text | UnsetType = UNSET
+    api_key: Text | UnsetType = UNSET
 
 
 class ContextUsage(Struct, rename="camel", kw_only=True):

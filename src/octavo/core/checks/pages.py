@@ -14,7 +14,7 @@ from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
 from .style import StyledText, StyleRule, check_style
 
-VERSION = 5
+VERSION = 6
 """Version of the checks. When it increases, all pages are checked again."""
 
 _PROSE = frozenset(

@@ -23,6 +23,9 @@ export const CONNECTORS: Record<string, Connector> = {
   "builtin:zendesk": { name: "Zendesk", settings: ["subdomain", "email", "apiToken"], pulled: true },
   "builtin:intercom": { name: "Intercom", settings: ["token"], pulled: true },
   "builtin:jira": { name: "Jira", settings: ["baseUrl", "apiEmail", "apiToken"], pulled: true },
+  "builtin:linear": { name: "Linear", settings: ["token"], pulled: true },
+  "builtin:hubspot": { name: "HubSpot", settings: ["token"], pulled: true },
+  "builtin:freshdesk": { name: "Freshdesk", settings: ["domain", "apiKey"], pulled: true },
   "builtin:email": { name: t("email"), settings: [], pulled: false },
   "builtin:api": { name: t("api"), settings: [], pulled: false },
 };
@@ -36,6 +39,8 @@ export const SETTINGS: Record<Setting, { name: string; hint?: string; secret?: b
   apiToken: { name: t("apiToken"), secret: true },
   baseUrl: { name: t("url") },
   apiEmail: { name: t("emailAddress") },
+  domain: { name: t("domain") },
+  apiKey: { name: t("apiKey"), secret: true },
 };
 
 export const STATES: Record<Connection["status"], { name: string; look: string }> = {
@@ -50,4 +55,5 @@ export const nameOf = (connection: Connection): string =>
 
 /** Return what distinguishes a connection from others of its kind. */
 export const placeOf = ({ setupSettings: set, email }: Connection): string =>
-  set?.url ?? set?.repository ?? set?.subdomain ?? set?.baseUrl ?? email?.ingestionAddress ?? "";
+  set?.url ?? set?.repository ?? set?.subdomain ?? set?.baseUrl ?? set?.domain ?? email?.ingestionAddress ??
+    "";

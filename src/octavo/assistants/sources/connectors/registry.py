@@ -8,16 +8,19 @@ from octavo.kit.context import Context
 from octavo.kit.net.fetch import Fetcher
 
 from ..types import Connector
+from .freshdesk import Freshdesk
 from .github import GitHubDiscussions, GitHubIssues
+from .hubspot import HubSpot
 from .intercom import Intercom
 from .jira import Jira
+from .linear import Linear
 from .website import Website
 from .zendesk import Zendesk
 
 PushedName = Literal["builtin:api", "builtin:email"]
 PUSHED: tuple[PushedName, ...] = get_args(PushedName)
 """Sources that send their records to Octavo."""
-_CONNECTORS = (Website, GitHubIssues, GitHubDiscussions, Zendesk, Intercom, Jira)
+_CONNECTORS = (Website, GitHubIssues, GitHubDiscussions, Zendesk, Intercom, Jira, Linear, HubSpot, Freshdesk)
 PULLED = tuple(kind.name for kind in _CONNECTORS)
 """Sources that Octavo fetches records from."""
 
