@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, get_type_hints
 
 import msgspec
@@ -15,7 +15,10 @@ from octavo.errors import require_found
 from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.organization.access.page_rules import Rule
 
-from .states import FOREVER, VALID, State, count_rows, find_rows
+from .states import FOREVER, VALID, Layer, State, count_rows, find_rows, list_changed
+
+_MOST_CHANGED = 100
+"""Number of changed pages from which on rules are read again."""
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
@@ -250,6 +253,52 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
         )
     found = find_pages(tx, state, (row[0] for row in rows))
     return [(row[0], row[1]) for row in rows if row[0] not in found]
+
+
+def keeps_rules(tx: Transaction, layer: Layer, revision_id: str, rules: Mapping[str, object]) -> bool:
+    """Return whether the pages of main that changed since a revision have the same rules and parents as before.
+    ``rules``: the pages to which rules applied in that revision."""
+    after = tx.value(
+        "SELECT sequence FROM revisions WHERE id = :id AND branch_id = :branch AND sequence <= :seq",
+        id=revision_id,
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    if after is None:
+        return False
+    changed = list_changed(tx, layer, after).pages
+    if len(changed) > _MOST_CHANGED:
+        return False
+    columns = "p.page_id, p.parent_id, p.fields, p.deleted"
+    before, now = (
+        find_rows(tx, State("", "", (each,)), "page_versions", "page_id", columns, changed)
+        for each in (Layer(layer.branch_id, after), layer)
+    )
+    for id in changed:
+        old, new = before.get(id), now.get(id)
+        if new is None:
+            return False
+        _, parent, fields, _ = new
+        rule = _decode_fields(fields).get("visible_to")
+        if old is None:
+            # A page that existed earlier can have rules of its own.
+            if rule or parent in rules or id in rules or _existed(tx, layer, id, after):
+                return False
+        elif old[1] != parent or _decode_fields(old[2]).get("visible_to") != rule:
+            return False
+    return True
+
+
+def _existed(tx: Transaction, layer: Layer, page_id: str, sequence: int) -> bool:
+    return (
+        tx.one(
+            "SELECT 1 FROM page_versions WHERE branch_id = :branch AND page_id = :page AND from_seq <= :seq LIMIT 1",
+            branch=layer.branch_id,
+            page=page_id,
+            seq=sequence,
+        )
+        is not None
+    )
 
 
 def list_ever_below(tx: Transaction, state: State, parents: Iterable[str]) -> set[str]:
