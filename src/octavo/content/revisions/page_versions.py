@@ -161,9 +161,9 @@ def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str
     return selects, parameters
 
 
-def _not_hidden(tx: Transaction, state: State) -> str:
-    """Return the condition for pages that the reader of the state can see, with the parameter ``hidden``."""
-    return f" AND NOT p.page_id {tx.among('hidden')}" if state.hidden else ""
+def _not_hidden(tx: Transaction, hidden: Iterable[str]) -> str:
+    """Return the condition for pages that aren't hidden, with the parameter ``hidden``."""
+    return f" AND NOT p.page_id {tx.among('hidden')}" if hidden else ""
 
 
 def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
@@ -417,10 +417,8 @@ def slice_children(
 ) -> list[Page]:
     """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
     ``after``: the rank and ID of the child from which to count."""
-    among, hidden = (
-        f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, state)}",
-        json_list(state.hidden),
-    )
+    below = state.hidden_below([parent or ""])
+    among, hidden = f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, below)}", json_list(below)
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
     after_rank, after_id = after or ("", "")
@@ -442,7 +440,8 @@ def slice_children(
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
     """Return the number of children of a page (None: the top level), or the number of children before one of
     them."""
-    where, key = f"p.parent_id = :parent{_not_hidden(tx, state)}", {"hidden": json_list(state.hidden)}
+    below = state.hidden_below([parent or ""])
+    where, key = f"p.parent_id = :parent{_not_hidden(tx, below)}", {"hidden": json_list(below)}
     if before is not None:
         where += " AND (p.rank, p.page_id) < (:rank, :id)"
         key |= {"rank": before.rank, "id": before.id}
@@ -451,11 +450,13 @@ def count_children(tx: Transaction, state: State, parent: str | None, before: Pa
 
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
     """Return the pages with these IDs that have subpages."""
-    below = f"p.parent_id = w.id AND p.deleted = 0{_not_hidden(tx, state)}"
+    page_ids = list(page_ids)
+    hidden = state.hidden_below(page_ids)
+    below = f"p.parent_id = w.id AND p.deleted = 0{_not_hidden(tx, hidden)}"
     selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
     wanted = tx.given("ids", "id")
-    given = {"ids": json_list(page_ids), "hidden": json_list(state.hidden)}
+    given = {"ids": json_list(page_ids), "hidden": json_list(hidden)}
     rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", **given, **layers)
     return {row[0] for row in rows}
 
@@ -562,8 +563,8 @@ def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[
 
 
 def count_pages(tx: Transaction, state: State) -> int:
-    hidden = json_list(state.hidden)
-    return count_rows(tx, state, "page_versions", "page_id", f"1 = 1{_not_hidden(tx, state)}", hidden=hidden)
+    where, hidden = f"1 = 1{_not_hidden(tx, state.hidden)}", json_list(state.hidden)
+    return count_rows(tx, state, "page_versions", "page_id", where, hidden=hidden)
 
 
 def page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:

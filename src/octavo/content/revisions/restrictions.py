@@ -42,11 +42,12 @@ Rules = Mapping[str, tuple[Rule, ...]]
 
 
 class _ReadRules(msgspec.Struct, frozen=True):
-    """Rules of a state. ``key``: a key that all states with these rules have. ``revision_id``: for main, the last
-    revision that is known to have them."""
+    """Rules of a state. ``parents``: the parents of the pages that exist, empty at the top level. ``key``: a key that
+    all states with these rules have. ``revision_id``: for main, the last revision that is known to have them."""
 
     key: str
     rules: Rules
+    parents: Mapping[str, str]
     revision_id: str = ""
 
 
@@ -71,8 +72,8 @@ def _find_rules(tx: Transaction, state: State) -> _ReadRules:
     key = f"{state.revision_id} {found.key if found.rules else ''}" if state.revision_id else ""
     own = _rules.of(tx).get(key) if key else None
     if own is None:
-        rules = _read_with_deleted(tx, state.whole, found.rules)
-        own = _ReadRules(key, _joined(found.rules, rules))
+        rules, parents = _read_with_deleted(tx, state.whole, found.rules)
+        own = _ReadRules(key, _joined(found.rules, rules), parents)
         if key:
             _rules.of(tx).put(key, own, _PAGE_BYTES * (1 + len(rules)))
     return own
@@ -92,21 +93,23 @@ def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
         if last is not None and last.rules and keeps_rules(tx, layer, last.revision_id, last.rules):
             found = replace(last, revision_id=main.revision_id)
         else:
-            found = _ReadRules(main.revision_id, _read_with_deleted(tx, main, {}), main.revision_id)
+            found = _ReadRules(main.revision_id, *_read_with_deleted(tx, main, {}), main.revision_id)
         for key in (main.revision_id, layer.branch_id):
             cache.put(key, found, _PAGE_BYTES * (1 + len(found.rules)))
     return found
 
 
-def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. ``of_main``:
+def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> tuple[Rules, Mapping[str, str]]:
+    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. Return them
+    with the parents of the pages that exist. ``of_main``:
     the rules of main, which also apply to pages that only the state has or had below the same pages."""
     ever = list_ever_restricted(tx, state)
     if not ever and not of_main:
-        return {}
+        return {}, {}
     pages = find_pages(tx, state, ever)
     restricted = {page.id: page.visible_to for page in pages.values() if page.visible_to}
-    found = _read(tx, state, restricted, of_main)
+    pages |= find_pages(tx, state, of_main)
+    found, parents = _read(tx, state, restricted, of_main, pages)
     last = find_last_rules(tx, state, ever - pages.keys())
     deleted: dict[str, tuple[Rule, ...]] = {id: (rule,) for id, rule in last.items() if rule}
     gone = _list_below(tx, state, {*ever, *of_main}) - found.keys()
@@ -123,7 +126,7 @@ def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
     gone -= find_pages(tx, state, gone).keys()
     for id, rules in find_rules_at_deletion(tx, state, gone).items():
         deleted[id] = tuple(dict.fromkeys((*deleted.get(id, ()), *rules)))
-    return {**deleted, **found}
+    return {**deleted, **found}, parents
 
 
 def _list_below(tx: Transaction, state: State, page_ids: set[str]) -> set[str]:
@@ -136,10 +139,17 @@ def _list_below(tx: Transaction, state: State, page_ids: set[str]) -> set[str]:
     return seen
 
 
-def _read(tx: Transaction, state: State, restricted: Mapping[str, Rule], of_main: Rules) -> Rules:
-    """Read the rules that apply to the pages of a state: their own ones (``restricted``), and those of main."""
+def _read(
+    tx: Transaction,
+    state: State,
+    restricted: Mapping[str, Rule],
+    of_main: Rules,
+    pages: Mapping[str, Page],
+) -> tuple[Rules, dict[str, str]]:
+    """Read the rules that apply to the pages of a state: their own ones (``restricted``), and those of main. Return
+    them with the parents of these pages. ``pages``: the pages with rules of their own or of main."""
     rules = {id: (rule,) for id, rule in restricted.items()}
-    for id in find_pages(tx, state, of_main):
+    for id in of_main.keys() & pages.keys():
         rules[id] = (*rules.get(id, ()), *of_main[id])
     parents: dict[str, str] = {}
     level = list(rules)
@@ -147,7 +157,8 @@ def _read(tx: Transaction, state: State, restricted: Mapping[str, Rule], of_main
         below = [(id, parent) for id, parent in list_child_ids(tx, state, level) if id not in parents]
         parents |= dict(below)
         level = [id for id, _ in below if id not in rules]
-    return {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
+    found = {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
+    return found, {id: pages[id].parent or "" for id in rules} | parents
 
 
 def _chain(
@@ -192,7 +203,7 @@ def _limits_in(
     key = (_find_rules(tx, state).key, viewer)
     limits = _limits.of(tx).get(key)
     if limits is None:
-        limits = compute()
+        limits = compute().within(_find_rules(tx, state).parents)
         _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(limits.hidden | limits.rules.keys())))
     return limits
 
@@ -209,7 +220,9 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
 def as_seen(tx: Transaction, state: State, like: State) -> State:
     """Return a state as the reader of another state sees it. Pages hidden in that state are hidden in this one, too."""
     if like.reader is None:
-        return replace(state, limits=like.limits)
+        # Pages can have other parents in this state.
+        limits = replace(like.limits, below=None) if like.limits is not None else None
+        return replace(state, limits=limits)
     seen = seen_by(tx, like.reader, state)
     if like.hidden <= seen.hidden:
         return seen
