@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
 import time
 from pathlib import Path
@@ -34,9 +35,10 @@ def _write_certificate(folder: Path) -> Path:
 
 
 class Slapd:
-    """A running server. It speaks StartTLS at ``url``. ``certificate``: its own, for localhost."""
+    """A running server. It speaks StartTLS at ``url``. ``certificate``: its own, for localhost. ``people``: the number
+    of people to start with, whose password is their name, all in the group ``everyone``."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, people: int = 0) -> None:
         program = shutil.which("slapd", path=f"{os.environ['PATH']}:{_PATH}")
         if program is None or not _SCHEMAS.exists():
             if os.environ.get("CI") == "true":
@@ -50,6 +52,8 @@ class Slapd:
             "sizelimit unlimited",
             "database mdb",
             f"directory {folder / 'data'}",
+            "maxsize 4294967296",
+            "index objectClass,uid,mail,member eq",
             f'suffix "{BASE}"',
             f'rootdn "{ADMIN}"',
             f'rootpw "{SECRET}"',
@@ -57,6 +61,8 @@ class Slapd:
         self.certificate = _write_certificate(folder)
         lines[:0] = [f"TLSCertificateFile {self.certificate}", f"TLSCertificateKeyFile {self.certificate}"]
         (folder / "slapd.conf").write_text("\n".join(lines) + "\n")
+        if people:
+            self._add_offline(folder, people)
         plain, secure = free_ports(2)
         self.url, self.secure_url = f"ldap://localhost:{plain}", f"ldaps://localhost:{secure}"
         self._process = subprocess.Popen(
@@ -64,17 +70,45 @@ class Slapd:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        self._add_base()
+        self._wait_until_ready()
+        if not people:
+            self._add_base()
 
-    def _add_base(self) -> None:
+    def _add_offline(self, folder: Path, people: int) -> None:
+        names = [f"person{number}" for number in range(people)]
+        entries = [
+            f"dn: {BASE}\nobjectClass: dcObject\nobjectClass: organization\ndc: example\no: Example",
+            *(f"dn: {dn}\nobjectClass: organizationalUnit" for dn in (PEOPLE, GROUPS)),
+            *(
+                f"dn: uid={name},{PEOPLE}\nobjectClass: inetOrgPerson\nuid: {name}\ncn: {name}\nsn: {name}\n"
+                f"mail: {name}@example.org\nuserPassword: {name}"
+                for name in names
+            ),
+            f"dn: cn=everyone,{GROUPS}\nobjectClass: groupOfNames\ncn: everyone\n"
+            + "\n".join(f"member: uid={name},{PEOPLE}" for name in names),
+        ]
+        program = shutil.which("slapadd", path=f"{os.environ['PATH']}:{_PATH}")
+        assert program is not None
+        subprocess.run(
+            [program, "-q", "-f", str(folder / "slapd.conf")],
+            input="\n\n".join(entries).encode(),
+            check=True,
+            capture_output=True,
+        )
+
+    def _wait_until_ready(self) -> None:
         deadline = time.monotonic() + PATIENCE
+        port = int(self.url.rpartition(":")[2])
         while True:
             try:
-                self.add(BASE, ["dcObject", "organization"], dc="example", o="Example")
-                break
+                socket.create_connection(("localhost", port)).close()
+                return
             except OSError:
                 assert time.monotonic() < deadline, "slapd does not answer"
                 time.sleep(0.05)
+
+    def _add_base(self) -> None:
+        self.add(BASE, ["dcObject", "organization"], dc="example", o="Example")
         for name in ("people", "groups"):
             self.add(f"ou={name},{BASE}", ["organizationalUnit"], ou=name)
 

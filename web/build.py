@@ -116,7 +116,9 @@ def _generate_look() -> None:
     _write(GENERATED / "icons.ts", f"export const WIDTHS = {json.dumps(widths, indent=2)} as const;\n")
     _write(GENERATED / "icon-names.json", f"{json.dumps(free_names())}\n")
     _write(GENERATED / "tokens.css", TOKENS.read_text())
-    _write(GENERATED / "page.css", page_styles(READER_STYLES.read_text()))
+    styles, rich_styles = page_styles(READER_STYLES.read_text())
+    _write(GENERATED / "page.css", styles)
+    _write(GENERATED / "rich-page.css", rich_styles)
 
 
 def _generate_nodes() -> None:
@@ -132,7 +134,13 @@ def _generate_nodes() -> None:
     ]
     _write(GENERATED / "emoji.json", json.dumps(named, ensure_ascii=False, separators=(",", ":")))
 
-    _write(GENERATED / "nodes.json", f"{json.dumps({**node_types(), 'editor': VERSION}, indent=1)}\n")
+    # Fields are only needed to edit.
+    nodes = {**node_types(), "editor": VERSION}
+    fields = {
+        kind: {name: row.pop("data") for name, row in nodes[kind].items()} for kind in ("blocks", "inlines")
+    }
+    _write(GENERATED / "nodes.json", f"{json.dumps(nodes, indent=1)}\n")
+    _write(GENERATED / "node-fields.json", f"{json.dumps(fields, indent=1)}\n")
     _write(GENERATED / "page-fields.ts", page_fields())
     _write(GENERATED / "customization.ts", customization())
 
@@ -256,16 +264,19 @@ _GROUND = (
 )
 _WHOLE = ("Icons", "Text", "Horizontally", "Code", "Hints", "Tables", "Images", "Updates")
 _LINES = {"Base": _GROUND, "Buttons": r"\.button|\.tag", "Page": r"h1|\.lead|\.cover"}
+_RICH = ("Buttons", "Code", "Hints", "Images", "Updates")
+"""The sections for blocks that many pages don't have."""
 
 
-def page_styles(reader: str) -> str:
+def page_styles(reader: str) -> tuple[str, str]:
     """Return the reader's styles for page content, limited to ``.page-text``, so that a page looks the same in the app
-    as on a site.
+    as on a site: those for text and tables, and those for all other blocks.
 
     ``reader``: the reader's whole style sheet, in sections with a one-line comment above each. Raises ValueError if a
     section that pages need is missing.
     """
     inside: list[str] = []
+    rich: list[str] = []
     outside: list[str] = []
     missing = {*_WHOLE, *_LINES}
     for section in re.split(r"\n\n(?=/\* )", reader):
@@ -280,10 +291,13 @@ def page_styles(reader: str) -> str:
             if rule.startswith(("@property", "@keyframes")):
                 outside.append(rule)
             elif re.match(wanted, rule):
-                inside.append(_inside_page(rule))
+                (rich if name in _RICH else inside).append(_inside_page(rule))
     if missing:
         raise ValueError(f"sections missing in the reader's style sheet: {sorted(missing)}")
-    return "\n".join([*outside, ".page-text {", *inside, "}", ""])
+    return (
+        "\n".join([*outside, ".page-text {", *inside, "}", ""]),
+        "\n".join([".page-text {", *rich, "}", ""]),
+    )
 
 
 def _inside_page(rule: str) -> str:

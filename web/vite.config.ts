@@ -10,7 +10,7 @@ import { texts } from "./texts.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const output = join(here, "../src/octavo/delivery/studio/dist");
 
-/** Write compressed files next to each text file, so that no server has to compress them again. */
+/** Write a compressed file next to each text file, so that no server has to compress it again. */
 function compressed(): Plugin {
   return {
     name: "octavo-compressed",
@@ -39,15 +39,43 @@ function compressed(): Plugin {
 const PAGES = /\/screens\/(Page|Review|Conflicts|History|Preview|Reusable|Discussion)Screen\.svelte$/;
 const SCREEN = /\/screens\/\w+\.svelte$/;
 
+/** The modules of the editor that are loaded when they are needed. */
+const EDITOR =
+  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage|beginnings)\.ts$/;
+
 interface Imports {
   importers: readonly string[];
   dynamicImporters: readonly string[];
 }
 
-/** Return a function that tells whether a module is part of the page screen and of no screen without page texts. */
-function ofPages(): (id: string, find: (id: string) => Imports | null) => boolean {
+type Find = (id: string) => Imports | null;
+
+interface Needed {
+  /** The modules that are loaded when they are needed and that need this one. */
+  roots: string[];
+  by: (module: RegExp) => boolean;
+}
+
+const WRITING = /\/editor\/writing\.ts$/;
+
+/** Functions that name the file of a module, or return null for the next function. */
+const FILES: ((needed: Needed, id: string) => string | null)[] = [
+  // The page screen and the navigation next to it, and nothing of screens without page texts.
+  ({ by, roots }) =>
+    by(/\/(PageScreen|SpaceSide)\.svelte$/) && roots.every((root) => !SCREEN.test(root) || PAGES.test(root))
+      ? "page"
+      : null,
+  // Reviews show pages with the same library, without the editor.
+  ({ by }, id) => by(WRITING) && by(SCREEN) && id.includes("/node_modules/") ? "prosemirror" : null,
+  ({ by }) => by(WRITING) && by(/\/editor\/richviews\.ts$/) ? "rich" : null,
+  ({ by, roots }, id) =>
+    by(WRITING) && !roots.every((root) => EDITOR.test(root)) ? id.replace(/.*\/|\..*/g, "") : null,
+  ({ by }) => by(WRITING) ? "editor" : null,
+];
+
+const rootsOf = (() => {
   const known = new Map<string, Set<string>>();
-  const rootsOf = (id: string, find: (id: string) => Imports | null): Set<string> => {
+  return function rootsOf(id: string, find: Find): Set<string> {
     let roots = known.get(id);
     if (roots) return roots;
     known.set(id, roots = new Set());
@@ -56,13 +84,7 @@ function ofPages(): (id: string, find: (id: string) => Imports | null) => boolea
     for (const one of importers) for (const root of rootsOf(one, find)) roots.add(root);
     return roots;
   };
-  return (id, find) => {
-    const roots = [...rootsOf(id, find)];
-    return roots.some((root) => root.endsWith("/PageScreen.svelte")) &&
-      roots.every((root) => !SCREEN.test(root) || PAGES.test(root));
-  };
-}
-const isOfPages = ofPages();
+})();
 
 export default defineConfig({
   root: join(here, "studio"),
@@ -75,7 +97,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     // Everything needed for the first screen is in one file: it compresses better, and it is one request. So is
-    // everything that only pages need.
+    // everything that only pages need, and everything that only the editor needs.
     rolldownOptions: {
       output: {
         // The shell lists the names of all files, so long ones make it larger.
@@ -83,12 +105,15 @@ export default defineConfig({
         assetFileNames: "assets/[name]-[hash:6][extname]",
         codeSplitting: {
           groups: [
-            { name: "shell", tags: ["$initial"], priority: 2 },
-            {
-              name: (id, context) => isOfPages(id, (one) => context.getModuleInfo(one)) ? "page" : null,
-              debugName: "page",
-              priority: 1,
-            },
+            { name: "shell", tags: ["$initial"], priority: 9 },
+            ...FILES.map((nameOf, at) => ({
+              name: (id: string, context: { getModuleInfo: Find }) => {
+                const roots = [...rootsOf(id, (one) => context.getModuleInfo(one))];
+                return nameOf({ roots, by: (module) => roots.some((root) => module.test(root)) }, id);
+              },
+              debugName: `files-${at}`,
+              priority: FILES.length - at,
+            })),
           ],
         },
       },

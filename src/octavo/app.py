@@ -83,12 +83,12 @@ _SAVE_LIVE = 1.0
 _OBSERVE = 5.0
 _DROP_UNREAD = 10.0
 _TURN = 0.001
-"""Maximum time in seconds that a thread keeps the interpreter while other threads wait for it."""
+"""Maximum number of seconds that a thread can hold the interpreter while other threads wait for it."""
 _LINGER = 2.0
-"""Number of seconds that connections can still end with their next response when another process takes over. After
-that, they are closed."""
+"""Number of seconds to let connections end with their next response after another process has taken over.
+After that, they are closed."""
 _PATIENCE = 8.0
-"""Seconds that running requests get to finish when the server stops."""
+"""Number of seconds to let running requests finish when the server stops."""
 _PLAIN = "text/plain; charset=utf-8"
 
 
@@ -110,7 +110,7 @@ def _ready(context: Context) -> Route:
 
 
 def _home(settings: Settings) -> Callable[[Request], Answer]:
-    """Return the handler of the root when the app is not built: a page for people, JSON for apps."""
+    """Return the handler for the root path if the app isn't built: a page for people, JSON for apps."""
     headers = {"cache-control": "no-cache", "vary": "accept", **_page_headers(CONTENT_SECURITY_POLICY)}
     links = {
         "name": "Octavo",
@@ -137,7 +137,7 @@ def describe_api(settings: Settings) -> JsonObject:
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You are not signed in")
+    title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You aren't signed in")
     # People in a browser don't know the name of the field.
     message = error.message.removeprefix(f"{error.field}: ")
     page = draw_refusal(installation, title, f"{message[:1].upper()}{message[1:]}")
@@ -145,27 +145,29 @@ def _refusal_page(installation: str, error: OctavoError) -> Answer:
 
 
 def _missing_page(installation: str, message: str) -> Answer:
-    """Return the page for the app's URLs when the app is not built."""
+    """Return the page to show at the app's URLs if the app isn't built."""
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY)}
-    page = draw_refusal(installation, "The app is not installed", message)
+    page = draw_refusal(installation, "The app isn't installed", message)
     return Answer(503, page, "text/html; charset=utf-8", headers)
 
 
 def _metrics_route(metrics: Metrics, token: str = "") -> Route:
-    """Return the route ``/metrics``. If a token is set, only callers with that token can read it."""
+    """Return the ``/metrics`` route. If a token is set, only callers with that token can read it."""
 
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
-            raise Unauthorized("Send the metrics token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
+            raise Unauthorized(
+                "Send the metrics token in the `Authorization: Bearer <OCTAVO_METRICS_TOKEN>` header."
+            )
         return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
 
     return Route("/metrics", {"GET": Action("metrics", answer)})
 
 
 def metrics_edge(metrics: Metrics, context: Context) -> Edge:
-    """Return an application with only ``/metrics`` and the health checks, for a separate address. A process that
-    runs only jobs has no other address."""
+    """Return an application that serves only ``/metrics`` and the health checks on a separate address. This
+    is the only address of a process that runs only jobs."""
     settings = context.settings
     metrics.watch(context.db)
     return Edge(
@@ -260,14 +262,14 @@ def _write_presence(context: Context) -> None:
         write_presence(context)
     except OctavoError as error:
         # Clients send it again.
-        log.warning("presence could not be saved: %s", error.message)
+        log.warning("presence couldn't be saved: %s", error.message)
 
 
 def _save_live(context: Context) -> None:
     try:
         save_due(context)
     except OctavoError as error:
-        log.warning("live pages could not be saved: %s", error.message)
+        log.warning("live pages couldn't be saved: %s", error.message)
 
 
 def freeze_loaded_objects() -> None:
@@ -392,14 +394,14 @@ def serve(
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
-    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT; then
-    finish running requests.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT arrives.
+    Then, finish running requests.
 
-    SIGHUP does the same once another process has taken over: connections end with their next response, so
-    that no request is refused.
+    SIGHUP does the same once another process has taken over: connections end with their next response, so that
+    no request is rejected.
 
-    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened
-    or a port is taken, and BadRequest if two roles use the same port.
+    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened or
+    a port is taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}
@@ -510,8 +512,8 @@ def _print_start(
 
 
 def begin_traces(metrics: Metrics) -> None:
-    """Start to send traces if the environment specifies a collector, and count the results. Raises
-    Unavailable if the configuration can't work."""
+    """Start sending traces if the environment specifies a collector, and count the results. Raises
+    Unavailable if the configuration is unusable."""
     if tracing.is_wanted():
         from octavo.kit.observability.trace_export import Exporting
 
@@ -526,7 +528,7 @@ def _edges(
     last_use: LastUse,
     hub: Hub,
 ) -> dict[str, Edge]:
-    """Return the applications by the names of their sockets."""
+    """Return the applications, keyed by socket name."""
     edges: dict[str, Edge] = {}
     if "api" in roles:
         edges["api"] = api_app(context, last_use, metrics, hub)

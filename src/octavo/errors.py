@@ -40,10 +40,10 @@ class OctavoError(Exception):
 
     @property
     def field(self) -> str | None:
-        """Return the path of the field that the message begins with, such as ``document.markdown``; None without one.
+        """Return the path of the field that the message begins with, such as ``document.markdown``; None if
+        there is none.
 
-        >>> BadRequest("changes[0].title: this field is required").field
-        'changes[0].title'
+        >>> BadRequest("changes[0].title: this field is required").field 'changes[0].title'
         """
         match = _FIELD.match(self.message)
         return match[1] if match else None
@@ -56,11 +56,11 @@ class OctavoError(Exception):
         return changed
 
     def inside(self, path: str) -> Self:
-        """Return the same error about a part of a larger body. ``path``: the path of the part, which is put
+        """Return the same error for a part of a larger body. ``path``: the path of the part, which is put
         before the field.
 
-        >>> BadRequest("title: this field is required").inside("changes[0]").message
-        'changes[0].title: this field is required'
+        >>> BadRequest("title: this field is required").inside("changes[0]").message 'changes[0].title: this field
+        is required'
         """
         return self.with_message(f"{path}{'.' if self.field else ': '}{self.message}")
 
@@ -77,7 +77,7 @@ class MissingField(BadRequest):
 
 
 class UnknownField(BadRequest):
-    """Raised for a field or parameter that the operation does not have."""
+    """Raised if a field or parameter doesn't exist in the operation."""
 
     reason = "unknown_field"
 
@@ -123,7 +123,7 @@ def require_found(found: T | None, message: str) -> T:
 
 
 class BlockNotFound(NotFound):
-    """Raised if an edit to a page names a block that the page does not have, or no longer has."""
+    """Raised if an edit to a page names a block that the page doesn't have, or no longer has."""
 
     reason = "block_not_found"
 
@@ -149,8 +149,8 @@ class Conflict(OctavoError):
 
 
 class NoLongerStored(OctavoError):
-    """Raised if the state that the request is based on is no longer stored. Start again from the current
-    state."""
+    """Raised if the state that the request is based on is no longer stored. The client must start again
+    from the current state."""
 
     status = 410
     reason = "gone"
@@ -191,14 +191,14 @@ class BadGateway(OctavoError):
 
 
 class Unavailable(OctavoError):
-    """Raised if a part that the operation needs is not configured or not reachable."""
+    """Raised if a part that the operation needs isn't configured or not reachable."""
 
     status = 503
     reason = "unavailable"
 
 
 class Damaged(Unavailable):
-    """Raised if the database is damaged. Readable data is still shown, and nothing is written."""
+    """Raised if the database is damaged. Readable data can still be read, but nothing is written."""
 
     reason = "database_damaged"
 
@@ -207,7 +207,7 @@ class Damaged(Unavailable):
 
 
 class TemporarilyUnavailable(Unavailable):
-    """Raised if the database or the file store does not respond. The same request may succeed in a moment."""
+    """Raised if the database or the file store doesn't respond. The same request may succeed in a moment."""
 
     reason = "temporarily_unavailable"
 

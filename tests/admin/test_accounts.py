@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import msgspec
 import pytest
 
@@ -73,6 +75,32 @@ def test_last_administrators_and_server_administrators_stay_active(world):
         with world.context.db.write() as tx, pytest.raises(Conflict, match="server administrator"):
             act(tx)
     assert world.digest() == before
+
+
+def test_two_last_administrators_deactivated_together_leave_one(world):
+    settings, home = world.context.settings, world.home["organizationId"]
+    with world.context.db.write() as tx:
+        both = [insert_user(tx, f"{name}@example.com", name, verified=True).id for name in ("One", "Two")]
+        for user in both:
+            upsert_member(tx, home, user, "admin")
+        tx.run(
+            "UPDATE members SET role = 'create' WHERE organization_id = :org AND user_id NOT IN :both",
+            org=home,
+            both=both,
+        )
+
+    def deactivate(user):
+        with world.context.db.write() as tx:
+            accounts.set_activation(tx, settings, BY, user, active=False)
+
+    for _ in range(5):
+        with ThreadPoolExecutor(2) as threads:
+            running = [threads.submit(deactivate, user) for user in both]
+            done = [each.exception() for each in running]
+            assert [type(each) for each in done].count(Conflict) == 1, done
+        with world.context.db.write() as tx:
+            for user in both:
+                accounts.set_activation(tx, settings, BY, user, active=True)
 
 
 def test_a_new_email_address_is_verified_and_invalidates_links_to_the_old_one(world):

@@ -15,6 +15,8 @@ from octavo.errors import BadRequest, NotFound, Unavailable
 from octavo.kit.db.rows import read_rows, read_schema
 from octavo.kit.db.tables import TABLES
 from octavo.operations.admin.backup import back_up, restore, verify_backup, verify_installation
+from octavo.operations.admin.backup_storage import BackupPlace
+from octavo.operations.admin.kept_backups import back_up_into
 from octavo.operations.admin.reindexing import reindex
 from octavo.operations.installation import close_context, is_installed, open_context
 from octavo.settings import Settings
@@ -114,6 +116,8 @@ def test_damage_to_a_backup_is_detected(sqlite_world: World, tmp_path: Path) -> 
         with pytest.raises(BadRequest):
             restore(into, case)
         if case.name == "newer.zip":
+            (problem,) = verify_backup(case)
+            assert "created by a newer version of Octavo" in problem
             continue
         if case.name == "cut.zip":
             with pytest.raises(BadRequest):
@@ -206,12 +210,14 @@ def test_verify_finds_missing_and_damaged_content(sqlite_world: World, tmp_path:
             [
                 f"file {file} is missing",
                 f"text {text} is damaged",
-                "spaces.main_revision: nothing is not among revisions",
-                f"space whose main revision is not the head of its main branch: {sqlite_world.home['spaceId']}",
+                "spaces.main_revision: nothing isn't one of revisions",
+                "there is a space whose main revision isn't the head of its main branch:"
+                f" {sqlite_world.home['spaceId']}",
             ]
         )
         assert back_up(context, tmp_path / "b.zip").missing == [file]
         assert verify_backup(tmp_path / "b.zip") == [f"file {file} was missing when the backup was created"]
+        assert back_up_into(context, BackupPlace(str(tmp_path / "kept"), new=True))[1].missing == [file]
     finally:
         close_context(context)
 

@@ -67,7 +67,7 @@ def test_files_are_refused_beyond_the_limit(world: World) -> None:
     files = [{"name": "a.txt", "base64": "MTIzNDU2Nzg5MDEyMzQ1", "contentType": "text/plain"}]
     answer = change(world, {"operation": "insert_files", "files": files})
     assert answer.status_code == 403, answer.text
-    assert "bytes of files" in answer.json()["error"]["message"]
+    assert " B of files" in answer.json()["error"]["message"]
 
 
 def test_members_are_refused_beyond_the_limit(world: World) -> None:

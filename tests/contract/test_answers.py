@@ -71,6 +71,7 @@ NOT_DESCRIBED = {
             "listOrganizationStyleguides",
             "listPagesForSiteFinding",
             "listQuestionsForSiteFinding",
+            "listRecordsForSiteFinding",
             "listSiteChannels",
             "listSiteContextConnections",
             "listSiteContextRecords",

@@ -21,6 +21,14 @@ class Move(Struct, tag="move", tag_field="operation"):
     to: int
 
 
+class Part(Struct):
+    sizes: list[int] = []
+
+    def __post_init__(self) -> None:
+        if len(self.sizes) > 2:
+            raise ValueError("sizes: at most two of them fit")
+
+
 class Body(Struct):
     title: Annotated[str, Meta(min_length=1, max_length=8)] = "Title"
     count: Annotated[int, Meta(ge=1, le=5)] = 1
@@ -30,6 +38,12 @@ class Body(Struct):
     changes: list[Add | Move] = []
     by_name: dict[str, Literal["read", "edit"]] = {}
     by_slug: dict[Annotated[str, Meta(pattern=SLUG)], int] = {}
+    part: Part | None = None
+    other: str = ""
+
+    def __post_init__(self) -> None:
+        if self.other:
+            raise ValueError("other: only with `part`")
 
 
 @pytest.mark.parametrize(
@@ -42,18 +56,20 @@ class Body(Struct):
         ({"count": 1.5}, "count", "must be an integer, not a number"),
         ({"ratio": 1}, "ratio", "must be greater than 1"),
         ({"names": ["a", "b"]}, "names", "must have at most 1 item"),
-        ({"status": "done"}, "status", "'done' is not an allowed value. Use one of closed, open"),
-        ({"status": "x" * 200}, "status", "this is not an allowed value. Use one of closed, open"),
+        ({"status": "done"}, "status", "'done' isn't an allowed value. Use one of closed, open"),
+        ({"status": "x" * 200}, "status", "this isn't an allowed value. Use one of closed, open"),
         ({"status": 3}, "status", "must be a string or null, not an integer"),
         ({"changes": [{"operation": "add", "newSlug": "A"}]}, "changes[0].newSlug", "must be lower case"),
         (
             {"changes": [{"operation": "drop"}]},
             "changes[0].operation",
-            "'drop' is not an allowed value. Use one of add, move",
+            "'drop' isn't an allowed value. Use one of add, move",
         ),
         ({"changes": [{"operation": "move"}]}, "changes[0].to", "this field is required"),
-        ({"by_name": {"a": "own"}}, "by_name[...]", "'own' is not an allowed value. Use one of edit, read"),
+        ({"by_name": {"a": "own"}}, "by_name[...]", "'own' isn't an allowed value. Use one of edit, read"),
         ({"by_slug": {"A": 1}}, "by_slug", "each name must be lower case"),
+        ({"part": {"sizes": [1, 2, 3]}}, "part.sizes", "at most two of them fit"),
+        ({"other": "x"}, "other", "only with `part`"),
         ([], "", "must be an object, not an array"),
     ],
 )

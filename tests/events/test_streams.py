@@ -20,7 +20,9 @@ from octavo.kit.scheduling.shares import Shares
 from octavo.kit.work import hub, outbox
 from octavo.kit.work.hub import Hub
 from octavo.kit.work.worker import Worker
+from octavo.operations.admin.credentials import revoke_tokens
 from octavo.organization.access.tokens import create_token
+from octavo.organization.identity.removal import deactivate_account
 from serving import Administrator, serving_new
 from set_clock import SetClock
 from world import MEMBERS, World
@@ -359,6 +361,32 @@ def test_a_stream_ends_when_access_is_lost(
         stream.wait(lambda one: one.ended)
         assert stream.kinds() == ["closed"]
         assert (stream.heard[0].data["code"], stream.heard[0].data["message"] != "") == (status, True)
+
+
+def deactivate(world: World) -> None:
+    with world.context.db.write() as tx:
+        deactivate_account(tx, world.users["reader"])
+
+
+def revoke_by_command(world: World) -> None:
+    assert revoke_tokens(world.context, "reader@example.org", None)
+
+
+@pytest.mark.parametrize("path", [SPACE, CHANGE, "/user/events"])
+@pytest.mark.parametrize("take_away", [end_membership, deactivate, revoke_by_command])
+def test_silent_streams_end_as_soon_as_a_person_loses_access(
+    world: World, path: str, take_away: Callable[[World], None]
+) -> None:
+    """Long before their access is checked anyway. Those of other people continue."""
+    with (
+        listening(world, "reader", world.home.path(path)) as stream,
+        listening(world, "editor", world.home.path(path)) as other,
+    ):
+        started = time.monotonic()
+        take_away(world)
+        stream.wait(lambda one: one.ended)
+        assert stream.kinds() == ["closed"] and time.monotonic() - started < hub.QUIET / 2
+        assert not other.ended and other.kinds() == []
 
 
 def emit_revision(world: World) -> None:

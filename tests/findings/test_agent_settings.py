@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from octavo.assistants.findings.agent_settings import fix_by_itself
+from octavo.kit.clock import DAY
 from world import World
 
 from .test_scans import ScanScene
@@ -25,6 +26,9 @@ class AgentScene(ScanScene):
 
     def fix(self) -> None:
         fix_by_itself(self.world.context, self.place["siteId"], self.place["organizationId"])
+
+    def undo(self, who: str = "admin") -> Any:
+        return self.world.call(who, "POST", f"{self.site}/agent-settings/undo")
 
     def changes(self) -> list[dict[str, Any]]:
         path = self.place.path("/spaces/{spaceId}/change-requests?status=draft")
@@ -76,6 +80,69 @@ def test_the_budget_is_kept(scene: AgentScene) -> None:
     assert len(scene.changes()) == 2
 
 
+def test_the_changes_of_a_day_are_undone_together(scene: AgentScene) -> None:
+    world, space = scene.world, scene.place.path("/spaces/{spaceId}")
+    scene.put(kinds=["broken-anchor"])
+    scene.fix()
+    [merged] = scene.changes()
+    world.post("admin", f"{space}/change-requests/{merged['id']}/merge", {})
+    assert (
+        "(#install)"
+        in world.get("admin", f"{space}/content/page/{scene.place['pageId']}?format=markdown")["markdown"]
+    )
+    scene.write("Read [the next step](#instll).\n\n## Install\n")
+    scene.scan()
+    scene.fix()
+    [draft] = scene.changes()
+
+    assert scene.undo("editor").status_code == 403
+    archived, reverted = scene.undo().json()["items"]
+    assert archived == {"space": scene.place["spaceId"], "changeRequest": draft["id"], "result": "archived"}
+    assert (reverted["changeRequest"], reverted["result"]) == (merged["id"], "reverted")
+    assert world.get("admin", f"{space}/change-requests/{draft['id']}")["status"] == "archived"
+    revert = world.get("admin", f"{space}/change-requests/{reverted['revert']}")
+    assert revert["status"] == "draft" and revert["subject"].startswith(f"Revert #{merged['number']}")
+    # What was undone isn't undone again, or fixed again.
+    assert scene.undo().json()["items"] == []
+    scene.scan()
+    scene.fix()
+    assert scene.changes() == []
+
+
+def test_change_requests_that_the_caller_cannot_edit_are_kept(scene: AgentScene) -> None:
+    scene.put(kinds=["broken-anchor"])
+    scene.fix()
+    [draft] = scene.changes()
+    body = {"role": "admin", "users": [scene.world.users["reader"]]}
+    assert scene.world.call("admin", "POST", f"{scene.site}/permissions", json=body).status_code == 204
+    [kept] = scene.undo("reader").json()["items"]
+    assert (kept["changeRequest"], kept["result"]) == (draft["id"], "stays") and kept["reason"]
+    assert [one["id"] for one in scene.changes()] == [draft["id"]]
+    assert [one["result"] for one in scene.undo().json()["items"]] == ["archived"]
+
+
+def test_archived_change_requests_count_as_undone(scene: AgentScene) -> None:
+    scene.put(kinds=["broken-anchor"])
+    scene.fix()
+    [draft] = scene.changes()
+    path = scene.place.path(f"/spaces/{{spaceId}}/change-requests/{draft['id']}")
+    assert scene.world.call("admin", "PATCH", path, json={"status": "archived"}).status_code == 200
+    assert [one["result"] for one in scene.undo().json()["items"]] == ["already"]
+    assert scene.undo().json()["items"] == []
+
+
+def test_older_changes_and_those_of_people_are_not_undone(scene: AgentScene) -> None:
+    scene.put(kinds=["broken-anchor"])
+    scene.fix()
+    with scene.world.context.db.write() as tx:
+        tx.run("UPDATE change_requests SET created_at = created_at - :day", day=DAY)
+    scene.write("Read [the next step](#instll).\n\n## Install\n")
+    scene.scan()
+    [finding] = [one for one in scene.list() if one["kind"] == "broken-anchor"]
+    scene.world.post("admin", f"{scene.site}/findings/{finding['id']}/change-requests", {})
+    assert scene.undo().json()["items"] == []
+
+
 def test_the_agent_stops_when_its_person_can_no_longer_set_it_up(scene: AgentScene) -> None:
     scene.put(kinds=["broken-anchor"])
     with scene.world.context.db.write() as tx:
@@ -87,7 +154,7 @@ def test_the_agent_stops_when_its_person_can_no_longer_set_it_up(scene: AgentSce
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"changeRequests": "always"}, "findings.changeRequests: this server has no agent"),
+        ({"changeRequests": "always"}, "findings.changeRequests: can't be `always`"),
         ({"kinds": ["alt-text"]}, "kinds"),
         ({"changeRequestsPerDay": 0}, "changeRequestsPerDay"),
         (

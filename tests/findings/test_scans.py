@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+import yaml
 
 from octavo.assistants.findings import scanning
-from octavo.assistants.findings.store import insert_scan
-from world import World
+from octavo.assistants.findings.store import insert_scan, link_change
+from octavo.kit.clock import DAY, iso, now
+from octavo.sites.openapi.processing import process_spec
+from set_clock import SetClock
+from world import PETS, World
 
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 PAGE = """Read [the first step](#instal) and [the other page](missing-page.md).
@@ -32,6 +37,8 @@ class ScanScene:
 
     def __init__(self, world: World) -> None:
         self.world, self.place = world, world.home
+        # Tests before this one can have left pages of a space with the same ID and version.
+        world.context.db.caches.clear()
         self.site = self.place.path(SITE)
         self.write(PAGE)
 
@@ -189,6 +196,39 @@ def test_a_removed_operation_of_an_api_is_found(scene: ScanScene) -> None:
     assert missing["severity"] == "low" and missing["pages"] == 0
 
 
+def test_a_page_that_is_older_than_its_operation_is_found(scene: ScanScene, clock: SetClock) -> None:
+    world, text = scene.world, PETS.read_text()
+    shown = (
+        '{% openapi-operation spec="pets" path="/pets" method="get" %}\n[Pets](https://x.test)\n'
+        "{% endopenapi-operation %}\n"
+    )
+    scene.write(shown)
+    clock.advance(DAY)
+    spec = yaml.safe_load(text)
+    parameter = {"name": "color", "in": "query", "required": True, "schema": {"type": "string"}}
+    spec["paths"]["/pets"]["get"].setdefault("parameters", []).append(parameter)
+    source = {"slug": "pets", "source": {"text": json.dumps(spec)}}
+    world.call("admin", "PUT", scene.place.path("/orgs/{organizationId}/openapi/{specSlug}"), json=source)
+    process_spec(world.context, scene.place["specId"], 2)
+
+    def outdated() -> list[dict[str, Any]]:
+        scene.scan()
+        return scene.list(query="kind=changed-operation&status=open")
+
+    assert outdated() == []
+    clock.advance(31 * DAY)
+    [found] = outdated()
+    assert (
+        found["title"] == "Operation changed after the page: GET /pets"
+        and found["type"] == "content-outdated"
+    )
+    assert found["evidence"][0]["message"] == "Query parameter color: A required parameter was added."
+    # The page is verified, so people know that it still fits.
+    change = {"operation": "update_page", "page": scene.place["pageId"], "verifiedOn": iso(now())[:10]}
+    scene.change(change)
+    assert outdated() == []
+
+
 def test_a_link_is_fixed_in_a_change_request(scene: ScanScene) -> None:
     scene.scan()
     finding = scene.on_page()["broken-anchor"]
@@ -256,3 +296,83 @@ def test_two_requests_share_one_scan(scene: ScanScene) -> None:
     assert scene.world.call("admin", "POST", path).json()["id"] == first.json()["id"]
     with scene.world.context.db.read() as tx:
         assert tx.value("SELECT count(*) FROM jobs WHERE kind = 'scanSite'") == 1
+
+
+def test_a_broken_link_in_reusable_content_says_where_it_is(scene: ScanScene) -> None:
+    document = {"markdown": "See [the rules](gone.md)."}
+    scene.change({"operation": "insert_reusable_content", "title": "Notice", "document": document})
+    scene.scan()
+    [found] = [one for one in scene.list() if "gone.md" in one["title"]]
+    assert [(one["quote"], one["message"]) for one in found["evidence"]] == [
+        ("gone.md", "This is in the reusable content “Notice”.")
+    ]
+
+
+def test_tickets_about_an_unanswered_question_are_its_evidence(scene: ScanScene) -> None:
+    tickets = [
+        {"id": "1", "type": "ticket", "title": "Gherkins: where do they grow?", "body": "I can't find it."},
+        {
+            "id": "2",
+            "type": "ticket",
+            "title": "How do I reset my password?",
+            "body": "Where do gherkins grow?",
+        },
+    ]
+    world, path = scene.world, f"{scene.site}/context-records"
+    assert world.call("admin", "PUT", path, json=tickets).status_code == 204
+    body = {"question": "Where do gherkins grow?", "scope": {"mode": "all"}}
+    assert world.call("admin", "POST", f"{scene.site}/ask", json=body).status_code == 200
+    scene.scan()
+    [finding] = world.get("admin", f"{scene.site}/findings?kind=unanswered-question")["items"]
+    assert finding["records"] == 1
+    [record] = world.get("editor", f"{scene.site}/findings/{finding['id']}/records")["items"]
+    assert record["title"] == tickets[0]["title"]
+    assert world.call("reader", "GET", f"{scene.site}/findings/{finding['id']}/records").status_code == 403
+
+    def found(source: str) -> list[str]:
+        items = world.get("admin", f"{scene.site}/findings", params={"source": source})["items"]
+        return [one["id"] for one in items]
+
+    assert found(f"connection:{record['connection']}") == found("questions") == [finding["id"]]
+    assert found("connection:other") == []
+    stats = world.get("admin", f"{scene.site}/stats/findings?kind=unanswered-question")
+    assert stats["connectors"] == {"builtin:api": 1}
+    refused = world.call("admin", "GET", f"{scene.site}/findings?source=tickets")
+    assert refused.status_code == 400 and refused.json()["error"]["message"].startswith("source")
+    connection = f"{scene.site}/context-connections/{record['connection']}"
+    assert world.call("admin", "DELETE", connection).status_code == 205
+    assert world.get("admin", f"{scene.site}/findings/{finding['id']}")["records"] == 0
+
+
+def test_a_change_request_names_the_topic_of_the_finding_that_it_fixes(scene: ScanScene) -> None:
+    world, place = scene.world, scene.place
+    for question in ("Where do gherkins grow?", "Which gherkins taste sour?", "Who sells gherkins cheaply?"):
+        body = {"question": question, "scope": {"mode": "all"}}
+        assert world.call("admin", "POST", f"{scene.site}/ask", json=body).status_code == 200
+    scene.scan()
+    [topic] = world.get("admin", f"{scene.site}/topics")["items"]
+    finding = world.get("admin", f"{scene.site}/findings?topic={topic['id']}")["items"][0]
+    path = f"/spaces/{place['spaceId']}/change-requests"
+    change = world.post("admin", path, {"subject": "About gherkins"})
+    with world.context.db.write() as tx:
+        link_change(tx, finding["id"], change["id"])
+    expected = {"site": place["siteId"], "topic": topic["id"], "finding": finding["id"]}
+    assert world.get("admin", f"{path}/{change['id']}")["siteTopic"] == expected
+    listed = place.path("/orgs/{organizationId}/change-requests?status=draft")
+
+    def found(query: str) -> bool:
+        return change["id"] in [one["id"] for one in world.get("admin", f"{listed}&{query}")["items"]]
+
+    assert found(f"topic={topic['id']}") and found("finding=all")
+    assert not found("topic=other") and not found("finding=none")
+    in_space = world.get("admin", f"{path}?status=draft&topic={topic['id']}")["items"]
+    assert [one["id"] for one in in_space] == [change["id"]]
+    world.call("admin", "PATCH", scene.site, json={"defaultLevel": None})
+    assert "siteTopic" not in world.get("editor", f"{path}/{change['id']}")
+
+
+def test_a_site_has_the_time_of_its_last_scan(scene: ScanScene) -> None:
+    assert "lastScanAt" not in scene.world.get("admin", scene.site)
+    scene.scan()
+    [scan] = scene.world.get("admin", f"{scene.site}/scans")["items"]
+    assert scene.world.get("admin", scene.site)["lastScanAt"] == scan["finishedAt"]

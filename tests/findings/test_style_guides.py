@@ -117,6 +117,24 @@ def test_names_on_the_page_are_exceptions_in_headings() -> None:
     assert len(faults(rule, "## Run the Server Again\n\nThe Server runs. A server is a machine.")) == 1
 
 
+@pytest.mark.parametrize(
+    "heading",
+    ["PhantasmaPhoenix.Unity.Core.Logging", "Organizations/Governance/Leaderboards", "std::Vector::At"],
+)
+def test_names_from_code_are_exceptions_in_headings(heading: str) -> None:
+    rule = RULES["capitalization"][0]
+    assert faults(rule, f"## {heading}") == []
+    assert len(faults(rule, f"## {heading} Of Another Class")) == 1
+
+
+def test_a_replacement_that_would_repeat_a_word_is_left_to_people() -> None:
+    rule = "extends: substitution\nmessage: Use ‘%s’, not ‘%s’.\nswap:\n  in order to: to"
+    [fault] = faults(rule, "Adapt it to the type you convert to in order to compress it.")
+    assert fault.fix is None
+    [fault] = faults(rule, "Convert it in order to compress it.")
+    assert fault.fix is not None
+
+
 def test_messages_show_code_in_headings() -> None:
     rule = RULES["capitalization"][0].replace("Use sentence case.", "Change %s.")
     [fault] = faults(rule, "## Schedule Delayed Work with `delay`")
@@ -138,11 +156,11 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
     ("source", "reason"),
     [
         ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "n't supported"),
-        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "matches empty text"),
+        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "must not match empty text"),
         ("extends: existence\nmessage: x", "tokens: is required"),
         ("extends: substitution\nmessage: x", "swap: is required"),
         ("extends: spelling\nmessage: x", "extends"),
-        ("extends: [", "invalid YAML"),
+        ("extends: [", "the YAML isn't valid"),
         ("- a", "a rule must be a mapping"),
         ("extends: existence\nmessage: &a x\ntokens: [*a]", "aliases"),
         ("extends: occurrence\nmessage: x\ntoken: a\nmax: -1", "max"),
@@ -200,7 +218,15 @@ def test_a_style_guide_is_created_and_its_rules_find_and_fix(scene: ScanScene) -
     (change,) = run["changeRequests"]
     page = f"/spaces/{place['spaceId']}/change-requests/{change['id']}/content/page/{place['pageId']}"
     assert "You can use it to start." in world.get("admin", f"{page}?format=markdown")["markdown"]
+    origin = change["styleguide"]
+    assert (origin["site"], origin["run"], origin["changedPages"]) == (place["siteId"], run["run"]["id"], 1)
+    changes = place.path("/orgs/{organizationId}/change-requests?status=draft")
+    by_run = world.get("admin", f"{changes}&styleguideRun={run['run']['id']}")["items"]
+    assert [one["id"] for one in by_run] == [change["id"]]
+    assert world.get("admin", f"{changes}&styleguideRun=other")["items"] == []
     again = world.post("admin", f"{path}/runs", {"spaces": [place["spaceId"]]})
+    kept = again["changeRequests"][0]["styleguide"]
+    assert kept["run"] == origin["run"] and kept["checkedAt"] > origin["checkedAt"]
     assert [one["id"] for one in again["changeRequests"]] == [change["id"]]
     assert len(world.get("admin", f"{path}/runs")["items"]) == 2
     listed = world.get("admin", place.path("/orgs/{organizationId}/styleguides"))["styleguides"]

@@ -5,7 +5,9 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -271,6 +273,27 @@ def test_many_people_are_compared_in_batches(directory: World, server: Slapd) ->
     finally:
         for name in names[:-1]:
             server.delete(f"uid={name},{PEOPLE}")
+
+
+@pytest.mark.slow
+def test_a_directory_of_100000_people_with_one_group_of_all_works(directory: World, tmp_path: Path) -> None:
+    large = Slapd(tmp_path, people=100_000)
+    try:
+        directory.context.settings = msgspec.structs.replace(directory.context.settings, ldap_url=large.url)
+        home = directory.home["organizationId"]
+        directory.call("admin", "PUT", f"/orgs/{home}/teams", json={"title": "everyone"})
+        started = time.monotonic()
+        user = user_of(directory, sign_in(directory, "person77777@example.org", "person77777"))
+        assert time.monotonic() - started < 10
+        assert teams_of(directory, user["id"]) == {"everyone"}
+        large.change(f"cn=everyone,{GROUPS}", member=[f"uid=person1,{PEOPLE}"])
+        large.rename(f"uid=person77777,{PEOPLE}", "uid=Ängström")
+        synchronize(directory)
+        assert teams_of(directory, user["id"]) == set()
+        with directory.context.db.read() as tx:
+            assert tx.value("SELECT disabled FROM users WHERE id = :id", id=user["id"]) == 0
+    finally:
+        large.stop()
 
 
 @pytest.mark.sqlite_first

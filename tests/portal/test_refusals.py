@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from lxml import etree
 
 from octavo.kit.http.operation import TABLE
 from octavo.operations.installation import load_packages
 from octavo.organization.access.tokens import is_same_origin
+from octavo.organization.portal import drawing
 from octavo.organization.portal.drawing import FILES, draw_home, draw_refusal, read_file
 from world import PASSWORD, URL
 
@@ -83,6 +87,19 @@ def test_pages_show_the_name_of_the_server(world, file):
         world.call("nobody", "GET", f"{URL}{file.path}").text
         == read_file(file.name, "Octavo", mails=False).decode()
     )
+
+
+def test_forms_are_hidden_until_their_script_runs():
+    """A form without a listener would put its values, such as a password, into the URL."""
+    shown = [
+        f"{template.name}: {form}"
+        for template in Path(drawing.__file__).parent.glob("templates/*.html")
+        for form in re.findall(
+            r"<form[^>]*>", re.sub(r"(?s)<template.*?</template>", "", template.read_text())
+        )
+        if "hidden" not in form
+    ]
+    assert shown == []
 
 
 def test_values_in_templates_are_escaped():

@@ -258,6 +258,12 @@ def test_old_answers_are_deleted(asking: Questions, clock: SetClock, monkeypatch
     assert [one["question"] for one in asking.list()] == ["Where do I buy gherkins?"]
 
 
+def test_questions_about_different_numbers_are_not_one(asking: Questions) -> None:
+    for asked in ("turn sprocket M12 by hand", "turn sprocket M20 by hand", "turn a sprocket M20 by hand?"):
+        asking.ask_page(asked)
+    assert [one["stats"]["answers"] for one in asking.list(query="sort=stats.answers")] == [2, 1]
+
+
 @pytest.mark.slow
 def test_many_questions_stay_fast_to_record_and_list(asking: Questions) -> None:
     """Recording compares a question with a bounded number of others, and no list reads all answers."""

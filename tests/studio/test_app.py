@@ -495,8 +495,9 @@ def test_an_expired_session_is_renewed_while_editing(app):
     text.get_by_text("About Deploying.").click()
     page.keyboard.press("End")
     page.context.clear_cookies()
-    page.keyboard.type(" Written afterwards.")
+    page.keyboard.type(" Written afterwards.", delay=100)
     dialog = page.get_by_role("dialog", name="Your session has expired")
+    expect(dialog.get_by_label("Password")).to_have_value("")
     dialog.get_by_label("Password").fill("wrong")
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     dialog.get_by_role("alert").wait_for()
@@ -504,7 +505,7 @@ def test_an_expired_session_is_renewed_while_editing(app):
     dialog.get_by_role("button", name="Sign in", exact=True).click()
     dialog.wait_for(state="detached")
     page.get_by_text("Saved", exact=True).wait_for()
-    assert text.get_by_text("About Deploying. Written afterwards.").is_visible()
+    expect(text.get_by_text("About Deploying. Written afterwards.")).to_be_visible()
     page.context.close()
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
+from settled import until
+
 from .conftest import App
 
 
@@ -67,3 +69,63 @@ def test_a_server_administrator_changes_deactivates_and_activates_accounts(app: 
     expect(page.get_by_text("Traveler's account reactivated")).to_be_visible()
     other.close()
     page.context.close()
+
+
+def test_a_deactivated_writer_is_stopped_and_keeps_unsent_text(app: App) -> None:
+    app.colleague("Writer")
+    space = app.fill_space("Writing", ["Start"])
+    admin = app.open("/~/installation/people")
+
+    def choose(action: str) -> None:
+        admin.get_by_role("button", name="Actions for Writer").click()
+        admin.get_by_role("menuitem", name=action).click()
+
+    def sign_in() -> None:
+        choose("Create sign-in link")
+        dialog = admin.get_by_role("dialog", name="Create sign-in link")
+        dialog.get_by_role("button", name="Create sign-in link").click()
+        page.goto(dialog.get_by_label("Sign-in link").input_value())
+        dialog.get_by_role("button", name="Close", exact=True).last.click()
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("link", name="Not now").click()
+        page.get_by_role("navigation", name="Main").wait_for()
+
+    def draft() -> str:
+        path = f"/spaces/{space}/change-requests/1/content/path/start?format=markdown"
+        return str(app.call("GET", path)["markdown"])
+
+    def wait_for(text: str) -> None:
+        until(lambda: text in draft())
+
+    page = app.browser.new_page()
+    sign_in()
+    page.goto(f"{app.url}/s/{space}/start")
+    page.get_by_role("heading", name="Start", level=1).wait_for()
+    page.keyboard.press("e")
+    content = page.get_by_role("textbox", name="Page content")
+    content.get_by_text("Words.", exact=True).click()
+    page.keyboard.press("End")
+    page.keyboard.type(" Sent.")
+    wait_for("Words. Sent.")
+    place = page.url
+
+    page.context.set_offline(True)
+    page.keyboard.type(" Unsent.")
+    choose("Deactivate account")
+    admin.get_by_role("dialog").get_by_role("button", name="Deactivate account").click()
+    expect(admin.get_by_text("Writer's account deactivated")).to_be_visible()
+    page.context.set_offline(False)
+    expect(page.get_by_role("dialog", name="Your session has expired")).to_be_visible(timeout=15_000)
+    expect(content).to_contain_text("Words. Sent. Unsent.")
+    page.reload()
+    expect(page.get_by_role("button", name="Sign in").first).to_be_visible()
+    assert "Unsent" not in draft()
+
+    choose("Reactivate account")
+    expect(admin.get_by_text("Writer's account reactivated")).to_be_visible()
+    sign_in()
+    page.goto(place)
+    expect(content).to_contain_text("Words. Sent. Unsent.")
+    wait_for("Words. Sent. Unsent.")
+    page.close()
+    admin.context.close()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
-from octavo.cli.output import show, table
-from octavo.cli.values import parse_duration, parse_limit
+from octavo.cli.output import show, table, warn
+from octavo.cli.values import parse_duration, parse_limit, parse_size_limit
 from octavo.kit.texts import counted, say_name
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or tit
 
 
 def _revoked(what: str) -> tuple[Option, Option]:
-    """Return the options that select one or all tokens or sessions."""
+    """Return the options that select one token or session, or all of them."""
     return (
         option("id", nargs="?", help=f"ID of the {what}, as listed"),
         option("--all", action="store_true", help=f"revoke all {what}s"),
@@ -89,12 +89,12 @@ def _confirm(question: str) -> None:
         return
     print(question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("nothing was changed. Use --create to create the account without confirmation")
+        raise Failure("nothing was changed. Use --create to create the account without confirmation.")
 
 
 @TOKEN.command("list", _EMAIL)
 def list_tokens(options: argparse.Namespace) -> int:
-    """List a person's tokens."""
+    """List the tokens of a person."""
     from octavo.operations.admin.credentials import tokens_of
 
     with opened(options) as context:
@@ -136,7 +136,7 @@ def revoke_session(options: argparse.Namespace) -> int:
 
     if not options.everyone:
         if options.email is None:
-            raise Failure("use --email or --everyone")
+            raise Failure("specify --email or --everyone")
         return _revoke(options, "session", end_sessions)
     if options.email is not None or options.id is not None or options.all:
         raise Failure("--everyone can't be used with --email, --all, or an ID")
@@ -180,7 +180,7 @@ def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str,
     with opened(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:
-        raise Failure(f"{options.email} has no {what} {options.id!r}")
+        raise Failure(f"{options.email} has no {what} with the ID {options.id!r}")
     show(options, {"ended": ended}, f"{counted(ended, what)} revoked")
     return DONE
 
@@ -235,7 +235,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
     "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
 )
 def change_email(options: argparse.Namespace) -> int:
-    """Change the email address of an account. The new one counts as verified."""
+    """Change the email address of an account. The new address counts as verified."""
     from octavo.operations.admin import credentials
 
     if "@" not in options.to:
@@ -257,24 +257,27 @@ def merge_accounts(options: argparse.Namespace) -> int:
     deleted."""
     from octavo.operations.admin import credentials
 
-    text = f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete it."
+    text = (
+        f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete the first"
+        " account."
+    )
     if options.yes:
         with opened(options) as context:
             credentials.merge_accounts(context, options.email, options.into)
-        text = f"{options.email} merged into {options.into}. A job moves the authorship of its content."
+        text = f"{options.email} merged into {options.into}. A background job now reassigns its content."
     show(options, {"merged": options.yes, "email": options.into}, text)
     return DONE
 
 
 @ACCOUNT.command("make-administrator", _EMAIL, _ORG)
 def make_administrator(options: argparse.Namespace) -> int:
-    """Make a person an administrator of an organization whose administrators left."""
+    """Make a person an administrator of an organization whose administrators have left."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:
         organization = find_organization(context, options.org)
         credentials.make_administrator(context, options.email, organization)
-    text = f"{options.email} is an administrator of {organization}"
+    text = f"{options.email} is now an administrator of {organization}"
     show(options, {"email": options.email, "organization": organization}, text)
     return DONE
 
@@ -287,7 +290,11 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     with opened(options) as context:
         was_on = credentials.reset_second_factor(context, options.email)
     text = f"Two-factor authentication turned off for {options.email}"
-    show(options, {"reset": was_on}, text if was_on else f"{options.email} had no two-factor authentication")
+    show(
+        options,
+        {"reset": was_on},
+        text if was_on else f"Two-factor authentication wasn't on for {options.email}",
+    )
     return DONE
 
 
@@ -333,10 +340,19 @@ _LIMIT = {"type": parse_limit, "metavar": "N"}
 def show_limits(options: argparse.Namespace) -> int:
     """Show the usage and the limits of an organization."""
     from octavo.operations.admin.credentials import show_limits as read
+    from octavo.organization.access.limits import format_amount
 
     with opened(options) as context:
         found = read(context, find_organization(context, options.org))
-    rows = [[name, used, "unlimited" if limit is None else limit] for name, used, limit in found]
+
+    rows = [
+        [
+            name,
+            None if used is None else format_amount(name, used),
+            "unlimited" if limit is None else format_amount(name, limit),
+        ]
+        for name, used, limit in found
+    ]
     show(
         options,
         [{"resource": name, "used": used, "limit": limit} for name, used, limit in found],
@@ -351,21 +367,30 @@ def show_limits(options: argparse.Namespace) -> int:
     option("--members", **_LIMIT, help="members; `none` is unlimited"),
     option("--agents", **_LIMIT, help="connected agents"),
     option("--pages", **_LIMIT, help="pages in all spaces"),
-    option("--storage", **_LIMIT, help="bytes of files"),
+    option("--storage", type=parse_size_limit, metavar="SIZE", help="size of all files, such as 50GB"),
     option("--requests", **_LIMIT, help="API requests per minute"),
 )
 def set_limits(options: argparse.Namespace) -> int:
-    """Set limits for an organization. Limits that you leave out remain unchanged."""
+    """Set limits for an organization. Limits that you leave out stay the same."""
     from octavo.operations.admin.credentials import change_limits
+    from octavo.operations.admin.credentials import show_limits as read
+    from octavo.operations.admin.lookup import find_named
+    from octavo.organization.access.limits import NAMES, format_amount
 
     names = ("members", "agents", "pages", "storage", "requests")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
     if not given:
         raise Failure("specify at least one limit, such as --pages 1000")
     with opened(options) as context:
-        organization = find_organization(context, options.org)
-        change_limits(context, organization, {name: value.number for name, value in given.items()})
-    show(options, {"organization": organization}, f"Limits for {organization} changed")
+        organization = find_named(context, options.org, ["organization"])
+        change_limits(context, organization.id, {name: value.number for name, value in given.items()})
+        for name, used, limit in read(context, organization.id):
+            if name in given and used is not None and limit is not None and used > limit:
+                warn(
+                    f"{organization.title} already has {format_amount(name, used)} {NAMES[name]}. They are kept, but no"
+                    " more can be added."
+                )
+    show(options, {"organization": organization.id}, f"Limits for {organization.title} changed")
     return DONE
 
 

@@ -45,8 +45,8 @@ QUIET = option("--quiet", action="store_true", help="hide the progress bar")
 
 class Command(NamedTuple):
     """Command of the command line. ``common``: the options that it shares with others; ``epilog``: the
-    function that returns the text at the end of the help; ``defaults``: the values of options that it does
-    not have."""
+    function that returns the text at the end of the help; ``defaults``: the values of options that it
+    doesn't have."""
 
     run: Run
     group: CommandGroup | None
@@ -63,7 +63,7 @@ class Command(NamedTuple):
 
 
 class CommandGroup(NamedTuple):
-    """Name that several commands begin with, such as ``octavo token``."""
+    """Name that several commands start with, such as ``octavo token``."""
 
     name: str
     text: str

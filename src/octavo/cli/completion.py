@@ -15,7 +15,7 @@ def write_script(parser: argparse.ArgumentParser, shell: str) -> str:
 
 
 def _fish(parser: argparse.ArgumentParser) -> str:
-    """Return a completion script for fish, which shtab does not support."""
+    """Return a completion script for fish, which shtab doesn't support."""
     lines = ["complete -c octavo -f"]
 
     def quoted(text: str) -> str:

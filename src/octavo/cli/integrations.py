@@ -1,4 +1,4 @@
-"""Commands for integration authors."""
+"""Commands for developers of integrations."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _FOLDER = (
 
 @contextmanager
 def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
-    """Connect to the API of this server, or of ``--url``, with the token in ``--token-file`` or else the first
-    administrator's."""
+    """Connect to the API of this server, or of ``--url``, with the token in ``--token-file``, or else with
+    a token of the first administrator."""
     from octavo.operations.developing.api import ApiClient
     from octavo.operations.installation import TOKEN_FILE
 
@@ -48,7 +48,9 @@ def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
         try:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"no token: {error}. Use --token-file with a file that contains one") from None
+            raise Failure(
+                f"there is no token: {error}. Use --token-file with a file that contains one."
+            ) from None
     with ApiClient(options.url or settings.url, token) as api:
         yield api
 
@@ -123,7 +125,10 @@ def add_integrations(options: argparse.Namespace) -> int:
     from octavo.operations.developing.packed import add_packed
 
     if options.offer and options.url:
-        raise Failure("--offer: run this command on the server to offer integrations there, without --url")
+        raise Failure(
+            "--offer: can't be used with --url. Run the command on the server where you want to offer the"
+            " integrations."
+        )
     secrets = _read_secrets(options.secrets) if options.secrets else {}
     with _api(options) as api:
         organization = options.org or api.only_organization()
@@ -188,7 +193,7 @@ def develop_integration(options: argparse.Namespace) -> int:
     option("--org", metavar="ORG", help="organization to publish and install it in"),
 )
 def install_builtin(options: argparse.Namespace) -> int:
-    """Publish and install an integration that ships with Octavo."""
+    """Publish and install an integration that is included in Octavo."""
     from octavo.operations.developing import examples
 
     if options.name is None:

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def load_settings(options: argparse.Namespace) -> Settings:
-    """Load the settings of a command that does not serve, with the URLs of the server's last start."""
+    """Load the settings of a command that doesn't run the server, with the URLs from the server's last
+    start."""
     from octavo.settings import kept_addresses, load
 
     given = {"data": options.data}
@@ -22,8 +23,8 @@ def load_settings(options: argparse.Namespace) -> Settings:
 
 @contextmanager
 def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Context]:
-    """Open the server's data. Raises Unavailable if there is none yet. ``new``: whether to create it
-    instead."""
+    """Open the server's data. ``new``: whether to create the data if it doesn't exist. Otherwise, raises
+    Unavailable in that case."""
     from octavo.operations.installation import close_context, open_context, require_installation
 
     settings = load_settings(options)
@@ -37,8 +38,8 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the id of an organization by its id, host name, or title. Raises NotFound or BadRequest, with a list
-    of all."""
+    """Return the ID of an organization by its ID, host name, or title. Raises NotFound or BadRequest with a
+    list of all organizations."""
     from octavo.operations.admin.lookup import find_named
 
     return find_named(context, given, ["organization"]).id

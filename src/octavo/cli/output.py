@@ -13,7 +13,7 @@ _SEAM = re.compile(r"_|(?<=[a-z])(?=[A-Z])")
 
 
 def show(options: argparse.Namespace, value: object, text: str | Callable[[], str]) -> None:
-    """Print a value: as JSON with ``--json``, otherwise as ``text``. ``text``: the text, or a function that
+    """Print a value: as JSON with ``--json``, or else as ``text``, which is the text or a function that
     returns it."""
     if options.json:
         print_json(value)
@@ -22,7 +22,7 @@ def show(options: argparse.Namespace, value: object, text: str | Callable[[], st
 
 
 def print_json(value: object) -> None:
-    """Print a value, whose parts may be structs, as one line of JSON."""
+    """Print a value as one line of JSON. The value can contain structs."""
     import msgspec
 
     is_unicode = (sys.stdout.encoding or "utf-8").lower().startswith("utf")
@@ -57,14 +57,15 @@ def warn(text: str) -> None:
 
 
 def say(line: str) -> None:
-    """Print a line that is not the result of a command, on standard error."""
+    """Print a line that isn't part of a command's result on standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager
 def progress(options: argparse.Namespace, what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error. The returned function takes the completed and the total number;
-    until it is called, the bar only moves. A command without ``--quiet`` shows it only on a terminal."""
+    """Show a progress bar on standard error. The returned function takes the completed and total numbers;
+    until it is called, the bar is indeterminate. Without a ``--quiet`` option, the bar is shown only on a
+    terminal."""
     if options.quiet if "quiet" in options else not sys.stderr.isatty():
         yield lambda done, total: None
         return

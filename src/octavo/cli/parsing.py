@@ -15,8 +15,8 @@ _UNKNOWN = re.compile(r"unrecognized arguments: (.*)", re.S)
 
 
 class _Version(argparse.Action):
-    """Action that prints the version. The version is looked up only then, so that other commands start
-    faster."""
+    """Action that prints the version. It looks up the version only when needed, so that other commands
+    start faster."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options, nargs=0)

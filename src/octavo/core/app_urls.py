@@ -1,5 +1,5 @@
-"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and defines what each URL shows, so
-every URL that the API returns opens a screen."""
+"""Build and parse app URLs. ``web/studio/addresses.ts`` does the same in the app and defines what each URL
+shows, so that every URL that the API returns opens a screen."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class AppAddresses(NamedTuple):
     base: str
 
     def organization(self, id: str, view: str = "") -> str:
-        """Return the URL of an organization. ``view``: the path of one of its screens, such as
-        ``integrations/slack``."""
+        """Return the URL of an organization. ``view``: the path of one of the organization's screens, such
+        as ``integrations/slack``."""
         return f"{self.base}/o/{id}/~/{view}" if view else f"{self.base}/o/{id}"
 
     def integration(self, name: str) -> str:
@@ -48,7 +48,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/c/{id}"
 
     def site(self, organization: str, id: str, view: str = "") -> str:
-        """Return the URL of a site. ``view``: the path of one of its screens."""
+        """Return the URL of a site. ``view``: the path of one of the site's screens."""
         return f"{self.base}/o/{organization}/sites/{id}{view and f'/~/{view}'}"
 
     @property
@@ -59,7 +59,7 @@ class AppAddresses(NamedTuple):
         return f"{self.base}/s/{id}{view}"
 
     def thread(self, space: str, comment: str, path: str = "") -> str:
-        """Return the URL of a comment on a space: beside the page at ``path``, or on its own."""
+        """Return the URL of a comment on a space: next to the page at ``path``, or on its own."""
         return (
             f"{self.page(space, path)}?comment={comment}"
             if path

@@ -56,7 +56,7 @@ def parse_hex(text: str) -> Oklch | None:
 
 
 def linear_rgb(color: Oklch) -> Rgb:
-    """Convert to linear sRGB; components are outside 0 to 1 if sRGB has no such color."""
+    """Convert a color to linear sRGB. Components are outside the range 0 to 1 if the color isn't in sRGB."""
     a = color.c * math.cos(math.radians(color.h))
     b = color.c * math.sin(math.radians(color.h))
     l = (color.l + 0.3963377774 * a + 0.2158037573 * b) ** 3  # noqa: E741
@@ -95,7 +95,8 @@ def contrast(one: Oklch, other: Oklch) -> float:
 
 
 def readable(color: Oklch, *backgrounds: Oklch, ratio: float = TEXT_CONTRAST) -> Oklch:
-    """Return the color at the nearest lightness that has at least ``ratio`` on every background."""
+    """Return the color at the nearest lightness at which its contrast with every background is at least
+    ``ratio``."""
 
     def enough(l: float) -> bool:  # noqa: E741
         tried = in_gamut(Oklch(l, color.c, color.h))
@@ -263,9 +264,9 @@ def theme(
     match: bool = False,
 ) -> Theme:
     """Build both themes from hex colors. Invalid colors fall back to the default. ``tint``: the color that
-    determines the hue of neutral surfaces and texts (by default the primary color), and the page's background
-    if it is nearly white or black. ``semantic``: the colors for info, success, warning, and danger.
-    ``match``: whether the page takes the primary color's hue."""
+    determines the hue of neutral surfaces and texts (by default, the primary color), and the page's
+    background if it is nearly white or black. ``semantic``: the colors for info, success, warning, and
+    danger. ``match``: whether the page takes the primary color's hue."""
 
     def side(dark: bool) -> dict[str, Oklch]:
         own = parse_hex(primary[dark]) or parse_hex(DEFAULT_PRIMARY[dark])

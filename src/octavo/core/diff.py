@@ -1,7 +1,7 @@
 """Compare two states by pages, files, and words.
 
-``semantic_changes`` compares sparse states and lists changes for reviewers; ``diff_text`` compares two
-sources block by block and word by word.
+``semantic_changes`` compares sparse states, which contain only some of the entries, and lists changes for
+reviewers; ``diff_text`` compares two sources block by block and word by word.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class FieldChange(Struct, frozen=True):
 
 
 class Change(Struct, frozen=True, kw_only=True):
-    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the page or
-    item; None if it is missing. ``fields``: the changed fields by their name in the struct; a body or content is
-    represented by its hash. A page that was both moved and edited produces two changes."""
+    """Change to a page or item. ``target``: ``page`` or the kind of the item. ``before`` and ``after``: the
+    page or item; None if it is missing. ``fields``: the changed fields by their name in the struct; a body
+    or content is represented by its hash. A page that was both moved and edited has two changes."""
 
     kind: Literal["created", "edited", "deleted", "moved"]
     target: str
@@ -54,9 +54,9 @@ def semantic_changes(
     before_items: Mapping[str, Any] | None = None,
     after_items: Mapping[str, Any] | None = None,
 ) -> list[Change]:
-    """Return the changes between two sparse states, where a missing entry or None means that the item doesn't exist.
-    Pages come first, then files, variables, reusable content, and sources; within each, entries are created, edited,
-    moved, and deleted, ordered by id."""
+    """Return the changes between two sparse states, where a missing entry or None means that the item
+    doesn't exist. Pages come first, then files, variables, reusable content, and sources; within each
+    group, created entries are followed by edited, moved, and deleted ones, each ordered by ID."""
     changes = []
     for id in before_pages.keys() | after_pages.keys():
         changes += _changes("page", id, before_pages.get(id), after_pages.get(id))
@@ -117,8 +117,8 @@ class WordRun(Struct, frozen=True):
 
 
 class BlockChange(Struct, frozen=True, kw_only=True):
-    """Block that differs. ``old_index`` and ``new_index``: its indexes among the blocks of the two bodies;
-    None if it is missing there. ``words``: the word differences, only for edited blocks."""
+    """Changed block. ``old_index`` and ``new_index``: its indexes among the blocks of the two bodies; None
+    if the block is missing in that body. ``words``: the word differences, only for edited blocks."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     before: str | None = None
@@ -129,9 +129,9 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
-    """Return the changed blocks between two page sources, in the new order; a removed block appears at its old
-    position. Front matter and title are omitted, because they are fields of the page. Runs in time nearly linear in the
-    lengths of the sources."""
+    """Return the blocks that differ between two page sources, in the new order. A removed block appears at
+    its old position. Front matter and title are omitted, because they are fields of the page. This takes
+    nearly linear time in the lengths of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []
@@ -164,9 +164,10 @@ def diff_text(before: str, after: str) -> list[BlockChange]:
 
 
 class NodeChange(Struct, frozen=True, kw_only=True):
-    """Top-level block that differs, by its key. ``behind``: the key of the block of the new document that it follows or
-    followed; None for the first. ``words``: the word differences by key, for each node inside it that contains text and
-    is in both documents, including in moved blocks that were edited."""
+    """Changed top-level block, identified by its key. ``behind``: the key of the block in the new document
+    that it follows or used to follow; None if it is the first. ``words``: the word differences by key, for
+    each node inside it that contains text and is in both documents, including in moved blocks that were
+    edited."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str
@@ -228,8 +229,8 @@ def _words_by_key(before: Block, after: Block) -> dict[str, tuple[WordRun, ...]]
 
 _TOKEN = re.compile(r"\w+|\s+|[^\w\s]")
 TOKENS_MAX = 20_000
-"""Maximum number of words and punctuation marks of a block for word differences; longer blocks are compared
-line by line."""
+"""Maximum number of words and punctuation marks in a block that is compared word by word; longer blocks are
+compared line by line."""
 
 
 def diff_words(before: str, after: str) -> tuple[WordRun, ...]:

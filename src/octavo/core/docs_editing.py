@@ -1,4 +1,4 @@
-"""Edit a ``docs.yaml`` in place: comments, key order, quotes, and unknown keys are kept.
+"""Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
 Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed
 entry, only the fields that differ change. New text is formatted like the output of ``write_docs``.
@@ -33,8 +33,8 @@ _ORDER = (
     "children",
 )
 _PASSES = 3
-"""Maximum number of editing passes. A value missing from the text may depend on a change, as a title depends on a
-folder; the next pass adds it."""
+"""Maximum number of editing passes. A value that is missing from the text may depend on a change, as a
+title depends on a folder; the next pass adds it."""
 _Name = tuple[bool, str]
 
 
@@ -195,10 +195,10 @@ class _Editor:
         return [_Edit(first.start, last.end, "".join(pieces))]
 
     def _piece(self, entry: DocsEntry, column: int) -> tuple[str, str | None]:
-        """Return the lines of an entry and the blank lines after it; None if there are none to keep."""
+        """Return the lines of an entry and the blank lines after it; None if there is nothing to keep."""
         old = self._known.get(_name(entry))
         if old is None or not self._is_kept(old, entry):
-            return self._anew(entry, column), None
+            return self._render_entry(entry, column), None
         parent = self._find(old.way[:-1])
         assert isinstance(parent, yaml.SequenceNode)
         if parent.flow_style:
@@ -215,13 +215,12 @@ class _Editor:
             return write_flow(describe_entry(entry))
         return self._apply(node.start_mark.index, node.end_mark.index, self._item(old, entry))
 
-    def _anew(self, entry: DocsEntry, column: int) -> str:
+    def _render_entry(self, entry: DocsEntry, column: int) -> str:
         lines = write_yaml([describe_entry(entry)]).splitlines()
         return "".join(f"{' ' * column}{line}{self._newline}" for line in lines)
 
     def _chunk(self, way: tuple[str | int, ...]) -> _Chunk:
-        """Return the lines of a list item. Raises _Unsure for an item that does not start right after its
-        dash."""
+        """Return the lines of a list item. Raises _Unsure if the item doesn't start right after its dash."""
         parent, at = self._find(way[:-1]), way[-1]
         assert isinstance(parent, yaml.SequenceNode) and isinstance(at, int)
         start, column = self._lead(parent.value[at])
@@ -269,7 +268,7 @@ class _Editor:
                 return [_Edit(node.start_mark.index, node.end_mark.index, write_flow(describe_entry(new)))]
             chunk = self._chunk(old.way)
             start = self._line_start(node.start_mark.index)
-            return [_Edit(start, chunk.end, self._anew(new, chunk.column))]
+            return [_Edit(start, chunk.end, self._render_entry(new, chunk.column))]
         if len(self._at[old.way]) > 1:
             return []
         was, now = describe_entry(old), describe_entry(new)

@@ -9,7 +9,7 @@ _CODE_POINTS = re.compile(r"[0-9a-fA-F]{2,6}([-_][0-9a-fA-F]{2,6}){0,15}\Z")
 
 def find_emoji(given: str) -> str | None:
     """Return the emoji as one fully qualified sequence of characters; ``given``: the emoji, or its code
-    points such as ``1f44d`` or ``1f1e9-1f1ea``. Return None for other text.
+    points, such as ``1f44d`` or ``1f1e9-1f1ea``. Return None for any other text.
 
     Every emoji has one spelling: the variation selector for color makes no difference.
     """
@@ -22,9 +22,10 @@ def find_emoji(given: str) -> str | None:
 
 
 def require_emoji(given: object, field: str) -> None:
-    """Raise ValueError naming ``field`` for text that is not an emoji. Other types, such as None, pass."""
+    """Raise ValueError with the name ``field`` if a text isn't an emoji. Values of other types, such as
+    None, are accepted."""
     if isinstance(given, str) and given and find_emoji(given) is None:
-        raise ValueError(f"{field}: expected an emoji or its code points such as `1f4d8`, got {given[:50]!r}")
+        raise ValueError(f"{field}: must be an emoji or its code points, such as `1f4d8`, not {given[:50]!r}")
 
 
 def _from_code_points(text: str) -> str:

@@ -34,7 +34,7 @@ def _required_pattern(value: object) -> RegularExpression:
 
 
 def _match(run: Evaluation, target: str, pattern: object) -> object:
-    """Return all matches with ``g``; otherwise the first match with its groups, or null."""
+    """Return all matches with the flag ``g``; without it, return the first match with its groups, or null."""
     pattern = _required_pattern(pattern)
     found = pattern.matches(run, target)
     if not found:
@@ -80,7 +80,7 @@ def _has(run: Evaluation, key: object, target: object, position: int) -> bool:
     if isinstance(target, Mapping):
         name = str(run.outward(run.text(key)))
         return name in target and not name.startswith("__") and name not in _FORBIDDEN
-    raise ExpressionError("the right side of `in` isn't an object", position)
+    raise ExpressionError("the right side of `in` must be an object", position)
 
 
 def _whole(run: Evaluation, value: object, default: float) -> float:
@@ -91,7 +91,7 @@ def _whole(run: Evaluation, value: object, default: float) -> float:
 
 
 def _span(run: Evaluation, length: int, start: object, end: object) -> tuple[int, int]:
-    """Return the bounds of ``slice``; negative ones count from the end."""
+    """Return the bounds of ``slice``; negative arguments count from the end."""
     bounds = (_whole(run, start, 0), _whole(run, end, length))
     low, high = (int(max(0, length + n) if n < 0 else min(n, length)) for n in bounds)
     return low, max(low, high)

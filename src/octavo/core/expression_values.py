@@ -34,10 +34,10 @@ _PATTERN_MEMORY = 256 * 1024
 
 
 class RegularExpression:
-    """Regular expression literal such as ``/^v[0-9]+$/i``. It has no state: ``g`` only makes ``match`` return
-    all matches.
+    """Regular expression literal such as ``/^v[0-9]+$/i``. It has no state: the flag ``g`` only makes
+    ``match`` return all matches.
 
-    Raises ValueError for patterns that RE2 does not support.
+    Raises ValueError if RE2 doesn't support the pattern.
     """
 
     def __init__(self, source: str, flags: str) -> None:
@@ -58,8 +58,8 @@ class RegularExpression:
             raise ValueError(str(error.args[0], "utf-8", "replace")) from None
 
     def matches(self, run: Evaluation, text: str) -> list[Any]:
-        """Return the first match, or all with ``g``, as RE2 match objects. The number of steps depends on the
-        length of the text."""
+        """Return the first match, or all matches with the flag ``g``, as RE2 match objects. The number of
+        steps depends on the length of the text."""
         run.step(1 + (len(text) >> 3))
         if self.all:
             found = list(self._compiled.finditer(joined(text, "replace")))
@@ -160,7 +160,7 @@ class Evaluation:
     def step(self, count: int = 1, position: int = 0) -> None:
         self.steps += count
         if self.steps > MAX_STEPS:
-            raise ExpressionError("the expression takes too many steps; simplify it", position)
+            raise ExpressionError("the expression requires too many steps; simplify it", position)
 
     def bounded(self, text: str, position: int = 0) -> str:
         if len(text) > MAX_TEXT:

@@ -1,10 +1,11 @@
 """Conditions, inline expressions, and custom merge rules: a small, closed part of JavaScript.
 
-Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``, comparisons, UTF-16
-lengths) with one difference: a member or method of ``undefined`` or ``null`` is ``undefined`` instead of an error, so a
-claim that a visitor lacks counts as false. Expressions can reach only the given data's own keys and the methods listed
-here; there is no assignment, and time is bounded by steps. RE2 runs regular expressions in time linear in the text:
-they have no lookahead, lookbehind, or backreferences.
+Values are JSON values plus ``undefined``; they behave as in JavaScript (truthiness, ``==``, ``+``,
+comparisons, UTF-16 lengths) with one difference: a member or method of ``undefined`` or ``null`` is
+``undefined`` instead of an error, so a claim that a visitor lacks counts as false. Expressions can access
+only the given data's own keys and the methods listed here. There is no assignment, and the number of steps
+is limited. RE2 runs regular expressions in time linear in the length of the text, so they have no
+lookahead, lookbehind, or backreferences.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ class Shown:
 
 
 def is_deterministic(expression: str | Expression, roots: Iterable[str] = DETERMINISTIC_ROOTS) -> bool:
-    """Return whether the expression reads only ``roots``, and so has the same value for every visitor."""
+    """Return whether the expression reads only ``roots`` and therefore has the same value for every
+    visitor."""
     parsed = parse(expression) if isinstance(expression, str) else expression
     return parsed.roots <= frozenset(roots)
 

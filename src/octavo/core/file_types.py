@@ -29,7 +29,7 @@ IMAGE_ENDINGS = {
 def detect_type(head: bytes, name: str) -> str:
     """Return the content type of a file from its first 16 bytes or more, or else from its name.
 
-    A name alone never results in a type that browsers display.
+    The name alone never results in a type that browsers display.
     """
     for magic, content_type in _MAGIC:
         if head.startswith(magic):

@@ -1,6 +1,6 @@
 """Domains of public email providers, which no organization can claim.
 
-The list names large providers and is not meant to be complete: claiming a domain always requires its DNS
+The list contains large providers and isn't meant to be complete: claiming a domain always requires its DNS
 record or the operator's confirmation. Lists with thousands of names also contain domains of companies and
 universities.
 """

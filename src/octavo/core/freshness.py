@@ -1,6 +1,6 @@
-"""Decide when a page should be reviewed, and who is responsible for it.
+"""Determine when a page should be reviewed, and who is responsible for it.
 
-A page without an owner or an interval inherits it from the nearest page above it that has one.
+A page without an owner or an interval inherits it from the nearest ancestor that has one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def read_date(text: str | None) -> date | None:
 
 
 def freshness_of(page: Page, above: Sequence[Page]) -> Freshness:
-    """Return a page's review schedule. ``above``: the pages above it; the last one is the nearest.
+    """Return a page's review schedule. ``above``: the page's ancestors, from the top down.
 
     A page that was never verified is due one interval after its last change.
     """

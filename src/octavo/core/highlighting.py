@@ -124,9 +124,9 @@ def _lexer(syntax: str) -> Lexer | None:
 
 
 def highlight(code: str, syntax: str) -> list[Token] | None:
-    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of ``COLORED``
-    (``k``, ``s``), empty for plain text, and adjacent tokens have different classes. Return ``None`` if the language is
-    unknown or the text is too long."""
+    """Return ``code`` as ``(class, text)`` tokens whose texts join to ``code``. Classes are the keys of
+    ``COLORED`` (``k``, ``s``), or empty for plain text. Adjacent tokens have different classes. Return
+    ``None`` if the language is unknown or the text is too long."""
     if not syntax or len(code) > HIGHLIGHT_MAX:
         return None
     document = _HERE.search(code) if syntax in ("bash", "sh") else None

@@ -1,4 +1,5 @@
-"""Icons by the names that content uses: those of Font Awesome Free (icons CC BY 4.0, from their package)."""
+"""Icons by the names that content uses, which are those of Font Awesome Free (icons under CC BY 4.0, from
+its package)."""
 
 from __future__ import annotations
 
@@ -50,10 +51,9 @@ _NEAREST = {
 
 @lru_cache(maxsize=1024)
 def icon(name: str) -> Markup | None:
-    """Return the icon as an inline SVG in the text's color and size; None for an unknown name.
+    """Return the icon as an inline SVG in the text's color and size; None if the name is unknown.
 
-    >>> icon("no-such-icon") is None
-    True
+    >>> icon("no-such-icon") is None True
     """
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
@@ -71,7 +71,7 @@ def icon(name: str) -> Markup | None:
 
 
 def is_free(name: str) -> bool:
-    """Return whether an icon is shown as named, instead of as a similar one or not at all."""
+    """Return whether exactly the named icon is available, instead of only a similar one or none."""
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
     styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
@@ -88,13 +88,13 @@ def _find(name: str, styles: tuple[str, ...]) -> Markup | None:
 
 
 def free_names() -> list[str]:
-    """Return all names that are shown as named, single words first, without brand logos."""
+    """Return the names of all available icons except brand logos, with single words first."""
     return [name for name, _ in _free()]
 
 
 @cache
 def _free() -> tuple[tuple[str, frozenset[str]], ...]:
-    """Return the names of the free set, each with its words, single words first."""
+    """Return the names in the free set, each with its words. Single words come first."""
     names = {
         constant.removeprefix("SOLID_").lower().replace("_", "-")
         for constant in dir(fontawesome_free_pack)

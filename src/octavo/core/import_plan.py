@@ -1,8 +1,8 @@
-"""Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a plain
-file.
+"""Plan the conversion of each file of a repository: to a page, reusable content, variables, tags, or a
+plain file.
 
-Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so memory
-is bounded by the largest file. Nothing is lost: every other file is kept as a plain file.
+Planning reads only the configuration and SUMMARY.md; ``read_pages`` then reads one file at a time, so
+memory use depends only on the largest file. Nothing is lost: every other file is kept as a plain file.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Files(Protocol):
 
 class PlannedPage(Struct, kw_only=True):
     """Planned page. ``parent``: the index of its parent in ``ImportPlan.pages``, which is always lower.
-    ``path``: the slugs down to it. A link points to ``url``, to the page at index ``to_page`` (and
-    ``anchor``), or to the file ``to_file``. A document has no body if it has no ``file_path`` or its file is
-    ``missing``. ``titled``: whether SUMMARY.md specifies the title."""
+    ``path``: the slugs from the top level down to the page. A link points to ``url``, to the page at index
+    ``to_page`` (and ``anchor``), or to the file ``to_file``. A document has no body if it has no
+    ``file_path`` or its file is ``missing``. ``titled``: whether SUMMARY.md specifies the title."""
 
     parent: int | None
     rank: str = ""
@@ -104,8 +104,9 @@ class ImportPlan(Struct, kw_only=True):
 
 
 class PageText(Struct, kw_only=True):
-    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file. ``title``: the
-    title from SUMMARY.md, otherwise from the leading heading, otherwise from the file name."""
+    """Planned page with the text of its file. ``text``: the whole file; ``None`` if there is no file.
+    ``title``: the title from SUMMARY.md, or else from the heading at the start of the text, or else from
+    the file name."""
 
     planned: PlannedPage
     place: int
@@ -119,8 +120,8 @@ Unread = Callable[[str], Problem | None]
 
 
 def plan_import(files: Files, unread: Unread = lambda path: None) -> ImportPlan:
-    """Plan the conversion of each file. A Markdown file that is ``unread`` is kept as a file, and the page in
-    its place becomes a link to it, so that no one edits over it."""
+    """Plan the conversion of each file. A Markdown file that is ``unread`` is kept as a file, and the page
+    in its place becomes a link to it, so that no one overwrites the file."""
     paths = sorted(set(files.paths()))
     return _Planner(files, paths, unread).plan()
 
@@ -131,15 +132,22 @@ def unread_in(files: Files, page_size: int) -> Unread:
 
 
 def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
-    """Return the reason these bytes can't be a page: they are not UTF-8, or are longer than ``page_size``."""
+    """Return the reason these bytes can't be a page: they aren't UTF-8, or they are longer than
+    ``page_size``."""
     if len(data) > page_size:
         limit = format_size(page_size)
-        message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"
+        message = (
+            f"the file is larger than {limit}, the maximum size of a page; it was kept as a file, with a link"
+            " in its place"
+        )
         return Problem(path, 0, "page_too_large", message)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        message = f"not UTF-8 (byte {error.start}); kept as a file, with a link in its place"
+        message = (
+            f"the file isn't valid UTF-8 (byte {error.start}); it was kept as a file, with a link in its"
+            " place"
+        )
         return Problem(path, 0, "invalid_utf8", message)
     return None
 
@@ -151,7 +159,7 @@ def unread_head(data: bytes) -> PageHead:
 
 
 def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
-    """Yield every page in order, and read its file when its turn comes."""
+    """Yield every page in order. Each file is read only when its page is yielded."""
     for place, planned in enumerate(plan.pages):
         page = PageText(planned=planned, place=place, title=planned.title, link_title=planned.link_title)
         if planned.file_path is not None and not planned.missing:
@@ -162,27 +170,27 @@ def read_pages(plan: ImportPlan, files: Files) -> Iterator[PageText]:
 
 
 _MOST_HEAD = 256 * 1024
-"""Maximum number of bytes that are searched for front matter."""
+"""Maximum number of bytes to search for front matter."""
 _INCLUDE = re.compile(r"""\{%-?\s*include\s+["']([^"'\n]+)["']""")
 SPACE_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 """Names of a space that can appear in URLs."""
 SPACE_LINK = re.compile(
     rf"https?://([^/\s:]+)(?::\d+)?/(?:o/[^/\s]+/)?s/({SPACE_NAME.pattern})(?:/([^\s()<>\[\]\"'#?{{}}]*))?"
 )
-"""URL of a space, with its host, its id, and the path of a page in it."""
+"""URL of a space, with its host, its ID, and the path of a page in it."""
 _SHOWN_FILE = re.compile(
     r"""!\[[^\]\n]*\]\(\s*(?:<([^<>\n]*)>|((?:[^\s()]|\([^\s()]*\))+))"""
     r"""|\bsrc(?:set)?\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')"""
 )
-"""Positions at which a text shows a file, usually an image: between brackets or in an attribute."""
+"""Places where a text shows a file, usually an image: between brackets or in an attribute."""
 _FILE_COLUMN = 'data-type="files"'
 _CELL_FILE = re.compile(r"""<a\s[^<>]*?\bhref\s*=\s*(?:"([^"\n]*)"|'([^'\n]*)')""")
 _BACKSLASH = re.compile(r"\\([!-/:-@\[-`{-~])")
 
 
 class _SourceLookup:
-    """Lookup of the files that texts of a source display, usually images (``links.Lookup``). It never resolves to
-    pages."""
+    """Lookup of the files, usually images, that texts in a source display (``links.Lookup``). It never
+    resolves to pages."""
 
     def __init__(self, files: Iterable[str]) -> None:
         self._files = frozenset(files)
@@ -215,8 +223,8 @@ class _LineNumbers:
 
 
 _OPEN_BOLD = re.compile(r"(?<![*\\\w])\*\*(?=[^\s*])[^*\n`]{1,200}[ \t]\*\*(?=\w)")
-"""Bold text with a space before its closing marks, in the form that GitBook exported for years. No Markdown
-parser reads it that way, because ``**a and **b`` can be two names in code."""
+"""Bold text with a space before its closing marks, which GitBook exported for years. No Markdown parser
+treats this as bold, because ``**a and **b`` can be two names in code."""
 
 
 def _unread_bold(body: str) -> list[re.Match[str]]:
@@ -241,11 +249,11 @@ def _unread_bold(body: str) -> list[re.Match[str]]:
 
 
 class TextCheck:
-    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and includes,
-    images, and files that are missing from the source.
+    """Add problems to a plan for mistakes in its files: unclosed tags, links to unknown spaces, and
+    includes, images, and files that are missing from the source.
 
-    ``is_space``: the function that returns whether a space with this id can be linked to. ``hosts``: the
-    hosts whose URLs refer to content.
+    ``is_space``: the function that returns whether a space with this ID can be linked to. ``hosts``: the hosts
+    whose URLs refer to content.
     """
 
     def __init__(self, plan: ImportPlan, is_space: Callable[[str], bool], hosts: tuple[str, ...]) -> None:
@@ -266,7 +274,7 @@ class TextCheck:
             self._add(path, before + line, "unclosed_tag", message)
         if may_hold_guards(body):
             for line, guard in find_unread(read(body)):
-                message = f"{guard} is not a valid condition, so no one can see this content"
+                message = f"{guard} isn't a valid condition, so no one can see this content"
                 self._add(path, before + line - 1, "unread_condition", message)
         line_of = _LineNumbers(text)
         for match in _unread_bold(body):
@@ -275,11 +283,12 @@ class TextCheck:
                 path,
                 line_of.at(at),
                 "unread_bold",
-                f"{match[0]} is shown with its asterisks; move the space after the last two",
+                f"{match[0]} is shown with its asterisks; to make it bold, move the space to after the last"
+                " two",
             )
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
-                message = f"the space {match[2]} does not exist on this server; the link keeps its URL"
+                message = f"the space {match[2]} doesn't exist on this server; the link keeps its URL"
                 self._add(path, line_of.at(match.start()), "unknown_space", message)
         includes = [
             m for m in _INCLUDE.finditer(text) if self._includes.isdisjoint(include_paths(m[1], path))
@@ -316,7 +325,7 @@ class TextCheck:
                 self._missing(path, 0, "missing_file", written)
 
     def _missing(self, path: str, line: int, code: str, written: str) -> None:
-        self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
+        self._add(path, line, code, f"{written} doesn't exist; nothing is shown in its place")
 
     def _is_missing(self, written: str, path: str) -> bool:
         """Return whether the target of a reference in ``path`` is neither a file of the source nor a URL."""
@@ -327,7 +336,7 @@ class TextCheck:
 
 
 def page_of(read: PageText, ids: Sequence[str], file_ids: Mapping[str, str]) -> Page:
-    """Return the page without its body and without its front-matter fields. ``ids``: the ids by index."""
+    """Return the page without its body and its front-matter fields. ``ids``: the page IDs by index."""
     planned = read.planned
     target: dict[str, Any] | None = None
     if planned.url is not None:
@@ -359,7 +368,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that a page starts with, after its front matter."""
+    """Return the plain text of the level-1 heading that follows a page's front matter, if there is one."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":
@@ -405,7 +414,8 @@ class _Planner:
                 CONFIG_PATH,
                 0,
                 "missing_root",
-                f"the folder {root} doesn't exist, so the whole source was imported. Fix `root` in .gitbook.yaml",
+                f"the folder {root} doesn't exist, so the whole source was imported; correct `root` in"
+                " .gitbook.yaml",
             )
             root = self.config.root = ""
         summary, summary_text = self.read_summary(root)
@@ -439,7 +449,7 @@ class _Planner:
         kept = [path for path in self.paths if path not in taken]
         for path in kept:
             if is_markdown(path) and path.startswith(root) and path not in self.kept_unread:
-                self.problem(path, 0, "not_listed", "not in the navigation; kept as a file")
+                self.problem(path, 0, "not_listed", "the file isn't in the navigation; it was kept as a file")
         return ImportPlan(
             config=self.config,
             summary=summary,
@@ -467,7 +477,8 @@ class _Planner:
                 path,
                 0,
                 "invalid_utf8",
-                f"not valid UTF-8 (byte {error.start}); invalid bytes were replaced. Save the file as UTF-8",
+                f"the file isn't valid UTF-8 (byte {error.start}), so invalid bytes were replaced; save it as"
+                " UTF-8",
             )
             return content.decode("utf-8", "replace")
 
@@ -480,7 +491,7 @@ class _Planner:
             return infer_summary(below, self.config.readme), None
         summary = read_summary(text, self.summary_path)
         if not summary.entries:
-            self.problem(self.summary_path, 0, "empty_summary", "lists no pages")
+            self.problem(self.summary_path, 0, "empty_summary", "the file lists no pages")
         return summary, text
 
     def is_read(self, path: str) -> bool:
@@ -504,7 +515,7 @@ class _Planner:
             link = None
             if page.kind == "link" and entry is not None and entry.children:
                 # A link can't have subpages: a page without text can, with the link as its first child.
-                message = "a link can't have subpages; it became the first page of a group"
+                message = "a link can't have subpages; it was imported as the first page of a group"
                 self.problem(self.summary_path, entry.line, "link_with_children", message)
                 link, page = page, self.page(SummaryEntry(kind="page", title=page.title), parent)
                 page.line, page.titled, link.parent = link.line, link.titled, len(self.pages)
@@ -548,7 +559,7 @@ class _Planner:
             path = absent
         if path is None:
             self.problem(
-                self.summary_path, entry.line, "missing_file", f"{href} doesn't exist; the page is empty"
+                self.summary_path, entry.line, "missing_file", f"{href} doesn't exist; its page is empty"
             )
             page.slug = _slug_of_file(href, entry.title)
             # The page is placed where its file would be, so that the entry keeps its link.
@@ -556,7 +567,7 @@ class _Planner:
         elif (place := self.page_of_file.get(path)) is not None:
             page.kind, page.to_page, page.anchor = "link", place, entry.anchor
             if entry.kind == "page":
-                message = f"{path} is already listed; kept as a link to it"
+                message = f"{path} is already listed; this entry was kept as a link to it"
                 self.problem(self.summary_path, entry.line, "listed_twice", message)
         elif is_markdown(path) and not self.is_read(path):
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
@@ -569,8 +580,9 @@ class _Planner:
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
 
     def find(self, href: str, line: int) -> str | None:
-        """Return the file that an entry refers to: as written, percent-encoded on disk, the README of a folder, without
-        its extension, or in different letter case."""
+        """Return the file that an entry refers to. The entry can match the file's path as written,
+        percent-encoded on disk, without the extension, or in a different letter case, or it can refer to a
+        folder with a README."""
         full = (self.config.root + href.lstrip("/")).strip("/")
         names = [f"{full}/README.md".lstrip("/")]
         if not href.endswith("/"):
@@ -581,7 +593,7 @@ class _Planner:
         for name in names:
             found = self.folded.get(name.casefold())
             if found is not None and found not in self.special:
-                message = f"the file {href} is spelled {found[len(self.config.root) :]} on disk"
+                message = f"on disk, {href} is spelled {found[len(self.config.root) :]}"
                 self.problem(self.summary_path, line, "case_differs", message)
                 return found
         return None
@@ -602,7 +614,7 @@ def _slug_of_file(path: str, title: str) -> str:
 
 
 def _computed_title(computed: Mapping[str, object]) -> str:
-    """Return the title of an OpenAPI page: the name of its specification, until that is read."""
+    """Return the title of an OpenAPI page: the name of its specification, until the specification is read."""
     found: Any = computed
     for key in ("dependencies", "spec", "ref", "spec"):
         found = found.get(key) if isinstance(found, Mapping) else None

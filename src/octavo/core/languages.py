@@ -52,11 +52,11 @@ LANGUAGES: tuple[str, ...] = get_args(Language)
 _OTHER_NAMES = {"nb": "no", "nn": "no", "iw": "he", "in": "id", "zh-hant": "zh-tw"}
 _LETTER = re.compile(r"[^\W\d_]")
 _FEWEST = 30
-"""Minimum number of letters to detect a language. Shorter texts are often names of products and commands, which
-belong to no language."""
+"""Minimum number of letters to detect a language. Shorter texts are often names of products and commands,
+which don't belong to any language."""
 _SURE = 0.97
 _MOST = 2000
-"""Number of characters that are examined."""
+"""Maximum number of characters to examine."""
 _RENAMED = {"iw": "he", "in": "id", "ji": "yi"}
 """Codes from before 1989, which the detector still returns."""
 _ALIKE = (
@@ -94,11 +94,10 @@ def _detector() -> Any:
 
 
 def find_language(text: str) -> str | None:
-    """Return the code of a text's language (``de``, ``zh``) if it is certain, else None.
+    """Return the code of a text's language (``de``, ``zh``) if it is certain, or else None.
 
-    >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
-    'de'
-    >>> find_language("make serve")
+    >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.") 'de' >>> find_language("make
+    serve")
     """
     text = " ".join(text[:_MOST].encode("utf-8", "replace").decode().replace("\0", " ").split())
     if len(_LETTER.findall(text)) < _FEWEST:
@@ -110,7 +109,7 @@ def find_language(text: str) -> str | None:
 
 
 def differ(one: str, other: str) -> bool:
-    """Return whether two texts are certainly in different languages that are not easily confused."""
+    """Return whether two texts are certainly in different languages that aren't easily confused."""
     first, second = find_language(one), find_language(other)
     if first is None or second is None or first == second:
         return False

@@ -9,7 +9,8 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 _MOST = 500
-"""Maximum number of differences kept in a layer; beyond it, they are merged into a separate dictionary."""
+"""Maximum number of differences kept in a layer; beyond this number, they are merged into a separate
+dictionary."""
 
 
 class Layered(Mapping[K, V]):

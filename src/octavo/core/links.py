@@ -24,8 +24,8 @@ APP_HOST = "app.gitbook.com"
 
 
 def app_hosts(url: str) -> tuple[str, ...]:
-    """Return the hosts whose URLs refer to content: the host of ``url``, where the app is, and the host named in
-    imported sources."""
+    """Return the hosts whose URLs refer to content: the host of ``url``, which serves the app, and the host
+    that imported sources use."""
     host = own_address(url).host
     # On a reader's machine, `localhost` in a text usually means something else.
     return (APP_HOST,) if host in ("", "localhost", APP_HOST) else (APP_HOST, host)
@@ -33,7 +33,7 @@ def app_hosts(url: str) -> tuple[str, ...]:
 
 class Lookup(Protocol):
     """Lookup of a revision's own files. Paths are those of the source, without a leading slash; results are
-    ids."""
+    IDs."""
 
     def find_page(self, file_path: str) -> str | None: ...
 
@@ -53,10 +53,10 @@ class Lookup(Protocol):
 class Target(Struct, frozen=True, omit_defaults=True):
     """Target of a reference.
 
-    ``page``: the page with the id ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
-    ``path`` is its path there and the id is unknown), at ``anchor``. ``anchor``: an anchor on the same page.
-    ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL of the app that is not content.
-    ``broken``: an unresolved reference, with its original form in ``url``.
+    ``page``: the page with the ID ``page`` (of ``space`` if set, otherwise of this space; with ``space``,
+    ``path`` is its path there and the ID is unknown), at ``anchor``. ``anchor``: an anchor on the same
+    page. ``file``, ``space``, ``url``: a file, a space, or a URL. ``in-app``: a URL in the app that doesn't
+    lead to content. ``broken``: an unresolved reference, with its original form in ``url``.
     """
 
     kind: Literal["page", "anchor", "file", "space", "url", "in-app", "broken"]
@@ -83,7 +83,8 @@ def resolve(
     """Resolve ``href``, written in the file ``source``, to its target.
 
     ``root``: the folder of the space in its source (empty, or ending in a slash), where root-relative
-    references start. ``app_hosts``: the hosts of the app, whose ``/s/<space>/<path>`` refers to content.
+    references start. ``app_hosts``: the hosts of the app, whose URLs ``/s/<space>/<path>`` refer to
+    content.
     """
     written = href
     href = re.sub(r"[\t\n\r]", "", href).strip()
@@ -124,7 +125,7 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 def by_kind(written: str) -> JsonObject | None:
-    """Return a reference by id, in the format that files use for targets without a path: ``user:1a2b``."""
+    """Return a reference by ID, in the format that files use for targets without a path: ``user:1a2b``."""
     named = _BY_KIND.fullmatch(written)
     if named is None:
         return None
@@ -183,7 +184,7 @@ def _resolve_path(name: str, anchor: str | None, lookup: Lookup, source: str, ro
 
 def relative_href(path: str, source: str, anchor: str | None = None) -> str:
     """Return the reference from the file ``source`` to the file ``path``: ``../a%20b.md#part``. A reference
-    to the file itself is only the anchor, or its own name."""
+    to the file itself consists only of the anchor or, without an anchor, of the file's own name."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     if path == source and fragment:
         return fragment
@@ -197,6 +198,6 @@ _KEPT = "/-._~!$&'*+,;=:@" + "".join(chr(code) for code in range(0xA1, 0x250))
 
 
 def space_href(space: str, path: str = "", anchor: str | None = None, app_host: str = APP_HOST) -> str:
-    """Return the URL that any file uses to refer to a page of another space."""
+    """Return the URL with which files refer to a page in another space."""
     fragment = f"#{quote(anchor, safe=_KEPT)}" if anchor else ""
     return AppAddresses(f"https://{app_host}").page(space, quote(path, safe=_KEPT)) + fragment

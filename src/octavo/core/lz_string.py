@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
 _VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
-"""Alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. Form decoding turns ``+`` into a
-space."""
+"""Alphabet of both forms: for URLs, and base64, which has ``/`` in place of ``-``. Decoding a form turns
+``+`` into a space."""
 
 
 class _Bits:
@@ -19,12 +19,12 @@ class _Bits:
         for letter in text:
             value = _VALUES.get(letter)
             if value is None:
-                raise ValueError(f"the character {letter!r} doesn't belong to this encoding")
+                raise ValueError(f"the character {letter!r} isn't allowed in this encoding")
             for shift in range(5, -1, -1):
                 yield value >> shift & 1
 
     def read(self, count: int) -> int:
-        """Read a number of this many bits, lowest bit first. Raises ValueError at the end of the data."""
+        """Read a number with this many bits, lowest bit first. Raises ValueError at the end of the data."""
         found = 0
         for power in range(count):
             bit = next(self._bits, None)
@@ -38,7 +38,7 @@ def decompress(text: str, limit: int) -> str:
     """Return the text passed to ``compressToEncodedURIComponent`` or ``compressToBase64``, of at most
     ``limit`` characters.
 
-    Raises ValueError for any other text.
+    Raises ValueError if the text has another format.
     """
     bits = _Bits(text.rstrip("=") if text.endswith("=") else text)
     known: list[str] = ["", "", ""]

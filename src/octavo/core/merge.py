@@ -1,9 +1,9 @@
-"""Merge the changes of two sides in a space (three-way): pages, their bodies, and items.
+"""Merge the changes that two sides made in a space (three-way): pages, their bodies, and items.
 
-All inputs are sparse: a side lists the entries it touched, and a ``Tree`` looks up the few others that are
-needed, so the cost depends on the size of the changes. ``merge`` never raises for any content and never loses
-text: different changes to the same content become a ``MergeConflict``, and corrections that keep the result a
-tree with unique slugs and paths become a ``Note``.
+All inputs are sparse: a side lists the entries that it changed, and a ``Tree`` looks up the few others that
+are needed, so the cost depends on the size of the changes. ``merge`` never raises for any content and never
+loses text: different changes to the same content become a ``MergeConflict``, and corrections that keep the
+result a valid tree with unique slugs and paths become a ``Note``.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ T = TypeVar("T", bound=Struct)
 
 
 class Tree:
-    """Lookup of untouched pages and items in the state ``ours``. Results may include touched ones, which the
-    merge overrides. This base class is empty, for merges of whole states."""
+    """Lookup of pages and items that neither side changed, in the state ``ours``. Results can include
+    changed ones, which the merge overrides. This base class is empty, for merges of whole states."""
 
     def page(self, page_id: str) -> Page | None:
         return None
@@ -53,21 +53,22 @@ class Tree:
 
 
 class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
-    """Different changes by both sides to the same content. It consists of JSON types only, to be stored in a revision.
+    """Different changes by both sides to the same content. It consists of JSON types only, to be stored in
+    a revision.
 
     - ``field``: both changed one field of a page or item. ``field`` is its name, dotted for one element of a
-      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents parent and rank
+      map or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
       (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
     - ``block``: both changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
-      kept one is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
+      version kept is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
       ``body`` (``content`` for an item) or the front-matter key whose value it is.
     - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
       item, or None.
 
     None represents a missing value. ``kept`` names the side whose version is in the merged state until the
-    conflict is resolved. ``key`` does not depend on which side is called ours, and is unique in one merge.
-    ``origin`` is the other side: main, an edit made on an older revision, the repository that the space is
-    synced with, or a source that was imported again.
+    conflict is resolved. ``key`` doesn't depend on which side is called ours, and is unique within one
+    merge. ``origin`` is the other side: main, an edit based on an older revision, the repository that the
+    space is synced with, or a source that was imported again.
     """
 
     key: str
@@ -89,11 +90,11 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Correction that a merge made automatically. ``before``: the intended value. ``after``: the current
     value.
 
-    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: theirs comes after the equal rank of
-    ours. ``order``: both sides reordered, and the order of ours is used. ``cycle``: two moves would have made
-    a cycle, and theirs is undone. ``parent``: a deleted page is kept (``before`` None) because a subpage is,
-    or a page without a parent moved to the top level. ``twin``: both added a variable or source with this
-    name, and they became one.
+    ``slug``, ``path``, ``name``: theirs got a free number. ``rank``: both had the same rank, and theirs now
+    comes after ours. ``order``: both sides reordered, and the order of ours is used. ``cycle``: two moves
+    would have formed a cycle, and theirs is undone. ``parent``: a deleted page is kept (``before`` is None)
+    because one of its subpages is, or a page without a parent is moved to the top level. ``twin``: both
+    added a variable or source with this name, and the two became one.
     """
 
     kind: Literal["slug", "path", "name", "rank", "order", "cycle", "parent", "twin"]
@@ -104,8 +105,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 
 class MergeResult(Struct):
-    """Merged state of everything that a side touched (None for a missing entry), new texts by their hash, and
-    the conflicts and notes."""
+    """Result of a merge: the merged state of everything that either side changed (None for a missing
+    entry), the new texts by hash, and the conflicts and notes."""
 
     pages: dict[str, Page | None]
     items: JsonObject
@@ -120,8 +121,8 @@ def changes_from(side: Mapping[str, T | None], merged: Mapping[str, T | None]) -
 
 
 class Versions(Struct):
-    """Pages and items that one state touched, by id; None for deleted ones. An id that ``base`` lacks didn't exist,
-    and a side that lacks it didn't touch it."""
+    """Pages and items that one state changed, by ID; None for deleted ones. If an ID is missing in
+    ``base``, the entry didn't exist; if it is missing in a side, that side didn't change the entry."""
 
     pages: Mapping[str, Page | None] = {}
     items: Mapping[str, Any] = {}
@@ -137,9 +138,10 @@ def merge(
     tree: Tree | None = None,
     theirs_keep_paths: bool = False,
 ) -> MergeResult:
-    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether ours moves if both sides added a file at the same
-    path. ``read``: the function that returns the text of a hash. ``digest``: the function that returns the hash of a
-    text. Items are structs with id, kind, name, path, and content (see ``content.revisions.store.Item``)."""
+    """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both
+    sides added a file at the same path. ``read``: the function that returns the text of a hash. ``digest``:
+    the function that returns the hash of a text. Items are structs with ID, kind, name, path, and content
+    (see ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
@@ -246,9 +248,9 @@ class _Merge:
     def _field(
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
-        """Merge one field: if one side is unchanged, the other one is used; if both changed differently, ours is kept
-        and a conflict is recorded. ``gone``: the value of a missing element of a map; there, an edit wins over a
-        deletion."""
+        """Merge one field: if one side is unchanged, the other one is used; if both sides changed the field
+        differently, our version is kept and a conflict is recorded. ``gone``: the value that represents a
+        missing element of a map; for such elements, an edit wins over a deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):
             return ours
@@ -389,7 +391,7 @@ class _Merge:
         return self.pages[page_id]
 
     def _children(self, parents: Iterable[str | None]) -> list[Page]:
-        """Return the children that no side touched."""
+        """Return the children that neither side changed."""
         wanted = list(parents)
         return [page for page in self.tree.children(wanted) if page.id not in self.three] if wanted else []
 
@@ -444,8 +446,8 @@ class _Merge:
         return found
 
     def _circle(self, page_id: str, safe: set[str]) -> list[str]:
-        """Return the pages of the cycle that the path upward from here runs into; empty if the path ends at
-        the top."""
+        """Return the pages of the cycle that the path upward from this page runs into; empty if the path
+        ends at the top level."""
         way: dict[str, None] = {}
         here: str | None = page_id
         while here is not None and here not in safe:
@@ -459,7 +461,8 @@ class _Merge:
         return []
 
     def _newcomers(self, seat: Callable[[Any], Any]) -> tuple[set[Any], list[Page]]:
-        """Return the positions in use in ours, and the pages, sorted by ID, whose position comes from theirs."""
+        """Return the positions that are in use in ours, and the pages whose position comes from theirs,
+        sorted by ID."""
         seats, new = set(), []
         for id, page in sorted(self.pages.items()):
             if page is None:
@@ -521,8 +524,8 @@ class _Merge:
         self._number_names()
 
     def _join_twins(self) -> None:
-        """Join variables and sources that both sides added under one name into one item, the older of the
-        two."""
+        """Join variables and sources that both sides added with the same name into one item: the older of
+        the two."""
         added: dict[tuple[str, str], str] = {}
         for id, (base, ours, theirs) in self.items.items():
             if base is None and ours is not None and theirs is None and (name := _twin_name(ours)):
@@ -634,8 +637,8 @@ class _Merge:
             self._note("path", kind, entry.id, path, free)
 
     def _old_paths(self) -> set[str | None]:
-        """Return the paths that touched entries have in ours: ``path_taken`` may report them, but they may
-        now be free."""
+        """Return the paths that changed entries have in ours. ``path_taken`` may report them as used,
+        although they may now be free."""
         pages = {ours.file_path for _, ours, _ in self.three.values() if ours is not None}
         return pages | {ours.path for _, ours, _ in self.items.values() if ours is not None}
 
@@ -728,7 +731,8 @@ def _with_element(collection: Any, name: str, element: str, value: Any) -> objec
 
 class Resolution(Struct):
     """Result of resolving a text conflict. ``others``: the open conflicts of the same text at their new
-    offsets. ``applied``: False if the text was edited there and no longer contains the conflict's version."""
+    offsets. ``applied``: False if the text was edited at that position and no longer contains the
+    conflict's version."""
 
     text: str
     others: list[MergeConflict]

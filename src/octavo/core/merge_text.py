@@ -1,10 +1,11 @@
 """Three-way merge of Markdown texts, block by block.
 
-The result has the order of ``ours``; changes that theirs made to base (delete, move, insert, edit) are
-applied to it. Blocks, list items, and table rows that neither side touched keep their bytes. Blocks inside
-tags, quotes, list items, and HTML elements merge one by one, at any depth. If both sides edited one block
-differently, the text keeps one version and a ``TextConflict`` contains all three, so no line of either side
-is ever lost. A block without inner blocks is merged line by line, as long as no two edits are adjacent.
+The result has the order of ``ours``; changes that theirs made to base (deletions, moves, insertions, and
+edits) are applied to it. Blocks, list items, and table rows that neither side changed keep their bytes.
+Blocks inside tags, quotes, list items, and HTML elements merge one by one, at any depth. If both sides
+edited a block in different ways, the text keeps one version and a ``TextConflict`` contains all three, so
+no line of either side is ever lost. A block without inner blocks is merged line by line, as long as no two
+edits are adjacent.
 """
 
 from __future__ import annotations
@@ -26,13 +27,15 @@ T = TypeVar("T")
 MAX_LINES = 5000
 """Maximum number of lines of a block that is merged line by line."""
 MAX_DEPTH = 32
-"""Maximum nesting depth at which blocks are merged part by part; deeper ones are merged as a whole."""
+"""Maximum nesting depth at which blocks are merged part by part; more deeply nested blocks are merged as a
+whole."""
 
 
 class TextConflict(Struct, frozen=True):
-    """Position that both sides changed. ``base``, ``ours``, and ``theirs``: the exact texts; None if that
-    side has no text there. The merged text contains the version of ``kept`` ("ours" or "theirs") at offset
-    ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if it is one."""
+    """Part of a text that both sides changed. ``base``, ``ours``, and ``theirs``: the exact texts; None if
+    that side has no text there. The merged text contains the version of ``kept`` ("ours" or "theirs") at
+    offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the
+    conflict is about one."""
 
     at: int
     base: str | None
@@ -49,7 +52,7 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. Accepts any texts; equal and one-sided changes merge cleanly."""
+    """Merge texts without front matter. This accepts any texts; equal and one-sided changes merge cleanly."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -57,8 +60,9 @@ def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
 
 
 def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -> TextMerge:
-    """Merge whole page files. ``fields``: whether to keep ours, without a conflict, for the title and the front-matter
-    keys that are page fields. Conflicts are then reported for the page's fields, and the head is written from these."""
+    """Merge whole page files. ``fields``: whether to keep ours, without a conflict, for the title and the
+    front-matter keys that are page fields. In that case, conflicts are reported for the page's fields, and
+    the head is written from them."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -95,8 +99,8 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """Piece of the merged text: its position in each version (None if it is missing), its text, and the
-    pieces after it."""
+    """Piece of the merged text, with its position in each version (None if it is missing there), its text,
+    and the pieces after it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
 
@@ -144,7 +148,7 @@ def _merge_base_piece(
     of_theirs: list[_Node | None],
     depth: int,
 ) -> None:
-    """Merge one piece of base into its node: deleted, one version, or a merge of two."""
+    """Merge one piece of base into its node, as deleted, as one of the versions, or as a merge of two."""
     j, k = to_ours.to[i], to_theirs.to[i]
     if j is not None and k is not None:
         node = of_ours[j]
@@ -182,7 +186,7 @@ def _same_insertions(ours: Cut, theirs: Cut, to_ours: Match, to_theirs: Match) -
 
 
 def _inserted(cut: Cut, matched: Match) -> dict[int, list[tuple[int, str]]]:
-    """Return new pieces (index, key) by the piece of base that they follow."""
+    """Return the new pieces (index, key) by the piece of base that they follow."""
     slots: dict[int, list[tuple[int, str]]] = {}
     behind = -1
     for j, origin in enumerate(matched.origin):
@@ -259,7 +263,7 @@ def _gap(last: _Node, node: _Node, start: _Node, base: Cut, ours: Cut, theirs: C
 
 
 def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
-    """Merge one piece that both sides edited, given the cut and the piece's index in base, ours, and
+    """Merge one piece that both sides edited. ``places``: the cut and the piece's index in base, ours, and
     theirs."""
     base, ours, theirs = (cut.pieces[at] for cut, at in places)
     settled = pick(base, ours, theirs)
@@ -284,9 +288,9 @@ def _merge_piece(*places: tuple[Cut, int], depth: int) -> TextMerge:
 
 
 def _merge_wrapped(base: str, ours: str, theirs: str, depth: int) -> TextMerge | None:
-    """Merge a quote or one list item block by block. Return None if its blocks are unknown, or if all of its
-    content is in conflict. A conflict includes the prefixes of its lines, so that each version can be
-    inserted there."""
+    """Merge a quote or one list item block by block. Return None if its blocks are unknown, or if all of
+    its content is in conflict. Conflicts include the prefixes of their lines, so that either version can be
+    inserted."""
     found = [unwrap(text) for text in (base, ours, theirs)]
     if not (found[0] and found[1] and found[2]):
         return None
@@ -377,7 +381,7 @@ _KEY = re.compile(r"([^\s#:\-][^:\r\n]*?)[ \t]*:(?=\s|$)")
 
 
 def _entries(front: str) -> dict[str, str]:
-    """Return front matter by top-level key; comments belong to the key they follow."""
+    """Return front matter by top-level key; comments belong to the key that they follow."""
     found: dict[str, str] = {}
     key = ""
     for line in front.splitlines(keepends=True)[1:-1]:
@@ -418,9 +422,9 @@ def _order(first: Iterable[str], second: Iterable[str]) -> list[str]:
 
 
 class Resolved(Struct):
-    """Result of resolving a conflict. ``others``: the remaining conflicts at their new offsets. ``applied``:
-    False if the text no longer contains the conflict's version because it was edited; the text is then
-    unchanged."""
+    """Result of resolving a conflict. ``others``: the remaining conflicts at their new offsets.
+    ``applied``: False if the text no longer contains the conflict's version because it was edited; in that
+    case, the text is unchanged."""
 
     text: str
     others: list[TextConflict]

@@ -29,8 +29,8 @@ FieldType = Literal[
     "cover",
     "layout",
 ]
-"""Type of a field, which determines how it is read from and written to front matter (`document/page.py`), and
-the control that a form shows."""
+"""Type of a field, which determines how the field is read from and written to front matter
+(`document/page.py`), and which control a form shows."""
 
 INTERVAL = r"[1-9]\d{0,3} (?:day|week|month|year)s?"
 """Pattern of the time between two reviews, such as ``6 months``."""
@@ -57,8 +57,8 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
 
 
 class Cover(Struct, frozen=True, omit_defaults=True):
-    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``: how far the
-    image is shifted down from its center, in pixels of the image."""
+    """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``:
+    the vertical offset of the image from its center, in image pixels; positive values shift it down."""
 
     light: str
     dark: str | None = None
@@ -66,8 +66,8 @@ class Cover(Struct, frozen=True, omit_defaults=True):
     height: int | None = None
 
     def focus(self, width: int, height: int, box_width: int, box_height: int) -> int:
-        """Return the vertical position of an image of this size in a box that it covers, in percent: 0 shows
-        its top."""
+        """Return the vertical position of an image of this size in a box that it covers, in percent: 0
+        shows the top of the image."""
         scale = max(box_width / width, box_height / height)
         reach = (height * scale - box_height) / 2
         if reach <= 0:
@@ -78,12 +78,12 @@ class Cover(Struct, frozen=True, omit_defaults=True):
 class Field(Struct, frozen=True, kw_only=True):
     """Properties of a page field that other code uses.
 
-    ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that is not its own
-    name in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
-    kinds of pages that return it. ``max_length``: the maximum number of characters. ``form``: the pattern of valid
-    texts, and how to describe it after "must". ``edited``: whether
-    `update_page` and `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``:
-    whether navigation depends on it.
+    ``label``: its English label in forms and reviews. ``wire``: its name in the API, if that isn't its own name
+    in camel case. ``keys``: its front-matter keys; empty for fields outside front matter. ``kinds``: the
+    kinds of pages that return it. ``max_length``: the maximum number of characters. ``form``: the pattern
+    of valid texts, and its description, worded to follow "must". ``edited``: whether `update_page` and
+    `insert_page` set it. ``shown``: the people to whom the API returns it. ``navigation``: whether
+    navigation depends on it.
     """
 
     label: str
@@ -99,7 +99,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_single(self) -> bool:
-        """Return whether edits always replace the whole value."""
+        """Return whether edits always replace the field's whole value."""
         return not self.is_struct and self.type != "mapping"
 
     @property
@@ -108,7 +108,7 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_named_by_people(self) -> bool:
-        """Return whether people choose the names of its elements."""
+        """Return whether people choose the names of the field's elements."""
         return self.type == "mapping" or self.is_merged_by_element
 
     @property
@@ -117,8 +117,9 @@ class Field(Struct, frozen=True, kw_only=True):
 
     @property
     def is_merged_by_element(self) -> bool:
-        """Return whether it is a list in which both sides can change different elements. Two changes to who can see a
-        page conflict instead, because together they could show it to more people than either change alone."""
+        """Return whether the field is a list in which both sides of a merge can change different elements.
+        Two changes to who can see a page conflict instead, because together they could show it to more
+        people than either change alone."""
         return self.type in ("tags", "paths")
 
 
@@ -297,11 +298,12 @@ def wire_name(name: str) -> str:
 
 
 def declare(body: JsonObject, types: Mapping[str, object], default: object = NODEFAULT) -> None:
-    """Declare fields in the body of a struct class, after the fields that are already declared there, which are
-    skipped.
+    """Declare fields in the body of a struct class, after the fields that the class already declares; those
+    are skipped.
 
-    ``body``: the ``vars()`` of the class. ``types``: the types by field name. The type checker does not see these
-    fields, so code reads them by name; fields that it has to see are declared in the class itself.
+    ``body``: the ``vars()`` of the class. ``types``: the types by field name. The type checker doesn't see
+    these fields, so code reads them by name; fields that the type checker has to see are declared in the
+    class itself.
     """
     annotations = body.setdefault("__annotations__", {})
     for name, type_ in types.items():

@@ -11,17 +11,17 @@ from .page_fields import NAVIGATION
 from .pages import Page
 
 _DEEPEST = 1000
-"""Maximum number of levels of a tree. A longer path to the top must be a cycle."""
+"""Maximum number of levels of a tree. A longer path to the top must contain a cycle."""
 _OF_SHAPE = ("parent", "rank", "slug", "kind", "title", "link_title", "target", "computed", *NAVIGATION)
 
 
 class PageTree:
-    """Pages of a state, with siblings ordered by rank and id. The tree omits pages that are ``withheld``,
+    """Pages of a state, with siblings ordered by rank and ID. The tree omits pages that are ``withheld``,
     their descendants, and pages without a position in the tree.
 
     A tree is immutable. ``changed`` and ``without`` return new trees that share the unchanged parts, so the
-    tree of the next revision costs only its changes. ``children``: the children in order. ``shape``: equal
-    for two trees with the same navigation.
+    cost of the next revision's tree depends only on its changes. ``children``: the children in order.
+    ``shape``: a value that is equal for two trees with the same navigation.
     """
 
     def __init__(self, pages: Iterable[Page]) -> None:
@@ -49,8 +49,8 @@ class PageTree:
         return copy
 
     def changed(self, changes: Mapping[str, Page | None]) -> PageTree:
-        """Return the tree with these pages in place of those with the same ids; None removes a page. Only for
-        a tree without withheld pages."""
+        """Return the tree with these pages in place of those with the same IDs; None removes a page. Call
+        this only on a tree without withheld pages."""
         assert not self.withheld
         copy = self._copy()
         copy._by_id = self._by_id.changed(changes)
@@ -89,7 +89,7 @@ class PageTree:
         return copy
 
     def without(self, withheld: frozenset[str]) -> PageTree:
-        """Return the tree without these pages."""
+        """Return the tree with these pages withheld."""
         if not withheld:
             return self
         copy = PageTree(())
@@ -105,7 +105,7 @@ class PageTree:
         return copy
 
     def starting_at(self, page_id: str) -> PageTree:
-        """Return the tree with another home page; return the same tree if that page is not a document that
+        """Return the tree with another home page; return the same tree if that page isn't a document that
         visitors can see."""
         page = self.page(page_id)
         home = self.first_document(page) if page is not None else None
@@ -134,7 +134,8 @@ class PageTree:
         return (page for page in self if page.kind == "document")
 
     def computed(self) -> Iterator[Page]:
-        """Yield the computed pages, in reading order. If there are none, this doesn't visit the pages of the tree."""
+        """Yield the computed pages, in reading order. If there are none, the pages of the tree aren't
+        visited."""
         return (page for page in self if page.computed is not None) if self._computed else iter(())
 
     @cached_property
@@ -155,7 +156,7 @@ class PageTree:
         return page if page is not None and self._line(page) is not None else None
 
     def _line(self, page: Page) -> list[Page] | None:
-        """Return the page and its ancestors, from the bottom up; None if it is not in the tree."""
+        """Return the page and its ancestors, from the bottom up; None if the page isn't in the tree."""
         line = [page]
         for _ in range(_DEEPEST):
             if page.id in self.withheld:
@@ -170,12 +171,12 @@ class PageTree:
         return None
 
     def path(self, page: Page) -> str:
-        """Return the slugs down to a page of the tree."""
+        """Return the slugs from the top level down to a page in the tree."""
         return "/".join(here.slug for here in reversed(self._line(page) or [page]))
 
     def find(self, path: str) -> Page | None:
-        """Return the page at a path that visitors typed, ignoring case; the empty path is the home page. A
-        link in the table of contents has no path."""
+        """Return the page at a path that visitors typed, ignoring case; the empty path is the home page.
+        Links in the table of contents have no path."""
         parts = path.strip("/").lower().split("/")
         if parts == [""]:
             return self.home
@@ -199,7 +200,7 @@ class PageTree:
         return "" if self.home is not None and page.id == self.home.id else self.path(page)
 
     def is_hidden(self, page: Page) -> bool:
-        """Return whether a page or an ancestor is hidden from lists. Its URL still works."""
+        """Return whether a page or one of its ancestors is hidden from lists. The page's URL still works."""
         return any(here.hidden for here in self._line(page) or [page])
 
     def ancestors(self, page: Page) -> list[Page]:

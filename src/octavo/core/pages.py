@@ -55,7 +55,8 @@ _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def rank_between(low: str | None, high: str | None) -> str:
-    """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` represents the ends.
+    """Return a rank that sorts (bytewise) after ``low`` and before ``high``; ``None`` represents the start
+    or the end.
 
     Ranks never end in the lowest digit, so that a shorter rank can always be inserted before another.
     """
@@ -80,8 +81,8 @@ def rank_between(low: str | None, high: str | None) -> str:
 
 
 def ranks_between(low: str | None, high: str | None, count: int) -> list[str]:
-    """Return ``count`` ranks in order between two ranks. Their lengths grow with the logarithm of the number; repeated
-    ``rank_between`` calls would make them longer."""
+    """Return ``count`` ranks in order between two ranks. Their length grows with the logarithm of
+    ``count``; repeated ``rank_between`` calls would result in longer ranks."""
     found = [""] * count
     runs = [(0, count, low, high)]
     while runs:

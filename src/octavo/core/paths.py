@@ -2,7 +2,8 @@
 
 A path from a repository or an archive is kept or skipped (``unsafe_path``); a path derived from a title or
 name is valid everywhere (``made_path``). Letters are composed (NFC) as people type them, although macOS
-writes them decomposed; only a synced repository keeps its own form, so lookups try both (``spellings``).
+writes them decomposed; only synced repositories keep their own form, so lookups try both forms
+(``spellings``).
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_NAME = 255
 MAX_PATH = 1000
 """Maximum number of bytes of a path."""
 MAX_FILE = 100 * 1024 * 1024
-"""Maximum size of a file in bytes."""
+"""Maximum size of a file, in bytes."""
 MAX_FOLDERS = 64
 """Maximum number of names in a path."""
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|\Z)", re.IGNORECASE)
@@ -33,14 +34,14 @@ def is_git_path(path: str) -> bool:
 def unsafe_path(path: str) -> str | None:
     """Return the problem with the path of a file; ``None`` if it is valid."""
     if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        return "the path is not relative"
+        return "the path isn't relative"
     if "\\" in path:
         return "the path contains a backslash"
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return "the path contains control or other unsafe characters"
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        return "the path has empty parts, `.`, or `..`"
+        return "the path contains an empty part, `.`, or `..`"
     if len(parts) > MAX_FOLDERS:
         return f"the path has more than {MAX_FOLDERS} folders"
     if len(path.encode()) > MAX_PATH:
@@ -56,7 +57,7 @@ def composed(path: str) -> str:
 
 
 def spellings(path: str) -> tuple[str, ...]:
-    """Return the path in its own form, with its letters composed, and with its letters decomposed."""
+    """Return the path as given, with its letters composed, and with its letters decomposed."""
     if path.isascii():
         return (path,)
     return tuple(dict.fromkeys((path, *(unicodedata.normalize(form, path) for form in ("NFC", "NFD")))))
@@ -73,9 +74,9 @@ def numbered_path(path: str, number: int) -> str:
 
 
 def made_path(folder: str, name: str, is_taken: Callable[[str], bool], top: str = "") -> str:
-    """Return a free path for an object named ``name`` in a folder (empty, or ending in a slash), or in the
-    folder ``top`` if the path would be too long. Characters and names that some file systems don't support
-    are dropped."""
+    """Return an unused path for an object named ``name`` in a folder (empty, or ending in a slash), or in
+    the folder ``top`` if the path would be too long. Characters and names that some file systems don't
+    support are dropped."""
     name = _UNWELCOME.sub("-", composed(name)).rstrip(". ") or "-"
     if _RESERVED.match(name):
         name = f"-{name}"

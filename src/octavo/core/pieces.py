@@ -1,8 +1,9 @@
-"""Split Markdown into the pieces on which merging and comparing work, and align them between versions.
+"""Split Markdown into the pieces that are merged and compared, and align them between versions.
 
-A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It reads only
-lines instead of the whole grammar, which makes it about twenty times faster than ``document.read``. Where the two could
-differ, a piece is the larger of the two, so no block of a document is ever split in two.
+A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. It
+looks only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as
+``document.read``. Where the two could differ, a piece is the larger of the two, so no block of a document
+is ever split in two.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class PiecePlace(Struct, frozen=True):
 
 class Cut(Struct):
     """Text split into pieces. ``gaps[i]``: the gap before ``pieces[i]``; the last gap is after the last
-    piece. Pieces with equal keys have the same content. ``between``: the text required between two pieces
+    piece. Pieces with equal keys have the same content. ``between``: the text to insert between two pieces
     that were never adjacent."""
 
     kind: str
@@ -39,8 +40,8 @@ class Cut(Struct):
     keys: list[str] = []
     between: str = "\n\n"
     places: list[PiecePlace] = []
-    """Positions of the pieces in the lines from which they were split, for ``inner``; empty if no piece
-    contains blocks."""
+    """Positions of the pieces in the lines that they were split from, for use by ``inner``; empty if no
+    piece contains blocks."""
 
     def __post_init__(self) -> None:
         if not self.keys:
@@ -84,13 +85,13 @@ class _Lines:
         self.text = text
         self.lines = text.split("\n")
         self.count = len(self.lines)
-        """Number of lines that are examined."""
+        """Number of lines to examine."""
         self.starts = [0]
         for line in self.lines:
             self.starts.append(self.starts[-1] + len(line) + 1)
         self.blank = [not line or line.isspace() for line in self.lines]
         self.spans = self._spans()
-        """First line of a fence, tag, element, or formula -> its last line."""
+        """Map from the first line of a fence, tag, element, or formula to its last line."""
 
     def _line_at(self, offset: int) -> int:
         return bisect_right(self.starts, offset) - 1
@@ -258,7 +259,8 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split the blocks from this line on. ``part``: the offsets in the text where they start and end."""
+    """Return the blocks from this line on as separate pieces. ``part``: the offsets in the text where they
+    start and end."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -289,9 +291,10 @@ def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str
 
 
 def inner(piece: str, place: PiecePlace | None = None) -> Cut | None:
-    """Split a block into the parts that can be merged one by one: list items, table rows, the blocks inside a
-    tag or an expandable, the elements inside an element. Return None for a block without parts; a list of one
-    item is one part. Passing its position avoids scanning its lines again."""
+    """Split a block into the parts that can be merged one by one: list items, table rows, the blocks inside
+    a tag or an expandable section, or the elements inside an element. Return None for a block without
+    parts; a list of one item is one part. ``place``: the block's position, if known, so that its lines
+    don't have to be scanned again."""
     start = piece.lstrip()
     if _MARKER.match(piece) and not _RULE.match(piece):
         return _items(piece)
@@ -328,7 +331,7 @@ def _items(piece: str) -> Cut:
 
 def _elements(piece: str) -> Cut | None:
     """Split an HTML element into its child elements. Return None if there is text next to them, or if its
-    tags do not match."""
+    tags don't match."""
     opened: list[tuple[str, int]] = []
     spans: list[tuple[int, int]] = []
     begin = stop = 0
@@ -378,7 +381,7 @@ class Wrapping(Struct, frozen=True):
 
 def unwrap(piece: str) -> tuple[Wrapping, str] | None:
     """Remove the prefixes from the lines of a quote or of one list item; wrapping the result produces the
-    same bytes. Return None if the lines share no prefix, such as in a paragraph with lazy continuation
+    same bytes. Return None if the lines have no common prefix, as in a paragraph with lazy continuation
     lines."""
     lines = piece.split("\n")
     if quote := _WRAPPED_QUOTE.match(piece):
@@ -447,7 +450,7 @@ def _rows(piece: str) -> Cut | None:
 
 
 def kind_of(piece: str) -> str:
-    """Return the block kind of a piece, if its first line determines it."""
+    """Return the block kind of a piece, if the first line is enough to determine it."""
     line = piece.lstrip()[:80].split("\n", 1)[0]
     if line.startswith("{%"):
         tag = _TAGS.match(line)
@@ -467,8 +470,8 @@ def kind_of(piece: str) -> str:
 
 class Match(Struct):
     """Alignment of two versions. ``to[i]``: the index of old piece ``i`` in the new version; None if it was
-    deleted. ``origin``: the reverse; None if it was added. ``moved``: the old indexes of pieces that are
-    unchanged but in another position."""
+    deleted. ``origin[j]``: the index of new piece ``j`` in the old version; None if it was added.
+    ``moved``: the old indexes of pieces that are unchanged but in another position."""
 
     to: list[int | None]
     origin: list[int | None]
@@ -476,15 +479,16 @@ class Match(Struct):
 
 
 _UNIFORM = frozenset({"items", "rows", "elements"})
-"""Names of cuts whose pieces are all of one kind, such as the rows of a table."""
+"""Names of the ways to split a block in which all pieces are of one kind, such as the rows of a table."""
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5
-"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to ``_ALIKE``: a piece
-that was shortened to a few of its words, or that gained many new words, also counts as edited."""
+"""Minimum share of the words of the shorter piece that the other one contains, as an alternative to
+``_ALIKE``, so that a piece that was shortened to a few of its words or gained many new words also counts as
+edited."""
 _RUN_MAX = 400
-"""Maximum product of lengths for pairing changed runs by similarity; longer ones are paired by position
-only."""
+"""Maximum product of lengths for pairing changed runs by similarity; longer runs are paired only by
+position."""
 
 
 def match(old: Cut, new: Cut) -> Match:
@@ -528,7 +532,7 @@ def _words(piece: str) -> set[str]:
 
 
 def _edited(old: Cut, new: Cut, left: list[int], right: list[int], same_kind: bool) -> list[tuple[int, int]]:
-    """Return, within a changed run, the new piece that each old one became."""
+    """Return the new piece that each old piece in a changed run became."""
     if not left or not right:
         return []
 

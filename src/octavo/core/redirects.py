@@ -1,4 +1,4 @@
-"""Redirects as they are written in the files of many tools, before they are resolved on a site."""
+"""Redirects in the formats that many tools use in their files, before they are resolved on a site."""
 
 from __future__ import annotations
 

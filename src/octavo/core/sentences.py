@@ -1,4 +1,4 @@
-"""Split natural text into sentences and find its significant words.
+"""Split natural-language text into sentences and find its significant words.
 
 Words are folded (lowercase, no accents), very common words are dropped, and the rest are reduced to their
 stems; CJK text, which has no spaces, is read as pairs of adjacent characters.
@@ -58,11 +58,10 @@ _PREFIXES = re.compile(
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """Return the stem of a folded word of basic letters, and an Arabic or Hebrew one without its article and
-    the prepositions written together with it. Other words are unchanged.
+    """Return the stem of a folded word in basic Latin letters, or an Arabic or Hebrew word without its
+    article and attached prepositions. Other words are unchanged.
 
-    >>> stem("القالب"), stem("והתבנית")
-    ('قالب', 'תבנית')
+    >>> stem("القالب"), stem("והתבנית") ('قالب', 'תבנית')
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word

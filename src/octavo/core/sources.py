@@ -28,13 +28,13 @@ class SourceError(ValueError):
 
 
 LOOK_LEFT_OUT = "look_left_out"
-"""Problem code for a part of the specified branding that is not applied to any site."""
+"""Problem code for a part of the specified branding that isn't applied to any site."""
 
 
 class Brand(Struct, frozen=True):
-    """Branding that a source specifies for its site: the color of links and buttons on light and on dark pages, as
-    ``#rrggbb``; a logo, another one for dark pages, and an icon, each as a URL or a path in ``pictures``, which maps
-    paths to functions that read the bytes. Unspecified values are empty."""
+    """Branding that a source specifies for its site: the color of links and buttons on light and on dark
+    pages, as ``#rrggbb``; and a logo, a logo for dark pages, and an icon, each as a URL or a path in
+    ``pictures``, which maps paths to functions that read the bytes. Unspecified values are empty."""
 
     color: str = ""
     dark_color: str = ""
@@ -50,14 +50,17 @@ class Brand(Struct, frozen=True):
         """Return the problem to report if no site is created from the source."""
         branding = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
         names = ", ".join(name for name, value in branding.items() if value)
-        message = f"{names}: a space has no branding. Publish the space and set these in the customization of its site"
+        message = (
+            f"{names}: not imported, because a space has no branding; publish the space, then set these in"
+            " its site's customization"
+        )
         return Problem("", 0, LOOK_LEFT_OUT, message)
 
 
 class SourceFiles:
     """Files by safe relative path, collected within limits. ``problems``: the skipped files. ``seen``: the
-    number of all entries. ``keeps_names``: whether to keep the spelling of names, for a repository to which
-    the files are written back."""
+    total number of entries. ``keeps_names``: whether to keep the spelling of names, because the files will
+    be written back to their repository."""
 
     def __init__(self, name: str, *, keeps_names: bool = False) -> None:
         self.name = name
@@ -113,14 +116,14 @@ class SourceFiles:
             raise SourceError(f"the source has more than {MAX_ENTRIES:,} entries")
 
     def add(self, path: str, size: int, opening: Callable[[], IO[bytes]]) -> None:
-        """Add a file if its path is safe and free and its size is within the limits."""
+        """Add a file if its path is safe and unused and its size is within the limits."""
         path = path if self.keeps_names else composed(path)
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
-            self.problem(path, "duplicate_name", "skipped: another entry has the same name")
+            self.problem(path, "duplicate_name", "skipped: another file or folder has the same name")
         elif size > MAX_FILE:
-            self.problem(path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(path, "too_large", f"skipped: the file is larger than {MAX_FILE // 1024**2} MB")
         else:
             self.total += size
             if self.total > MAX_TOTAL:
@@ -147,20 +150,20 @@ class SourceFiles:
             if problem.path.startswith(prefix) or problem.code == "unsafe_path"
         ]
         if not self._files:
-            raise SourceError(f"the source has no folder {folder}")
+            raise SourceError(f"there is no folder {folder} in the source")
 
 
 class Source(Struct, frozen=True, kw_only=True, eq=False):
-    """Source of an import. ``files``: the files. ``problems``: the skipped files. ``commit``: the id of the
+    """Source of an import. ``files``: the files. ``problems``: the skipped files. ``commit``: the ID of the
     commit, for Git. ``language``: the language that the source specifies, in its own spelling.
 
     ``kind``: the kind of the original; empty if the files are unchanged. ``origins`` and ``lines``: the file
     and lines of the original from which each page was created. ``addresses``: the former URL path of each
     page. ``became``: a map from files in other formats to their Markdown files.
 
-    ``parts``: if the original has several versions or languages and all were read, each as a separate source
-    by key, including this one, which is the default part. ``structure``: the structure of the site that the
-    variants become or would become.
+    ``parts``: if the original has more than one version or language and all were read, these as separate
+    sources by key, including this one, which is the default. ``structure``: the structure of the site that
+    can be created from them as variants.
     """
 
     name: str
@@ -193,7 +196,7 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return self.files.pieces(path)
 
     def with_files(self, files: SourceFiles) -> Source:
-        """Return the facts about this source with its files, changed or not, and without other parts."""
+        """Return this source with the given files, which may be changed, and without other parts."""
         return replace(self, files=files, parts={}, structure=())
 
     def as_original(self, problem: Problem) -> Problem:
@@ -205,8 +208,8 @@ class Source(Struct, frozen=True, kw_only=True, eq=False):
         return Problem(self.origins[problem.path], line, problem.code, problem.message)
 
     def within(self, folder: str, *, without: str = "") -> Source:
-        """Return the contents of a folder, given with a trailing slash, as a source. It has only the problems of the
-        files in the folder. The empty folder represents the whole source. ``without``: a path to skip."""
+        """Return the contents of a folder as a source, with only the problems of the files in the folder.
+        The folder ends in a slash; an empty text represents the whole source. ``without``: a path to skip."""
         part = SourceFiles(folder.strip("/").rpartition("/")[2] or self.name)
         for path in self.paths():
             if path.startswith(folder) and path != without:

@@ -56,7 +56,7 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
     for key in value:
         if key not in _KEYS:
-            complain("unknown_key", f"`{key}` is not a known key; remove it or fix its spelling", key)
+            complain("unknown_key", f"`{key}` isn't a known key; remove it or correct its spelling", key)
     root = path_of(value.get("root"), "", "root").strip("/")
     config.root = f"{root}/" if root else ""
     structure = value.get("structure")
@@ -78,8 +78,8 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
 
 def match_redirect(config: Config, path: str) -> str | None:
-    """Return the target of a site path's redirect: the one from that exact path, or otherwise the ``old/*``
-    redirect with the longest matching prefix. Case is ignored."""
+    """Return the target of a site path's redirect: that of the redirect with this exact path, or else of
+    the ``old/*`` redirect with the longest matching prefix. Case is ignored."""
     redirects = {unquote(source).lower(): target for source, target in reversed(config.redirects.items())}
     parts = path.strip("/").lower().split("/")
     names = ["/".join(parts), *("/".join(parts[:n]) + "/*" for n in range(len(parts) - 1, 0, -1))]
@@ -97,12 +97,12 @@ def read_variables(
     for name, value in found.value.items() if found else ():
         if not _VARIABLE_NAME.match(name):
             message = (
-                f"{name!r} is not a valid variable name: use a letter, then letters, digits, and underscores"
+                f"{name!r} isn't a valid variable name; use a letter, then letters, digits, and underscores"
             )
         elif not isinstance(value, (str, int, float)):
             message = f"{name!r} must be text, a number, true, or false"
         elif isinstance(value, str) and len(value) > MAX_VARIABLE:
-            message = f"{name!r} is longer than {MAX_VARIABLE:,} characters"
+            message = f"{name!r} must be at most {MAX_VARIABLE:,} characters long"
         else:
             variables[name] = value
             continue

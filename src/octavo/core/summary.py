@@ -34,7 +34,7 @@ class SummaryEntry(Struct, kw_only=True):
 
     ``group``: a heading, only at the top level; ``slug`` is its fixed slug. ``page``: a file listed for the
     first time (``href`` is its path under the root, and ``anchor`` the part after ``#``), or only text
-    (``href`` is ``None``). ``link``: a URL, or a repeated file that is listed above. ``computed``: a page
+    (``href`` is ``None``). ``link``: a URL, or a file that was already listed. ``computed``: a page
     generated from ``computed``, the map in its YAML. ``line``: its first line, from 1. ``end``: its last
     line.
     """
@@ -182,7 +182,7 @@ class _Reader:
                 self.problem(
                     start,
                     "unclosed_comment",
-                    "this comment isn't closed; its lines are read as entries. Close it with -->",
+                    "this comment isn't closed, so its lines are read as entries; close it with -->",
                 )
                 self.unclosed["<!--"] = self.at = start
                 return
@@ -239,7 +239,9 @@ class _Reader:
             column = min(column, self.open.pop()[0])
         if len(self.open) >= MAX_LEVELS:
             self.problem(
-                entry.line, "too_deep", f"nested more than {MAX_LEVELS} levels deep; the entry was moved up"
+                entry.line,
+                "too_deep",
+                f"entries can be nested at most {MAX_LEVELS} levels deep; this one was moved up",
             )
             del self.open[MAX_LEVELS - 1 :]
         if self.open:
@@ -252,7 +254,7 @@ class _Reader:
         parsed = _parse_link(content)
         if parsed is None:
             title = plain_title(content)
-            self.problem(line, "broken_link", "not a valid [title](target) link; kept as text")
+            self.problem(line, "broken_link", "this isn't a valid [title](target) link; it was kept as text")
             return SummaryEntry(kind="page", title=title, line=line)
         label, target, link_title, rest = parsed
         if rest.strip():
@@ -264,7 +266,7 @@ class _Reader:
             entry.kind, entry.href = "link", target
             return entry
         if not target:
-            self.problem(line, "empty_target", f"{entry.title!r} has no target; kept as text")
+            self.problem(line, "empty_target", f"{entry.title!r} has no target; it was kept as text")
             return entry
         name, _, anchor = target.partition("#")
         if not name:
@@ -272,12 +274,16 @@ class _Reader:
             return entry
         href = entry_path(unquote(name))
         if href is None:
-            self.problem(line, "bad_target", f"{target!r} isn't a path within the space; kept as text")
+            self.problem(
+                line, "bad_target", f"{target!r} isn't a path within the space; the link was kept as text"
+            )
             return entry
         entry.href, entry.anchor = href, _tidy(unquote(anchor)) or None
         if href in self.listed:
             entry.kind = "link"
-            message = f"{href} is already listed on line {self.listed[href]}; kept as a link to it"
+            message = (
+                f"{href} is already listed on line {self.listed[href]}; this entry was kept as a link to it"
+            )
             self.problem(line, "listed_twice", message)
         else:
             self.listed[href] = line
@@ -314,7 +320,7 @@ class _Reader:
             return None
         if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
             self.problem(
-                line, "invalid_computed", "a computed page requires a map with a `type`; this one was skipped"
+                line, "invalid_computed", "a computed page must be a map with a `type`; this one was skipped"
             )
             return None
         title = found.value.get("title")
@@ -385,8 +391,8 @@ def _unescape(text: str) -> str:
 
 
 def _parse_link(content: str) -> tuple[str, str, str, str] | None:
-    """Split ``[label](target "title")rest`` into label (still Markdown), target (unescaped), title, and
-    rest."""
+    """Split ``[label](target "title")rest`` into the label (still Markdown), the target (unescaped), the
+    title, and the rest."""
     at, depth = 0, 0
     while at < len(content):
         char = content[at]
@@ -443,8 +449,9 @@ def _title_of(match: re.Match[str]) -> str:
 
 def entry_path(path: str, folder: str = "") -> str | None:
     """Return a path written in a file of ``folder`` relative to the root of the space: ``./a//b.md`` ->
-    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``. Return
-    ``None`` if it points outside the root, or can't name a file at all (backslash, control characters)."""
+    ``a/b.md``. A leading slash means the root; a folder ends in a slash, and the root itself is ``/``.
+    Return ``None`` if the path points outside the root or can't be a file path at all (backslash, control
+    characters)."""
     if "\\" in path or re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return None
     joined = path if path.startswith("/") else f"/{folder}/{path}"
@@ -463,8 +470,8 @@ def entry_path(path: str, folder: str = "") -> str | None:
 
 
 def write_summary(summary: Summary) -> str:
-    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't express
-    it: a group that is not at the top level is written as text."""
+    """Write the canonical form. ``read_summary`` returns the same tree, except where SUMMARY.md can't
+    express it: a group that isn't at the top level is written as text."""
     out = [f"# {_escape(summary.title or DEFAULT_TITLE)}", ""]
     in_list = in_group = False
     for entry in summary.entries:
@@ -556,7 +563,7 @@ class _Changed:
         self.begins.append(len(self.lines))
         self.out: list[str] = []
         self.kept = self.lines[: self.begins[0]]
-        """Lines between entries, held until the entry before them is written."""
+        """Lines between entries, kept until the entry before them is written."""
         self.indents: dict[int, str] = {}
         self.bullet = "*"
         self.last: _Row | None = None

@@ -1,4 +1,4 @@
-"""Tags that a space defines in ``tags.yaml``, and tags that pages name in their front matter."""
+"""Tags that a space defines in ``tags.yaml``, and tags in the front matter of pages."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ MAX_TAGS = 500
 
 
 class Tag(Struct, frozen=True, omit_defaults=True):
-    """Tag that a space defines. ``tag``: its slug, which pages use to name it. It has an icon, an emoji, or neither."""
+    """Tag that a space defines. ``tag``: its slug, with which pages refer to it. It has an icon, an emoji,
+    or neither."""
 
     tag: str
     label: str
@@ -123,7 +124,7 @@ def page_tag(slug: str, *, primary: bool) -> str | JsonObject:
 
 
 def by_slug(tags: Iterable[object]) -> JsonObject:
-    """Return the tags of a page by slug."""
+    """Return a page's tags by slug."""
     return {slug_of(tag): tag for tag in tags}
 
 
@@ -157,7 +158,7 @@ def has_tag(page: Page, slug: str) -> bool:
 
 
 def color_of(tag: Tag) -> TagColor:
-    """Return the API's name for the color of a tag; colors that the API doesn't have become the default."""
+    """Return the API's name for the color of a tag; the default color if the API doesn't have the color."""
     return _COLORS.get(tag.color or "", "default")
 
 

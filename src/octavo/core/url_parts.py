@@ -10,7 +10,7 @@ from msgspec import Struct
 from .hosts import spell_host
 
 _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
-"""Characters with a special meaning in URLs, which are therefore not escaped."""
+"""Characters that have a special meaning in URLs and therefore aren't escaped."""
 
 
 class UrlParts(Struct, frozen=True):
@@ -92,7 +92,7 @@ def path_of(text: str) -> str:
 
 
 def join_address(base: str, href: str) -> str | None:
-    """Resolve ``href`` on the page at ``base``; None if either is not a valid URL."""
+    """Resolve ``href`` on the page at ``base``; None if either isn't a valid URL."""
     try:
         return urljoin(base, href)
     except ValueError:

@@ -1,7 +1,8 @@
 """Match URL patterns from integration manifests: ``https://github.com/*/*/blob/**``.
 
-``*`` matches any text without a slash, and ``**`` any text. A pattern without either is a prefix: it matches
-URLs of its host whose path starts with its path. A pattern without a scheme matches http and https.
+``*`` matches any text without a slash, and ``**`` matches any text. A pattern without either is a prefix:
+it matches URLs of its host whose path starts with its path. A pattern without a scheme matches http and
+https.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _USUAL = {"http": 80, "https": 443}
 
 
 def fits(pattern: str, address: UrlParts) -> int | None:
-    """Return the closeness of a match, as the pattern's number of literal characters; None if it doesn't match.
+    """Return the specificity of a pattern that matches a URL, as its number of literal characters; None if
+    it doesn't match.
 
     User information in a URL is ignored, and hosts are compared as a whole.
     """
@@ -37,7 +39,7 @@ def fits(pattern: str, address: UrlParts) -> int | None:
 
 
 def domain_of(pattern: str) -> str:
-    """Return the host of a pattern without its wildcard part; empty if it names none."""
+    """Return the host of a pattern without its wildcard part; empty if it has none."""
     found = _PARTS.fullmatch(pattern)
     host = found[2].lower().rpartition("@")[2].partition(":")[0] if found else ""
     host = host.removeprefix("*.")

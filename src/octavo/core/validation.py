@@ -21,9 +21,9 @@ _TYPES = {
 _COUNTED = {"str": "characters", "array": "items", "object": "fields"}
 _LIMITS = {">=": "at least", "<=": "at most", ">": "greater than", "<": "less than", "": "exactly"}
 _SHOWN = 80
-"""Maximum number of characters shown of an invalid value."""
+"""Maximum number of characters of an invalid value to show."""
 _LISTED = 30
-"""Maximum number of allowed values that are listed."""
+"""Maximum number of allowed values to list."""
 _WHERE = re.compile(r"^(.*?)(?: - at (?:`(key)` in )?`\$(.*?)`)?$", re.S)
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[(?:\d+|\.\.\.)\]")
 _MISSING = re.compile(r"Object missing required field `(.*)`")
@@ -32,6 +32,8 @@ _BOUND = re.compile(r"Expected `(?:int|float)` (>=|<=|>|<) (\S+)")
 _MATCHING = re.compile(r"Expected `str` matching regex (.*)", re.S)
 _KINDS = re.compile(r"Expected `([\w |]+)`(?:, got `(\w+)`)?")
 _VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.S)
+_NAMED = re.compile(r"([a-z]\w*(?:\.\w+)*): (.+)", re.S)
+"""Problem that a type's own check reports, with the field that it is about."""
 
 
 class FieldProblem(NamedTuple):
@@ -46,16 +48,18 @@ class FieldProblem(NamedTuple):
 def describe_problem(
     error: msgspec.ValidationError, type: object, expected: Mapping[str, str]
 ) -> FieldProblem:
-    """Return the problem that a msgspec exception reports.
+    """Return the validation problem that a msgspec exception reports.
 
-    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements for
-    texts, by the regular expressions that the texts must match.
+    ``type``: the type of the whole value, which determines the allowed values. ``expected``: the requirements
+    for texts, by the regular expressions that the texts must match.
     """
     match = _WHERE.match(str(error))
     assert match is not None
     what, field = match[1], (match[3] or "").lstrip(".")
     if missing := _MISSING.match(what):
         return FieldProblem(f"{field}.{missing[1]}".lstrip("."), "this field is required", is_missing=True)
+    if (named := _NAMED.fullmatch(what)) and not match[2]:
+        return FieldProblem(f"{field}.{named[1]}".lstrip("."), named[2])
     text = _say(what, field, type, expected)
     return FieldProblem(field, f"each name {text}" if match[2] else text)
 
@@ -80,14 +84,14 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
         )
     if found := _VALUE.fullmatch(what):
         allowed = sorted(_allowed(models.type_info(type), [step[1] for step in _STEP.finditer(field)]))
-        problem = f"{found[1] if len(found[1]) <= _SHOWN else 'this'} is not an allowed value"
+        problem = f"{found[1] if len(found[1]) <= _SHOWN else 'this'} isn't an allowed value"
         return f"{problem}. Use one of {', '.join(allowed)}" if 0 < len(allowed) <= _LISTED else problem
     return what[0].lower() + what[1:]
 
 
 def _allowed(kind: models.Type, steps: list[str | None]) -> set[str]:
-    """Return the values that the field at a path can have, as JSON. A step is the name of a field; None represents an
-    item of an array, or a value of an object with free keys."""
+    """Return the values, as JSON, that the field at a path can have. A step is the name of a field; None
+    represents an item of an array, or a value of an object with free keys."""
     if isinstance(kind, models.Metadata):
         return _allowed(kind.type, steps)
     if isinstance(kind, models.UnionType):

@@ -10,7 +10,7 @@ from functools import lru_cache
 HOUR = 3_600_000
 DAY = 24 * HOUR
 WEEK = 7 * DAY
-"""Durations in milliseconds."""
+"""Duration of a week in milliseconds."""
 
 
 def system_time() -> int:
@@ -35,10 +35,9 @@ def now() -> int:
 
 
 def iso(milliseconds: int) -> str:
-    """Return a time in milliseconds as ISO 8601.
+    """Return a time in milliseconds in ISO 8601 format.
 
-    >>> iso(1767225600123)
-    '2026-01-01T00:00:00.123Z'
+    >>> iso(1767225600123) '2026-01-01T00:00:00.123Z'
     """
     seconds, rest = divmod(milliseconds, 1000)
     return f"{_second(seconds)}.{rest:03d}Z"
@@ -51,14 +50,15 @@ def _second(seconds: int) -> str:
 
 
 _FIRST, _BEHIND_LAST = -62_135_596_800_000, 253_402_300_800_000
-"""First time that ``iso`` can write and first time beyond its range, in milliseconds: the years 1 to 9999."""
+"""First time that ``iso`` can write, and first time after its range, in milliseconds. The range is the
+years 1 to 9999."""
 
 
 def milliseconds(moment: datetime) -> int:
     """Convert a time to milliseconds since 1970. A time without a time zone counts as UTC.
 
-    Raises ValueError for a time that ``iso`` can't write: near the ends of its range, the time may be in another
-    year in UTC.
+    Raises ValueError if ``iso`` can't write the time, because near the ends of its range, the time may be in
+    another year in UTC.
     """
     seconds = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
     found = round(seconds * 1000)
@@ -68,5 +68,5 @@ def milliseconds(moment: datetime) -> int:
 
 
 def parse_iso(text: str) -> int:
-    """Parse an ISO 8601 time into ``milliseconds``. Raises ValueError."""
+    """Parse an ISO 8601 time into ``milliseconds``. Raises ValueError if the text is invalid."""
     return milliseconds(datetime.fromisoformat(text))

@@ -47,7 +47,7 @@ class Context:
     signer: Signer
     sealer: Sealer
     fresh: FreshCache[Any] = field(init=False)
-    """Values that requests need repeatedly, valid until the next commit."""
+    """Values that many requests need, valid until the next commit."""
     answers: FreshCache[Any] = field(init=False)
     """Responses that take a long time to compute, valid until the next commit."""
     questions: SharedThreads = field(init=False)
@@ -63,7 +63,7 @@ class Context:
     document_fetches: RateLimiter = field(init=False)
     """Number of fetches of these documents, counted by client IP address."""
     turns: LoopTurns = field(init=False)
-    """Turns on the event loop, shared by the API and sites."""
+    """Turns for running on the event loop, shared by the API and sites."""
     organization_rates: OrganizationRates = field(default_factory=OrganizationRates)
     """Rate limits for organizations."""
     gate: WriteGate = field(init=False)
@@ -87,7 +87,7 @@ class Context:
 
     @property
     def app(self) -> AppAddresses:
-        """URLs of the app."""
+        """Return the URLs of the app."""
         return AppAddresses(self.settings.url)
 
     def url(self, path: str) -> str:

@@ -60,7 +60,7 @@ class Blob(NamedTuple):
 
 
 class FileGrant(Struct, frozen=True, omit_defaults=True):
-    """Permission of a link to download these bytes with this name and type.
+    """Permission that a link grants to download these bytes with this name and type.
 
     ``good_until``: the expiration of the link in milliseconds; None for a file without such a link.
     """
@@ -74,11 +74,11 @@ class FileGrant(Struct, frozen=True, omit_defaults=True):
 _S3_CODE = re.compile(r"<Code>(\w+)</Code>")
 """Error code of an object store."""
 _PROBE_SECONDS = 5
-"""Number of seconds that an object store has to respond to a probe."""
+"""Number of seconds in which an object store must respond to a probe."""
 
 
 class FileStore:
-    """File store, created by ``open_store``; it is thread-safe."""
+    """File store, created by ``open_store``. Thread-safe."""
 
     def __init__(
         self,
@@ -96,8 +96,8 @@ class FileStore:
         self._s3 = s3
 
     def require_reachable(self) -> None:
-        """List a name that never exists, to check that the store is reachable. Raises Unavailable naming the
-        problem."""
+        """Check that the store is reachable by listing a name that never exists. Raises Unavailable with
+        the problem if it isn't reachable."""
         try:
             obstore.list_with_delimiter(self._probe, "octavo")
         except (BaseError, OSError) as error:
@@ -113,17 +113,18 @@ class FileStore:
         if said is not None and said[1] == "NoSuchBucket":
             return f"there is no bucket {bucket!r} in the object store. Create it first."
         if said is not None:
-            return f"the object store denies access to the bucket {bucket!r}: {said[1]}"
+            return f"the object store denied access to the bucket {bucket!r}: {said[1]}"
         if "HTTP error: " in message:
             where = self._store.config.get("endpoint", "AWS")
             why = _first_line(message).rpartition("HTTP error: ")[2]
-            return f"the object store at {where} does not respond: {why}"
+            return f"the object store at {where} didn't respond: {why}"
         return _first_line(message)
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
-        """Store bytes; bytes that already exist are not stored again.
+        """Store bytes. Bytes that already exist aren't stored again.
 
-        Raises TooLarge beyond ``limit`` bytes (nothing is stored), or Unavailable if the store is unreachable.
+        Raises TooLarge, without storing anything, if there are more than ``limit`` bytes, and Unavailable if the
+        store is unreachable.
         """
         digest = hashlib.sha256()
         size = 0
@@ -160,7 +161,8 @@ class FileStore:
             yield
 
     def open(self, hash: str, start: int = 0, end: int | None = None) -> Iterator[bytes]:
-        """Yield chunks of the bytes from ``start`` to ``end`` (exclusive). Raises NotFound immediately."""
+        """Yield chunks of the bytes from ``start`` to ``end`` (exclusive). If the file doesn't exist,
+        raises NotFound immediately."""
         with store_errors(), self._asking("get file"):
             if start == 0 and end is None:
                 found = obstore.get(self._store, _key(hash))
@@ -171,7 +173,7 @@ class FileStore:
         return _stream(found)
 
     def read(self, hash: str) -> bytes:
-        """Return all bytes of a file that is known to be small. Raises NotFound."""
+        """Return all bytes of a file that is known to be small. Raises NotFound if it doesn't exist."""
         return b"".join(self.open(hash))
 
     def find_size(self, hash: str) -> int | None:
@@ -204,8 +206,8 @@ class FileStore:
     def link(self, purpose: str, grant: FileGrant, expires: int) -> str:
         """Return a link to the bytes, valid until ``expires`` (milliseconds).
 
-        On S3 with keys in the environment, it is a presigned https URL (at most seven days); otherwise a path
-        ``/files/<token>/<name>`` for ``verify`` with the same purpose.
+        On S3 with keys in the environment, it is a presigned https URL (valid for at most seven days); otherwise,
+        it is a path ``/files/<token>/<name>`` for ``verify`` with the same purpose.
         """
         if self._s3 is not None:
             return self._s3.presign(_key(grant.hash), expires, file_headers(grant))
@@ -213,8 +215,7 @@ class FileStore:
         return f"/files/{token}/{quote(grant.name, safe='')}"
 
     def verify(self, purpose: str, token: str) -> FileGrant | None:
-        """Return the grant in the token of a ``/files/`` path; None if the token is not valid or has
-        expired."""
+        """Return the grant in the token of a ``/files/`` path; None if the token is invalid or has expired."""
         signed = self._signing.read(f"file:{purpose}", token)
         if signed is None:
             return None
@@ -225,10 +226,11 @@ class FileStore:
 def open_store(
     url: str, signing: Signer, environ: Mapping[str, str] = os.environ, *, direct: bool = True
 ) -> FileStore:
-    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: whether links point
-    to the bucket itself.
+    """Open ``file:///folder`` (created if missing) or ``s3://bucket/prefix``. ``direct``: whether links
+    point to the bucket itself.
 
-    The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable.
+    The S3 endpoint, region, and keys come from the usual ``AWS_*`` variables. Raises Unavailable if it can't be
+    opened.
     """
     parts = read_address(url)
     if parts is not None and parts.scheme == "file" and not parts.authority and parts.path:
@@ -247,14 +249,15 @@ def open_store(
 
         presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
-    raise Unavailable(f"OCTAVO_FILES_URL: must be file:///folder or s3://bucket/prefix, got {url!r}")
+    raise Unavailable(f"OCTAVO_FILES_URL: must be file:///folder or s3://bucket/prefix, not {url!r}")
 
 
 def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
-    """Open ``s3://bucket/prefix`` for callers that choose names themselves. Raises Unavailable."""
+    """Open ``s3://bucket/prefix`` for callers that choose names themselves. Raises Unavailable if it can't
+    be opened."""
     parts = read_address(url)
     if parts is None or parts.scheme != "s3" or not parts.authority:
-        raise Unavailable(f"must be s3://bucket/prefix, got {url!r}")
+        raise Unavailable(f"must be s3://bucket/prefix, not {url!r}")
     prefix = parts.path.strip("/")
     return _bucket(_S3Links.from_environment(parts.authority, prefix, environ), 60, 3)
 
@@ -264,7 +267,7 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
     if links.endpoint:
         endpoint = read_address(links.endpoint)
         if endpoint is None or not endpoint.is_web:
-            raise Unavailable(f"AWS_ENDPOINT_URL: must be http(s)://host, got {links.endpoint!r}")
+            raise Unavailable(f"AWS_ENDPOINT_URL: must be http(s)://host, not {links.endpoint!r}")
         options["endpoint"] = links.endpoint
     client: ClientConfig = {
         "allow_http": (links.endpoint or "").startswith("http://"),
@@ -284,11 +287,11 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
 
 
 def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
-    """Return headers that make an upload harmless: attachment unless it is a raster image or a PDF, no sniffing, and no
-    type that could run.
+    """Return headers that make an upload harmless: as an attachment unless it is a raster image or a PDF,
+    without content sniffing, and without a type that could run.
 
-    Browsers cache it only while the link is valid. ``public``: whether any cache can keep it for an hour,
-    because everyone can get it at a URL that changes with its bytes.
+    Browsers cache the file only while the link is valid. ``public``: whether all caches can keep it for an
+    hour, because everyone can get it at a URL that changes when its bytes change.
     """
     kind = "inline" if grant.content_type in BROWSER_TYPES else "attachment"
     ascii_name = re.sub(r"[^\w. ()-]", "_", grant.name, flags=re.ASCII) or "file"
@@ -311,7 +314,7 @@ def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
 
 def _key(hash: str) -> str:
     if not _HASH.fullmatch(hash):
-        raise NotFound("file not found")
+        raise NotFound("This file doesn't exist.")
     return f"{hash[:2]}/{hash}"
 
 
@@ -338,24 +341,25 @@ def _first_line(message: str) -> str:
 
 @contextmanager
 def store_errors() -> Iterator[None]:
-    """Translate errors of a folder or bucket to Octavo's errors: NotFound, DiskFull, TemporarilyUnavailable."""
+    """Convert the errors of a folder or bucket to Octavo's errors: NotFound, DiskFull, or
+    TemporarilyUnavailable."""
     try:
         yield
     except FileNotFoundError:
-        raise NotFound("file not found") from None
+        raise NotFound("This file doesn't exist.") from None
     except (BaseError, OSError) as error:
         log.error("files: %s", _first_line(str(error)))
         if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
             raise DiskFull from error
         raise TemporarilyUnavailable(
-            "The file store isn't reachable right now. Try again in a moment."
+            "The file store can't be reached right now. Try again in a moment."
         ) from error
 
 
 class _S3Links(NamedTuple):
     """Presigned GETs (AWS Signature Version 4, query form) that contain the name and type.
 
-    obstore signs bare URLs only; without ``response-content-type`` in the signature, every file would have
+    obstore signs bare URLs only; if ``response-content-type`` weren't in the signature, every file would have
     the type that its first uploader specified.
     """
 
@@ -367,7 +371,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether its keys differ from those of the process."""
+    """Whether the store's keys are different from the keys of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

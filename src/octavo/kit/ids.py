@@ -1,5 +1,5 @@
-"""Ids: 20 letters and digits, with a time and a random part. They start with a letter, because some programs quote
-other ids in URLs and folder names."""
+"""IDs: 20 letters and digits, with a time and a random part. They start with a letter, because some
+programs put other IDs in quotes in URLs and folder names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _TIME_DIGITS = 8
 _RANDOM_DIGITS = 12
 _FIRST = _ALPHABET.index("A") * 62 ** (_TIME_DIGITS - 1)
-"""Number added to the time so that ids start with a letter. It leaves room for several thousand years."""
+"""Number added to the time so that IDs start with a letter. It is large enough for several thousand years."""
 
 
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
@@ -29,7 +29,7 @@ def _digits(value: int, count: int) -> str:
 
 
 class _Made:
-    """Time and number of the last id of this process."""
+    """Time and number of this process's last ID."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -48,11 +48,11 @@ _made = _Made()
 
 
 def new_id() -> str:
-    """Return a new id.
+    """Return a new ID.
 
-    Later ids of this process sort (bytewise) after it, and so do those that other processes create in a later
-    millisecond. An id has 70 random bits. The next id of the same process in the same millisecond is larger by a
-    random number of 48 bits.
+    Later IDs from this process sort (bytewise) after it, as do those that other processes create in a later
+    millisecond. An ID has 70 random bits. The next ID of the same process in the same millisecond is larger
+    by a random number of 48 bits.
     """
     at, number = _made.after()
     return _digits(_FIRST + at, _TIME_DIGITS) + _digits(number, _RANDOM_DIGITS)

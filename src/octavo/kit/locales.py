@@ -21,7 +21,7 @@ _SAME = {"nb": "no", "nn": "no", "iw": "he"}
 
 def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
     """Read the texts of every language from a TOML file next to a package. The defaults of ``labels``, a
-    struct of texts, are the English ones. Raises ValueError for a language that lacks a text."""
+    struct of texts, are the English ones. Raises ValueError if a language lacks a text."""
     made: Any = labels
     names = {field.name for field in msgspec.structs.fields(made)}
     found = {DEFAULT: labels()}

@@ -1,7 +1,7 @@
 """Folders and files that only their owner can read, and that survive a power failure.
 
-The command sets the umask, so everything it creates is private. This module covers files that others, or
-earlier versions, created.
+The command sets the umask, so everything that it creates is private. This module covers files that were
+created by others or by earlier versions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def make_private_folder(folder: Path) -> None:
 
 
 def make_private_tree(folder: Path) -> None:
-    """Create a folder that only contains Octavo's files, like ``make_private_folder``. If others had access,
-    remove it for everything inside, too."""
+    """Create a folder that only contains Octavo's files, like ``make_private_folder``. If others had
+    access, remove their access to everything inside, too."""
     was_open = folder.exists() and _is_open(folder)
     make_private_folder(folder)
     if was_open:
@@ -48,7 +48,7 @@ def close_file(path: Path) -> None:
 
 def write_durably(path: Path, data: bytes) -> None:
     """Write a private file atomically: when this returns, the file has all of its bytes even if the machine
-    fails then, and before that it is unchanged. Raises OSError."""
+    fails afterward; until then, the file is unchanged. Raises OSError if it can't be written."""
     # Processes that write the same file at the same time don't share a temporary file.
     handle, name = tempfile.mkstemp(prefix=f"{path.name}.", suffix=".new", dir=path.parent)
     try:
@@ -65,8 +65,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """Hold the lock of a folder during the block, so that only one process at a time can run it. On file systems
-    without locks, this has no effect."""
+    """Hold a lock on a folder during the block, so that only one process at a time can run the block. On
+    file systems without locks, this has no effect."""
     held = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):
@@ -77,7 +77,7 @@ def locked_folder(path: Path) -> Iterator[None]:
 
 
 def flush_to_disk(path: Path) -> None:
-    """Flush a file's bytes, or the names in a folder, to the disk. Raises OSError."""
+    """Flush a file's bytes, or the names in a folder, to the disk. Raises OSError if that fails."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""Temporary folders that are always removed, even those of a process that was killed."""
+"""Temporary folders that are always removed, even after the process that created them was killed."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _YOUNGEST = 60
 
 
 class TemporaryFolder(tempfile.TemporaryDirectory[str]):
-    """Folder in the system's temporary folder, locked by this process as long as it exists. ``what``: its
-    purpose."""
+    """Folder in the system's temporary folder, locked by this process as long as it exists. ``what``: the
+    purpose of the folder."""
 
     def __init__(self, what: str) -> None:
         super().__init__(prefix=f"{_PREFIX}{what}-")

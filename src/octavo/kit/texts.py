@@ -3,12 +3,13 @@
 import re
 
 EXPECTED: dict[str, str] = {}
-"""Requirements for texts, by the regular expression that a text must match, worded to follow "must" in errors."""
+"""Requirements for texts, by the regular expression that a text must match. They are worded to follow
+"must" in error messages."""
 
 
 def pattern(expression: str, expected: str) -> str:
-    """Return a regular expression for the texts of a field, after recording its requirement for errors.
-    ``expected``: the requirement, which follows "must"."""
+    """Record the requirement of a regular expression for error messages, and return the expression.
+    ``expected``: the requirement, worded to follow "must"."""
     EXPECTED[expression] = expected
     return expression
 
@@ -51,7 +52,8 @@ _AS_WRITTEN = {
     "graphql": "GraphQL",
     "id": "id",
 }
-"""Words that are not written in lowercase, except ``id``, which is lowercase even if the name has ``ID``."""
+"""Spellings of words that aren't written in lowercase, and ``id``, which is lowercase even if the name
+contains ``ID``."""
 _SHORTENED = re.compile(r"(?!V\d)[A-Z][A-Z\d]+s?")
 
 

@@ -25,7 +25,8 @@ def outgoing_tls() -> ssl.SSLContext:
 
 def trust_outgoing() -> ssl.SSLContext:
     """Return a new context that trusts the same authorities as browsers, and those of ``SSL_CERT_FILE`` and
-    ``SSL_CERT_DIR``, such as a company's own. It is for libraries that change the context they are passed.
+    ``SSL_CERT_DIR``, such as a company's own. This is for libraries that change the context that they are
+    passed.
 
     Raises Unavailable if the file can't be read.
     """
@@ -43,10 +44,10 @@ def trust_outgoing() -> ssl.SSLContext:
 
 
 def certificate_days(host: str, port: int, seconds: float) -> float:
-    """Return the number of days for which a server's certificate remains valid.
+    """Return the number of days for which a server's certificate is still valid.
 
-    Raises OSError if it does not respond within ``seconds``, and SSLCertVerificationError, a subclass, if
-    the certificate is not trusted.
+    Raises OSError if the server doesn't respond within ``seconds``, and SSLCertVerificationError, a subclass of
+    OSError, if the certificate isn't trusted.
     """
     with (
         socket.create_connection((host, port), timeout=seconds) as plain,

@@ -81,18 +81,20 @@ ROUTES = (
     "delivery.agents",
     "operations.admin",
 )
-"""Packages with operations. Importing their routes declares the operations and everything else that the
-packages declare."""
+"""Packages with operations. Importing their routes declares the operations, along with everything else that
+these packages declare."""
 
 
 TOKEN_FILE = "admin-token"  # noqa: S105
 """File in the data folder with the first administrator's token."""
 SIGNING = "signing"
-"""Secret that signs links. It is the first secret of a database, so it reveals which key encrypted all others."""
+"""Secret that signs links. It is the first secret created in a database, so it shows which key encrypted
+all the others."""
 
 
 def load_packages() -> None:
-    """Fill the tables of operations, jobs, and consumers. Call this before starting threads."""
+    """Load all packages, which fills the tables of operations, jobs, and consumers. Call this before
+    starting threads."""
     for package in ROUTES:
         importlib.import_module(f"octavo.{package}.routes")
     check_table()
@@ -102,8 +104,8 @@ def load_packages() -> None:
 def open_context(settings: Settings, *, migrates: bool = True) -> Context:
     """Open the database and files. ``migrates``: whether to upgrade the schema.
 
-    All packages are loaded first, so that the effects of a commit or a job never depend on other imports of the
-    process. Raises Unavailable naming the problem.
+    All packages are loaded first, so that the effects of a commit or a job never depend on the process's other
+    imports. Raises Unavailable with the problem if they can't be opened.
     """
     load_packages()
     MEMORY.limit = settings.cache_memory
@@ -175,14 +177,14 @@ def open_sealer(settings: Settings, database: Database) -> Sealer:
 
 
 def require_installation(settings: Settings) -> None:
-    """Check that there is data, because commands that read don't create any. Raises Unavailable."""
+    """Raise Unavailable if there is no data yet, because commands that only read don't create any."""
     if not is_installed(settings):
         raise Unavailable("There is no data yet. Start Octavo with `octavo serve` first.")
 
 
 def is_installed(settings: Settings) -> bool:
-    """Return whether the database exists and has an organization; an interrupted start or restore may have
-    left empty tables. Raises Unavailable if it can't be reached."""
+    """Return whether the database exists and has an organization, because an interrupted start or restore
+    may have left behind empty tables. Raises Unavailable if it can't be reached."""
     if settings.database.startswith("sqlite:"):
         path = Path(settings.database.removeprefix("sqlite:///"))
         if not path.is_file():
@@ -203,7 +205,7 @@ def is_empty(tx: Transaction) -> bool:
 
 
 def find_unready(context: Context) -> str | None:
-    """Return the part of the server that does not respond; None if all parts do."""
+    """Return the part of the server that doesn't respond; None if all parts do."""
     try:
         with context.db.read() as tx:
             tx.value("SELECT count(*) FROM migrations")
@@ -227,11 +229,11 @@ def describe_rebuild(context: Context) -> str | None:
 
 
 _LEAST_ROOM = 1024 * 1024
-"""Number of bytes below which a disk counts as full: even a small write needs some space."""
+"""Number of free bytes below which a disk counts as full, because even a small write needs some space."""
 
 
 def folders_of(settings: Settings) -> list[Path]:
-    """Return the folders of the database and files on this machine."""
+    """Return the folders on this machine that contain the database and files."""
     return [
         Path(url.removeprefix(prefix)).parent if prefix == "sqlite:///" else Path(url.removeprefix(prefix))
         for url, prefix in ((settings.database, "sqlite:///"), (settings.files, "file://"))
@@ -240,7 +242,7 @@ def folders_of(settings: Settings) -> list[Path]:
 
 
 def is_disk_full(settings: Settings) -> bool:
-    """Return whether a disk of this machine has no space for the database or files."""
+    """Return whether a disk on this machine has no space left for the database or files."""
     return was_full_recently() or any(
         shutil.disk_usage(folder).free < _LEAST_ROOM for folder in folders_of(settings)
     )

@@ -1,4 +1,4 @@
-"""Create the API description. It adds descriptions of names and real examples to the types."""
+"""Create the API description. Descriptions of names and real examples are added to the types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def load_meanings() -> Meanings:
 
 
 def load_examples() -> dict[str, Example]:
-    """Return examples by operation id: shortened calls that the tests made with their samples."""
+    """Return examples by operation ID: shortened versions of calls that tests made with their samples."""
     return msgspec.json.decode((files(__package__) / "examples.json").read_bytes(), type=dict[str, Example])
 
 

@@ -1,1 +1,1 @@
-"""Organizations: people and their permissions, sign-in, spaces and collections."""
+"""Organizations: people and their permissions, sign-in, spaces, and collections."""

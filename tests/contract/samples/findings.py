@@ -1,3 +1,4 @@
+from octavo.assistants.findings.agent_settings import fix_by_itself
 from octavo.assistants.findings.scanning import scan_site
 from octavo.assistants.findings.store import insert_scan
 from world import Place, World
@@ -27,6 +28,17 @@ def _fixed(world: World, place: Place) -> None:
     assert world.call(place.admin, "POST", path).status_code == 202
 
 
+def _fixed_by_itself(world: World, place: Place) -> None:
+    """Let the agent of the site fix what a scan found."""
+    _scanned(world, place)
+    settings = SAMPLES["updateSiteAgentSettingsById"].body
+    assert (
+        world.call(place.admin, "PUT", place.path(f"{_SITE}/agent-settings"), json=settings).status_code
+        == 200
+    )
+    fix_by_itself(world.context, place["siteId"], place["organizationId"])
+
+
 def _with_unanswered(world: World, place: Place) -> None:
     """Ask a question that no page answers, and run a scan, which finds it."""
     body = {"question": "Where do gherkins grow?", "scope": {"mode": "all"}}
@@ -34,6 +46,19 @@ def _with_unanswered(world: World, place: Place) -> None:
     _scanned(world, place)
     found = world.get(place.admin, place.path(f"{_SITE}/findings?kind=unanswered-question"))["items"]
     place.ids["siteFindingId"] = found[0]["id"]
+
+
+def _with_ticket(world: World, place: Place) -> None:
+    """Ask a question that no page answers and that a ticket asks as well, and run a scan."""
+    ticket = {
+        "id": "T-1",
+        "type": "ticket",
+        "title": "Gherkins: where do they grow?",
+        "body": "I can't find it.",
+    }
+    path = place.path(f"{_SITE}/context-records")
+    assert world.call(place.admin, "PUT", path, json=[ticket]).status_code == 204
+    _with_unanswered(world, place)
 
 
 def _with_topic(world: World, place: Place) -> None:
@@ -75,6 +100,7 @@ SAMPLES = {
     "updateSiteFindingById": Sample(before=_scanned, body={"status": "canceled"}),
     "listPagesForSiteFinding": Sample(before=_scanned),
     "listQuestionsForSiteFinding": Sample(before=_with_unanswered),
+    "listRecordsForSiteFinding": Sample(before=_with_ticket),
     "listChangeRequestsForSiteFinding": Sample(before=_fixed),
     "getSiteAgentSettingsById": Sample(),
     "updateSiteAgentSettingsById": Sample(
@@ -88,6 +114,7 @@ SAMPLES = {
             "editing": {"customInstructions": {"object": "document", "data": {}, "nodes": []}},
         }
     ),
+    "undoSiteAgentFixes": Sample(before=_fixed_by_itself),
     "listSiteTopics": Sample(before=_with_topic),
     "getSiteTopicById": Sample(before=_with_topic),
     "updateSiteTopicById": Sample(before=_with_topic, body={"usageSettings": {"changeRequests": False}}),

@@ -1,4 +1,4 @@
-/** Findings of a site, the scans that found them, and its health. */
+/** Operations on the findings of a site, the scans that found them, and its health. */
 import { operation } from "../../shared/client.ts";
 import type { Schemas } from "../../shared/client.ts";
 import { resource } from "../state/resource.svelte.ts";
@@ -14,6 +14,9 @@ export const updateSiteFindingById = operation.PATCH(
 export const listChangeRequestsForSiteFinding = operation.GET(
   "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/change-requests",
 );
+export const listRecordsForSiteFinding = operation.GET(
+  "/orgs/{organizationId}/sites/{siteId}/findings/{siteFindingId}/records",
+);
 export const fixSiteFindings = operation.POST(
   "/orgs/{organizationId}/sites/{siteId}/findings/change-requests",
 );
@@ -26,6 +29,7 @@ export const getSiteAgentSettingsById = operation.GET(
 export const updateSiteAgentSettingsById = operation.PUT(
   "/orgs/{organizationId}/sites/{siteId}/agent-settings",
 );
+export const undoSiteAgentFixes = operation.POST("/orgs/{organizationId}/sites/{siteId}/agent-settings/undo");
 
 export const createSiteStyleguideById = operation.POST("/orgs/{organizationId}/sites/{siteId}/styleguide");
 export const createSiteStyleguideRun = operation.POST(

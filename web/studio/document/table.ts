@@ -1,15 +1,7 @@
 /** The table of node types from `core/document/schema.py`. */
 import made from "../../generated/nodes.json" with { type: "json" };
 
-export interface FieldType {
-  kind: "text" | "bool" | "number" | "int" | "ref" | "length" | "texts" | "object";
-  required?: boolean;
-  choices?: string[];
-  meta?: boolean;
-}
-
 export interface NodeType {
-  data: Record<string, FieldType>;
   /** "blocks", "inlines", the one type allowed, or null for a node without children. */
   children: string | null;
   fragments: boolean;
@@ -30,14 +22,15 @@ interface Table {
 
 export const table = made as Table;
 
-/** Return the editor's name of a node type. Blocks, inlines, and marks can share a name in documents, but not here. */
+/** Return the editor's name for a node type. Blocks, inlines, and marks can share a name in documents, but not in
+ * the editor. */
 export function editorName(object: "block" | "inline", type: string): string {
   const name = type.replaceAll("-", "_");
   if (object === "inline") return type in table.blocks ? `inline_${name}` : name;
   return table.marks.includes(type) ? `${name}_block` : name;
 }
 
-/** Marks from the outermost in, in the order for documents that don't specify one. */
+/** Marks from the outermost to the innermost, for documents that don't specify an order. */
 const ORDER = [
   "link",
   "annotation",

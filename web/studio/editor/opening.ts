@@ -1,7 +1,8 @@
 /**
  * Where the settings of a block are shown: in the side panel of the screen; on a screen without one, next to
- * the block. The code that renders them is loaded with the editor, because readers don't need it.
+ * the block. The code that renders them is large, so it's loaded when it is needed.
  */
+import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 
 export interface ShownSettings {
@@ -27,16 +28,25 @@ export function settingsHost(): SettingsHost | undefined {
   return host;
 }
 
-type Show = (view: EditorView, position: number | undefined, beside: HTMLElement) => void;
+/** The code that renders settings, after they are opened for the first time. */
+let loaded: typeof import("./settings.ts") | undefined;
 
-let show: Show | undefined;
-
-/** Set by the editor, which renders settings. */
-export function showSettingsWith(drawn: Show): void {
-  show = drawn;
+export async function loadSettings(): Promise<typeof import("./settings.ts")> {
+  return loaded ??= await import("./settings.ts");
 }
 
 /** Open the settings of the node at a position. */
-export function openSettings(...given: Parameters<Show>): void {
-  show?.(...given);
+export async function openSettings(
+  ...given: [view: EditorView, position: number | undefined, beside: HTMLElement]
+): Promise<void> {
+  (await loadSettings()).showSettings(...given);
+}
+
+/** Keep open settings with their block. */
+export function followSettings(view: EditorView, transaction: Transaction): void {
+  loaded?.followSettings(view, transaction);
+}
+
+export function closeSettings(view: EditorView): void {
+  loaded?.closeSettings(view);
 }

@@ -1,14 +1,22 @@
-/** The views of blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
+/** The views for blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
 import type { EditorView, NodeViewConstructor } from "prosemirror-view";
+import "../../generated/rich-page.css";
+import "./rich-page.css";
 import { ValueView } from "./cellviews.ts";
+import { CodeView, HintView } from "./codeviews.ts";
 import { CaptionedView, ImagesView } from "./imageviews.ts";
 import { FormulaView, InlineView, NamedView, PictureView, UnknownView } from "./inlineviews.ts";
 import { ColumnView, ExpandableView, PanelView, StepView, TabsView, TitleView } from "./layoutviews.ts";
 import { CardView, ReferenceView, ReusableView } from "./referenceviews.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { type Kind, makeViews, type RICH } from "./views.ts";
+import { type Kind, makeViews } from "./views.ts";
 
-const VIEWS: Record<typeof RICH[number], Kind> = {
+export { drawBlock, drawInline } from "../document/richdrawing.ts";
+export { colorsOf } from "./coloring.ts";
+
+const VIEWS: Record<string, Kind> = {
+  hint: HintView,
+  code_block: CodeView,
   images: ImagesView,
   image: CaptionedView,
   file: CaptionedView,

@@ -1,8 +1,9 @@
-/** Commands for rows and columns of tables. Every cell is one place of the grid. */
+/** Commands for rows and columns of tables. Every cell has one position in the grid. */
 import type { Node } from "prosemirror-model";
 import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
 import type { Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
+import { longestRun } from "../document/comparing.ts";
 import { safeUrl } from "../document/drawing.ts";
 import { schema } from "../document/schema.ts";
 import type { Data } from "../document/types.ts";
@@ -10,7 +11,7 @@ import { withoutKeys } from "./blocks.ts";
 import { cellPosition, type Column, columnsOf, headless, mergedCells } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
-/** The table around a position: its position, and the row and column. The header is row 0. */
+/** The table around a position: the position of the table, and the row and column. The header is row 0. */
 export interface Spot {
   table: Node;
   position: number;
@@ -87,7 +88,7 @@ export function insertRow(table: Node, position: number, number: number, column 
   };
 }
 
-/** Call a function with each row and its position, last one first, so that later positions stay valid. */
+/** Call a function with each row and its position, starting with the last one, so that earlier positions stay valid. */
 function eachRowBackward(
   table: Node,
   position: number,
@@ -147,7 +148,7 @@ export function deleteColumns(table: Node, position: number, first: number, last
   };
 }
 
-/** Delete rows below the header. The header stays, because its titles name the columns. */
+/** Delete rows below the header. The header is never deleted, because its titles name the columns. */
 export function deleteRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -180,7 +181,10 @@ function deleteTable(table: Node, position: number): Command {
   };
 }
 
-/** Move columns past their neighbor. In each row, the neighbor moves to their other side, so the selection stays. */
+/**
+ * Move columns past their neighbor. In each row, the neighbor moves to their other side, so the selection stays. It is
+ * deleted first, so that the change is recognized as a move, and other people's changes in the cell go with it.
+ */
 export function moveColumns(
   table: Node,
   position: number,
@@ -197,12 +201,10 @@ export function moveColumns(
         if (row.childCount <= Math.max(neighbor, last)) return;
         const cell = row.child(neighbor);
         const from = childPosition(row, start, neighbor);
-        // If the target is after the deletion, insert there first.
-        if (by < 0) {
-          transaction.insert(childPosition(row, start, last + 1), cell).delete(from, from + cell.nodeSize);
-        } else {
-          transaction.delete(from, from + cell.nodeSize).insert(childPosition(row, start, first), cell);
-        }
+        const to = by < 0
+          ? childPosition(row, start, last + 1) - cell.nodeSize
+          : childPosition(row, start, first);
+        transaction.delete(from, from + cell.nodeSize).insert(to, cell);
       });
       dispatch(transaction.scrollIntoView());
     }
@@ -210,7 +212,7 @@ export function moveColumns(
   };
 }
 
-/** Move rows past their neighbor, like columns. The header isn't a neighbor. */
+/** Move rows past their neighbor, in the same way as columns. The header isn't a neighbor. */
 export function moveRows(table: Node, position: number, first: number, last: number, by: 1 | -1): Command {
   return (state, dispatch) => {
     const neighbor = by < 0 ? first - 1 : last + 1;
@@ -218,21 +220,16 @@ export function moveRows(table: Node, position: number, first: number, last: num
     if (dispatch) {
       const row = table.child(neighbor);
       const from = cellPosition(table, position, neighbor, 0) - 1;
-      const transaction = state.tr;
-      if (by < 0) {
-        const behind = cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize;
-        transaction.insert(behind, row).delete(from, from + row.nodeSize);
-      } else {
-        transaction.delete(from, from + row.nodeSize)
-          .insert(cellPosition(table, position, first, 0) - 1, row);
-      }
-      dispatch(transaction.scrollIntoView());
+      const to = by < 0
+        ? cellPosition(table, position, last, 0) - 1 + table.child(last).nodeSize - row.nodeSize
+        : cellPosition(table, position, first, 0) - 1;
+      dispatch(state.tr.delete(from, from + row.nodeSize).insert(to, row).scrollIntoView());
     }
     return true;
   };
 }
 
-/** Insert a copy of rows below them, or of columns after them. */
+/** Insert a copy of rows below them, or a copy of columns after them. */
 export function duplicateRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -260,7 +257,7 @@ export function duplicateColumns(table: Node, position: number, first: number, l
   };
 }
 
-/** Return a part of a table without its id in the file. */
+/** Return a part of a table without its ID in the file. */
 function asNew(part: Node): Node {
   const { type, attrs } = part;
   if (type === schema.nodes.table_row) {
@@ -283,6 +280,30 @@ export function textOfCell(cell: Node): string {
   return text(cell.attrs.value);
 }
 
+/** Put adjacent nodes at a position into another order. Each moved node is deleted and inserted again, like in `moveRows`. */
+function reorder(
+  transaction: Transaction,
+  start: number,
+  before: readonly Node[],
+  after: readonly Node[],
+): void {
+  const numbers = new Map(before.map((node, number) => [node, number]));
+  const staying = new Set(longestRun(after.map((node) => numbers.get(node)!)).map((at) => after[at]!));
+  const order = [...before];
+  const positionOf = (number: number): number =>
+    order.slice(0, number).reduce((sum, node) => sum + node.nodeSize, start);
+  after.forEach((node, at) => {
+    if (staying.has(node)) return;
+    const number = order.indexOf(node);
+    const from = positionOf(number);
+    transaction.delete(from, from + node.nodeSize);
+    order.splice(number, 1);
+    const target = at ? order.indexOf(after[at - 1]!) + 1 : 0;
+    transaction.insert(positionOf(target), node);
+    order.splice(target, 0, node);
+  });
+}
+
 /** Sort the rows by a column: numbers by value, empty cells last. */
 export function sortRows(table: Node, position: number, column: number, descending: boolean): Command {
   return (state, dispatch) => {
@@ -298,8 +319,11 @@ export function sortRows(table: Node, position: number, column: number, descendi
       return descending ? compare(right, left) : compare(left, right);
     });
     if (sorted.every((row, at) => row === rows[at])) return true;
-    const start = position + 1 + table.firstChild!.nodeSize;
-    dispatch?.(state.tr.replaceWith(start, position + table.nodeSize - 1, sorted).scrollIntoView());
+    if (dispatch) {
+      const transaction = state.tr;
+      reorder(transaction, position + 1 + table.firstChild!.nodeSize, rows, sorted);
+      dispatch(transaction.scrollIntoView());
+    }
     return true;
   };
 }
@@ -316,7 +340,7 @@ export function valueOf(type: string, text: string): unknown {
   return [text];
 }
 
-/** Return the options of a column with the missing ones of these texts added. */
+/** Return the options of a column, extended with those of these texts that are missing. */
 function withOptions(column: Data, added: Iterable<string>): Data {
   const options = (column.options ?? []) as Data[];
   const known = new Set(options.map((each) => each.value));
@@ -340,7 +364,7 @@ function paragraphOf(text: string): Node {
   );
 }
 
-/** Change the type of a column. Cell values are kept where the new type allows. */
+/** Change the type of a column. Cell values are kept if the new type allows them. */
 export function setColumnType(table: Node, position: number, at: number, type: string): Command {
   return (state, dispatch) => {
     const column: Data = type === "text" ? { type, textAlignment: "left" } : { type };
@@ -380,14 +404,14 @@ export interface PastedCell {
   blocks?: readonly Node[];
 }
 
-/** The maximum number of rows and columns of a paste, and of rows in a step, which is sent as a whole. */
+/** The maximum number of rows and columns in a paste, and of rows in a step, which is sent as a whole. */
 const MOST_ROWS = 5000;
 const MOST_COLUMNS = 200;
 const ROWS_OF_STEP = 100;
 
 /**
- * Write cells into a table from a position, replacing existing ones and adding missing rows and columns. Returns
- * the position of the last one.
+ * Write cells into a table, starting at a position, replacing existing cells and adding missing rows and columns.
+ * Returns the position of the last cell.
  */
 export function pasteCells(
   transaction: Transform,
@@ -481,7 +505,7 @@ export function setColumn(position: number, fields: Data): Command {
   };
 }
 
-/** Move to the next or previous cell. After the last one, add a row. */
+/** Return a command that moves to the next or previous cell. After the last cell, it adds a row. */
 export function goToCell(by: 1 | -1): Command {
   return (state, dispatch, view) => {
     const spot = spotOf(state);

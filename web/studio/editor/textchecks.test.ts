@@ -12,15 +12,17 @@ import { PageChecks } from "./pagechecks.ts";
 import { TextChecks } from "./textchecks.ts";
 
 type Ask = ConstructorParameters<typeof TextChecks>[1];
-type Texts = Parameters<Ask>[0];
-type Found = Awaited<ReturnType<Ask>>;
+type Texts = Parameters<Ask>[0]["texts"];
+type Found = Awaited<ReturnType<Ask>>["findings"];
 
 let view: EditorView;
 let reported: Fault[][];
 let asked: string[][];
+let compared: string[][];
+let compares: boolean;
 let answer: (texts: Texts) => Promise<Found>;
 
-/** Finds "utilize", as a style guide does. */
+/** Find "utilize", as a style guide does. */
 function find(texts: Texts): Found {
   return texts.flatMap(({ text }, number) =>
     [...text.matchAll(/utilize|simply/g)].map((match) => ({
@@ -38,6 +40,23 @@ function find(texts: Texts): Found {
   );
 }
 
+/** Finds the second of two spellings, as a rule that compares parts of a page does. */
+function compare(texts: Texts): Promise<Found> {
+  const found = texts.flatMap(({ text }, number) =>
+    [...text.matchAll(/e-?mail/g)].map((match) => ({
+      text: number,
+      start: match.index,
+      end: match.index + match[0].length,
+      kind: "style" as const,
+      severity: "low" as const,
+      title: "One spelling",
+      message: "Choose one spelling.",
+    }))
+  );
+  const isOther = (each: Found[number]) => each.end - each.start !== found[0]!.end - found[0]!.start;
+  return Promise.resolve(found.filter(isOther).slice(0, 1));
+}
+
 const paragraph = (text: string): Node => schema.node("paragraph", null, text ? schema.text(text) : []);
 
 function open(...blocks: Node[]): TextChecks {
@@ -47,13 +66,13 @@ function open(...blocks: Node[]): TextChecks {
     plugins: [history(), faultMarks()],
   });
   view = new EditorView(place, { state });
-  return new TextChecks(view, (texts) => {
-    asked.push(texts.map(({ text }) => text));
-    return answer(texts);
+  return new TextChecks(view, async ({ texts, wholePage }) => {
+    (wholePage ? compared : asked).push(texts.map(({ text }) => text));
+    return { findings: await (wholePage ? compare : answer)(texts), comparesPage: compares };
   }, (faults) => reported.push(faults));
 }
 
-/** The underlined texts, with their positions. */
+/** Return the underlined texts with their positions. */
 function underlined(): [string, number][] {
   return faultsKey.getState(view.state)!.marks.find()
     .sort((one, other) => one.from - other.from)
@@ -62,7 +81,7 @@ function underlined(): [string, number][] {
 
 beforeEach(() => {
   vi.useFakeTimers();
-  [reported, asked] = [[], []];
+  [reported, asked, compared, compares] = [[], [], [], false];
   answer = (texts) => Promise.resolve(find(texts));
 });
 afterEach(() => {
@@ -87,6 +106,33 @@ test("a page is checked once, and then only blocks that changed, after a pause",
   await vi.runAllTimersAsync();
   expect(asked.slice(1)).toEqual([["All is well. They utilize it."]]);
   expect(underlined().map(([words]) => words)).toEqual(["utilize", "utilize"]);
+});
+
+test("rules that compare parts of a page see the whole page after each change", async () => {
+  compares = true;
+  open(paragraph("Send an email."), paragraph("All is well."), paragraph("Read the e-mail."));
+  await vi.runAllTimersAsync();
+  expect(compared).toEqual([["Send an email.", "All is well.", "Read the e-mail."]]);
+  expect(underlined().map(([words]) => words)).toEqual(["e-mail"]);
+  // The changed paragraph alone decides about another one.
+  view.dispatch(view.state.tr.insertText("-", 10));
+  await vi.runAllTimersAsync();
+  expect(asked.slice(1)).toEqual([["Send an e-mail."]]);
+  expect(compared.slice(1)).toEqual([["Send an e-mail.", "All is well.", "Read the e-mail."]]);
+  expect(underlined()).toEqual([]);
+  view.dispatch(view.state.tr.insert(0, paragraph("Your email.")));
+  await vi.runAllTimersAsync();
+  expect(underlined().map(([words]) => words)).toEqual(["e-mail"]);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(compared).toHaveLength(3);
+});
+
+test("a page that is too long isn't compared", async () => {
+  compares = true;
+  open(...Array.from({ length: 6 }, (_, at) => paragraph(`${at} email, e-mail. ${"word ".repeat(4_000)}`)));
+  await vi.runAllTimersAsync();
+  expect(compared).toEqual([]);
+  expect(asked.flat()).toHaveLength(6);
 });
 
 test("underlines move with the steps of others, and end with their words", async () => {

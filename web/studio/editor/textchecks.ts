@@ -1,4 +1,5 @@
-/** Asks the server what checks find in changed text, after a pause and with one request at a time, and explains it. */
+/** Asks the server what checks find in changed text, after a pause and with one request at a time, and explains the
+ * findings. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, TextSelection, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -11,31 +12,35 @@ import { faultsKey } from "./faultmarks.ts";
 import { readInput } from "./pendinginput.ts";
 import { reveal } from "./richviews.ts";
 
-/** The pause after the last change before the text is checked. */
+/** The number of milliseconds after the last change before the text is checked. */
 const PAUSE = 1_000;
-/** The pause after a request that failed. */
+/** The number of milliseconds before a failed request is repeated. */
 const RETRY = 30_000;
-/** The most that one request contains. */
+/** The maximum number of texts in a request. */
 const MOST_TEXTS = 200;
 const MOST_CHARACTERS = 20_000;
+/** The most that a page contains whose parts are compared. The server accepts no more. */
+const MOST_PAGE_TEXTS = 2_000;
+const MOST_PAGE_CHARACTERS = 100_000;
 /** The length of a text that isn't checked, because the server doesn't accept it. */
 const TOO_LONG = 50_000;
 const MOST_MARKS = 300;
-/** The number of texts whose findings are kept, in addition to those of the page. */
+/** The number of texts whose findings are cached, in addition to those of the page. */
 const MOST_KNOWN = 2_000;
 
 const PROSE = /^(paragraph|heading_\d)$/;
 
-type Texts = Schemas["CheckSiteTexts"]["texts"];
-type Found = Schemas["TextFinding"][];
-type Ask = (texts: Texts) => Promise<Found>;
+type Request = Schemas["CheckSiteTexts"];
+type Findings = Schemas["TextFindings"];
+type Ask = (request: Request) => Promise<Findings>;
+type Prose = { key: string; text: string; heading: boolean };
 
 /** Return the function that checks texts of a page against the style guide of a site. */
 export function asking(site: SitePath, page: string): Ask {
-  return async (texts) => (await checkSiteTexts(site, { texts }, { query: { page } })).findings;
+  return (request) => checkSiteTexts(site, request, { query: { page } });
 }
 
-/** Return the text of a block with a letter for each position. Code is hidden, because no rule is about it. */
+/** Return the text of a block, with one character for each position. Code is hidden, because no rule applies to it. */
 function textOf(block: Node): string {
   let text = "";
   block.forEach((child) => {
@@ -51,7 +56,7 @@ const keyOf = (block: Node, text: string): string => (isHeading(block) ? "# " : 
 
 type Each = (block: Node, start: number, text: string) => void;
 
-/** Call a function with the text blocks that contain prose, in a part of a page. */
+/** Call a function with each text block that contains prose, in a part of a page. */
 function eachProse(doc: Node, from: number, to: number, each: Each): void {
   doc.nodesBetween(from, to, (node, position) => {
     if (PROSE.test(node.type.name)) each(node, position + 1, textOf(node));
@@ -62,6 +67,10 @@ function eachProse(doc: Node, from: number, to: number, each: Each): void {
 export class TextChecks {
   /** The findings of texts that were checked. */
   readonly #known = new Map<string, Fault[]>();
+  /** The findings of rules that compare parts of the page, by text; of the page as it was last compared. */
+  #compared = new Map<string, Fault[]>();
+  #comparedDoc: Node | undefined;
+  #compares = false;
   readonly #box: FaultBox;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #telling: ReturnType<typeof setTimeout> | undefined;
@@ -69,7 +78,7 @@ export class TextChecks {
   #isOutdated = false;
   #isStopped = false;
 
-  /** `ask` checks texts; `tell` is called with the findings in text order when they changed. */
+  /** `ask` checks texts. `tell` is called with the findings in text order when they change. */
   constructor(readonly view: EditorView, readonly ask: Ask, readonly tell: (faults: Fault[]) => void) {
     this.#box = new FaultBox(view, {
       find: (fault) => this.#marks().find((mark) => mark.spec.fault === fault),
@@ -102,7 +111,7 @@ export class TextChecks {
     }, 300);
   }
 
-  /** The focus stays in the text. */
+  /** Explain the finding at a position. The focus stays in the text. */
   openAt(position: number): void {
     const mark = this.#marks().find(({ from, to }) => from <= position && position <= to);
     if (mark) this.#box.open(mark.spec.fault, false);
@@ -135,7 +144,7 @@ export class TextChecks {
     return faultsKey.getState(this.view.state)!.marks.find().sort((one, other) => one.from - other.from);
   }
 
-  /** Apply the fix of a finding as an edit of the person. */
+  /** Apply the fix of a finding as the person's own edit. */
   #fix(fault: Fault): void {
     const mark = this.#marks().find((mark) => mark.spec.fault === fault);
     const { replacement } = fault;
@@ -166,21 +175,21 @@ export class TextChecks {
     // New underlines would disturb the letters that the person is composing.
     if (this.view.composing) return this.#plan(PAUSE);
     if (this.#isOutdated) this.#show();
-    const blocks = this.#unknown();
-    if (!blocks.length) return;
+    const unknown = this.#unknown();
+    const { doc } = this.view.state;
+    if (!unknown.length && (!this.#compares || doc === this.#comparedDoc)) return;
     this.#isRunning = true;
     let wait = 0;
     try {
-      const found = await this.ask(blocks.map(({ text, heading }) => ({ text, heading })));
-      blocks.forEach(({ key, text }, number) => {
-        const faults = found.filter((each) => each.text === number && each.end > each.start);
-        const faultOf = (each: Found[number]): Fault => ({
-          ...each,
-          words: text.slice(each.start, each.end),
-          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
-        });
-        this.#known.set(key, faults.map(faultOf));
-      });
+      if (unknown.length) {
+        for (const [key, faults] of await this.#check(unknown, false)) this.#known.set(key, faults);
+      } else {
+        const page = this.#prose(doc);
+        const size = page.reduce((sum, { text }) => sum + text.length, 0);
+        const isSmall = page.length <= MOST_PAGE_TEXTS && size <= MOST_PAGE_CHARACTERS;
+        this.#compared = isSmall && page.length ? await this.#check(page, true) : new Map();
+        this.#comparedDoc = doc;
+      }
       this.#isOutdated = true;
     } catch (error) {
       // The site, its style guide, or the access to it is gone.
@@ -192,19 +201,45 @@ export class TextChecks {
     this.#plan(wait);
   }
 
-  /** Return texts that weren't checked yet, as many as fit into a request. */
-  #unknown(): { key: string; text: string; heading: boolean }[] {
-    const found = new Map<string, { key: string; text: string; heading: boolean }>();
-    const { doc } = this.view.state;
-    let size = 0;
+  /** Return the findings in texts. `wholePage`: whether they are all texts of the page, which are compared. */
+  async #check(blocks: Prose[], wholePage: boolean): Promise<Map<string, Fault[]>> {
+    const texts = blocks.map(({ text, heading }) => ({ text, heading }));
+    const { findings, comparesPage } = await this.ask({ texts, wholePage });
+    this.#compares = comparesPage;
+    return new Map(blocks.map(({ key, text }, number) => {
+      const found = findings.filter((each) => each.text === number && each.end > each.start);
+      return [
+        key,
+        found.map((each): Fault => ({
+          ...each,
+          words: text.slice(each.start, each.end),
+          replaced: each.replacement && text.slice(each.replacement.start, each.replacement.end),
+        })),
+      ];
+    }));
+  }
+
+  /** Return the texts of a page that can be checked, each once. */
+  #prose(doc: Node): Prose[] {
+    const found = new Map<string, Prose>();
     eachProse(doc, 0, doc.content.size, (block, _, text) => {
       const key = keyOf(block, text);
-      if (!text.trim() || text.length > TOO_LONG || this.#known.has(key) || found.has(key)) return;
-      if (found.size && size + text.length > MOST_CHARACTERS || found.size >= MOST_TEXTS) return;
-      size += text.length;
-      found.set(key, { key, text, heading: isHeading(block) });
+      if (text.trim() && text.length <= TOO_LONG) found.set(key, { key, text, heading: isHeading(block) });
     });
     return [...found.values()];
+  }
+
+  /** Return texts that weren't checked yet, as many as fit into a request. */
+  #unknown(): Prose[] {
+    const found: Prose[] = [];
+    let size = 0;
+    for (const prose of this.#prose(this.view.state.doc)) {
+      if (this.#known.has(prose.key)) continue;
+      if (found.length && size + prose.text.length > MOST_CHARACTERS || found.length >= MOST_TEXTS) continue;
+      size += prose.text.length;
+      found.push(prose);
+    }
+    return found;
   }
 
   /** Underline all that is known. */
@@ -224,12 +259,13 @@ export class TextChecks {
     this.view.dispatch(state.tr.setMeta(faultsKey, { marks: DecorationSet.create(state.doc, shown) }));
   }
 
-  /** Return the underlines of a block: those of its text, or those before a change whose words are still there. */
+  /** Return the underlines of a block: those of its text, or the earlier ones whose words are still there. */
   #marksOf(marks: DecorationSet, block: Node, start: number, text: string): Decoration[] {
-    const known = this.#known.get(keyOf(block, text));
+    const key = keyOf(block, text);
+    const known = this.#known.get(key);
     const before = marks.find(start, start + block.content.size);
     if (known) {
-      return known.map((fault) =>
+      return [...known, ...this.#compared.get(key) ?? []].map((fault) =>
         before.find((mark) => mark.spec.of === fault && mark.from === start + fault.start) ??
           Decoration.inline(
             start + fault.start,

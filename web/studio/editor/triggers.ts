@@ -1,7 +1,7 @@
-/** Lists that open while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
+/** Lists that open while typing: `/` for blocks and pages, `:` for emoji, `@` for people and pages. */
 import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { emojiCode, isPlayed } from "../document/drawing.ts";
+import { emojiCode, isPlayed } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import { insertBlock } from "./blocks.ts";
@@ -12,7 +12,7 @@ import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import type { Finders, FindPages, Found } from "./linking.ts";
 import type { Preview } from "./lookup.ts";
-import { openSettings } from "./opening.ts";
+import { loadSettings, openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
 import type { Shared } from "./sharing.ts";
 import { keyName } from "./toolbar.ts";
@@ -31,9 +31,9 @@ export interface Sources {
   files: Finders["files"];
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
-  /** The data that pages of the space share. */
+  /** Return the data that the pages of the space share. */
   shared: () => Promise<Shared>;
-  /** The title of a page on another server. */
+  /** Return the title of a page on another server. */
   preview: (url: string) => Promise<Preview | undefined>;
 }
 
@@ -66,7 +66,7 @@ function insertion(insert: Insert, askFor: AskFor, typed: string): Choice {
       const { selection } = view.state;
       if (!(selection instanceof NodeSelection)) return;
       // A block without text, such as a formula, is written in its settings.
-      openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
+      void openSettings(view, selection.from, view.nodeDOM(selection.from) as HTMLElement);
     },
   };
 }
@@ -105,7 +105,7 @@ function reusable({ id, title }: { id: string; title: string }): Choice {
   };
 }
 
-/** Return the replacement for text typed after two braces. */
+/** Return the choice that replaces text typed after two braces. */
 function expression(title: string, line?: string): Choice {
   return {
     title,
@@ -204,7 +204,11 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
       pattern: /(?:^|\s)\/((?:[^\s/][^/]{0,30})?)$/,
       label: words.insert,
       hint: hint(words.insertIt),
-      find: (typed) => findInserts(typed).map((insert) => insertion(insert, askFor, typed)),
+      find: (typed) => {
+        // What is typed right after a formula is inserted belongs in its settings.
+        loadSettings().catch(() => {});
+        return findInserts(typed).map((insert) => insertion(insert, askFor, typed));
+      },
       async more(typed) {
         if (typed.length < 2) return [];
         const wanted = typed.trim().toLowerCase();

@@ -51,6 +51,7 @@ export const DONE: Record<string, string> = {
   activated: t("reactivatedInline"),
   added: t("addedInline"),
   "agent-settings-updated": t("assistantSettingsUpdatedInline"),
+  "agent-undone": t("automaticFixesRevertedInline"),
   agreed: t("permissionsGranted"),
   allowed: t("allowed"),
   authorized: t("permissionsGranted"),

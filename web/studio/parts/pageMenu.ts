@@ -8,25 +8,26 @@ import { favoriteEntry } from "../state/favorites.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
-import { readMarkdown, type TreeEditor } from "../state/pages.svelte.ts";
+import { type PageTree, readMarkdown } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
+import type { TreeEditor } from "../state/treeEditor.ts";
 import { watchEntries } from "../state/watching.ts";
 import type { MenuEntry } from "./Menu.svelte";
 import { verify } from "./verifying.ts";
 
-async function openAccess(editor: TreeEditor, { id }: TreePage, organization: string): Promise<void> {
+async function openAccess(tree: PageTree, { id }: TreePage, organization: string): Promise<void> {
   await notices.attempt(async () => {
-    const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
-    frame.open(() => import("./PageAccessDialog.svelte"), { editor, page, organization });
+    const page = await pageById(tree.space, tree.base, id).refresh({ force: true });
+    frame.open(() => import("./PageAccessDialog.svelte"), { editor: await tree.edit(), page, organization });
   });
 }
 
 interface About {
   page: TreePage;
-  editor: TreeEditor;
+  tree: PageTree;
   editable: boolean;
   base: Base;
-  /** The space, as far as it is loaded. */
+  /** The space, if it is loaded. */
   about: Schemas["Space"] | undefined;
   rename?: () => unknown;
   add?: () => unknown;
@@ -50,15 +51,17 @@ async function copy(what: () => Promise<string> | string, said: string): Promise
   });
 }
 
-async function openSettings(editor: TreeEditor, { id }: TreePage): Promise<void> {
+async function openSettings(tree: PageTree, { id }: TreePage): Promise<void> {
   await notices.attempt(async () => {
-    const page = await pageById(editor.space, editor.base, id).refresh({ force: true });
-    frame.open(() => import("./PageOptions.svelte"), { editor, page });
+    const page = await pageById(tree.space, tree.base, id).refresh({ force: true });
+    frame.open(() => import("./PageOptions.svelte"), { editor: await tree.edit(), page });
   });
 }
 
-export function pageMenu({ page, editor, editable, base, about, rename, add }: About): MenuEntry[] {
-  const { space } = editor;
+export function pageMenu({ page, tree, editable, base, about, rename, add }: About): MenuEntry[] {
+  const { space } = tree;
+  // Errors are shown where they occur.
+  const edit = (change: (editor: TreeEditor) => Promise<unknown>) => tree.edit().then(change).catch(() => {});
   const isDocument = page.type === "document";
   const href = address.page(space, page.path ?? "", base);
   const entries: MenuEntry[] = [];
@@ -69,14 +72,14 @@ export function pageMenu({ page, editor, editable, base, about, rename, add }: A
       entries.push({
         text: t("changeIcon"),
         icon: "smile",
-        run: () => frame.open(() => import("./IconDialog.svelte"), { editor, page }),
+        run: async () => frame.open(() => import("./IconDialog.svelte"), { editor: await tree.edit(), page }),
       });
     }
     if (isDocument) {
       entries.push({
         text: t("duplicate"),
         icon: "duplicate",
-        run: () => editor.duplicate(page).catch(notices.fail),
+        run: () => edit((editor) => editor.duplicate(page).catch(notices.fail)),
       });
     }
     if (isDocument) {
@@ -89,34 +92,34 @@ export function pageMenu({ page, editor, editable, base, about, rename, add }: A
     entries.push({
       text: t("newGroupHere"),
       icon: "folder",
-      run: () => editor.addGroup(t("newGroup"), { into: null }).catch(() => {}),
+      run: () => edit((editor) => editor.addGroup(t("newGroup"), { into: null })),
     });
     if (page.type !== "computed") {
-      entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(editor, page) });
+      entries.push({ text: t("pageOptions"), icon: "gear", run: () => openSettings(tree, page) });
     }
     if (about?.permissions.admin) {
       entries.push({
         text: t("whoCanSeeThisEllipsis"),
         icon: "lock",
-        run: () => openAccess(editor, page, about.organization),
+        run: () => openAccess(tree, page, about.organization),
       });
     }
     entries.push("line");
-    const { into, at } = editor.find(page.id)?.spot ?? { into: null, at: 0 };
+    const { into, at } = tree.find(page.id)?.spot ?? { into: null, at: 0 };
     if (at > 0) {
       entries.push({
         text: t("moveUp"),
         icon: "up",
         keys: "alt+shift+arrowup",
-        run: () => editor.move(page, { into, at: at - 1 }).catch(() => {}),
+        run: () => edit((editor) => editor.move(page, { into, at: at - 1 })),
       });
     }
-    if (at < (editor.count(into) ?? 0) - 1 && editor.find(page.id)) {
+    if (at < (tree.count(into) ?? 0) - 1 && tree.find(page.id)) {
       entries.push({
         text: t("moveDown"),
         icon: "down",
         keys: "alt+shift+arrowdown",
-        run: () => editor.move(page, { into, at: at + 1 }).catch(() => {}),
+        run: () => edit((editor) => editor.move(page, { into, at: at + 1 })),
       });
     }
     if (entries.at(-1) !== "line") entries.push("line");
@@ -155,7 +158,7 @@ export function pageMenu({ page, editor, editable, base, about, rename, add }: A
       text: t("delete"),
       icon: "trash",
       danger: true,
-      run: () => editor.remove(page).catch(() => {}),
+      run: () => edit((editor) => editor.remove(page)),
     });
   }
   return entries;

@@ -1,23 +1,17 @@
-/** The pages of a space in its tree, and the actions there. */
+/** The pages of a space in its tree. */
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
-import { address, MAIN } from "../addresses.ts";
 import { getChangeRequestById, getChangeRequestChanges } from "../api/changes.ts";
 import { readPage } from "../api/content.ts";
 import type { Base } from "../editor/base.ts";
-import { changeContent, type Changes } from "./changing.ts";
-import { beginDraft, findDraft } from "./drafts.ts";
-import { readBytes } from "./fileInput.ts";
-import { notices } from "./notices.svelte.ts";
-import type { Page } from "./page.svelte.ts";
-import { baseKey, everyPage, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
-import { outdate, refresh, type Resource, resource } from "./resource.svelte.ts";
+import { baseKey, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
+import { type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
-import { spaceOf } from "./session.svelte.ts";
+import type { TreeEditor } from "./treeEditor.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
-/** The child pages of a page as far as they are loaded; `undefined` for each page that isn't. */
+/** The loaded child pages of a page, with `undefined` for each page that isn't loaded. */
 export interface Level {
   count: number;
   pages: readonly (TreePage | undefined)[];
@@ -25,7 +19,7 @@ export interface Level {
   stale: ReadonlySet<number>;
 }
 
-/** The loaded parts of a tree: levels by parent page, the top level under "". */
+/** The loaded parts of a tree: levels by parent page, with the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
   /** The visible parts, as `at parent`, and the parts that are being loaded. */
@@ -35,8 +29,7 @@ export interface Tree {
 
 export const TOP = "";
 /** The prefix of ids for pages that the server doesn't have yet. */
-const UNSENT = "~";
-let unsent = 0;
+export const UNSENT = "~";
 export const partOf = (parent: string, at: number) => `${at - at % PART} ${parent}`;
 
 function readPart(part: string): { parent: string; at: number } {
@@ -44,8 +37,8 @@ function readPart(part: string): { parent: string; at: number } {
   return { at: Number(part.slice(0, blank)), parent: part.slice(blank + 1) };
 }
 
-/** The tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows. After a change,
- * visible parts are reloaded, and others when they are shown next. */
+/** Return the tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows.
+ * After a change, visible parts are reloaded, and others are reloaded when they are shown next. */
 export function treeOf(space: string, base: Base): Resource<Tree> {
   const found: Resource<Tree> = resource(`space/${space}/${baseKey(base)}/pages`, async () => {
     await undefined; // Everything loaded so far is available after this.
@@ -148,7 +141,7 @@ export function findPage(tree: Tree | undefined, id: string): Found | undefined 
   return found.get(id);
 }
 
-/** Return the ancestors of a page from the top; undefined if they aren't all loaded. */
+/** Return the ancestors of a page from the top; undefined if some aren't loaded. */
 export function above(tree: Tree | undefined, id: string): TreePage[] | undefined {
   const way: TreePage[] = [];
   for (let found = findPage(tree, id);; found = findPage(tree, found.spot.into)) {
@@ -167,7 +160,7 @@ export const changeOf = (space: string, number: number | string) =>
 type Differences = Schemas["SemanticChanges"];
 const FIRST = 200;
 
-/** Load all changes, page by page of the list: the first is shown while the others load. */
+/** Load all changes, one page of the list after another. The first ones are shown while the others load. */
 export function allChanges(
   key: string,
   load: (query: { limit: number; page?: string }) => Promise<Differences>,
@@ -190,80 +183,25 @@ export const changesOf = (space: string, number: number) =>
     (query) => getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, query),
   );
 
-/** Return the position of a page among its siblings; without `at`, the last. */
+/** The position of a page among its siblings. Without `at`, it is the last one. */
 export interface Spot {
   into: string | null;
   at?: number;
 }
 
-/** Return a tree with another level under a page, if it is loaded. */
-function withLevel(
-  tree: Tree,
-  parent: string | null,
-  pages: (known: Level["pages"]) => Level["pages"],
-): Tree {
-  const levels = new Map(tree.levels);
-  const level = levels.get(parent ?? TOP);
-  if (level) {
-    const now = pages(level.pages);
-    levels.set(parent ?? TOP, { ...level, pages: now, count: now.length });
-  }
-  return { ...tree, levels };
-}
-
-function without(tree: Tree, id: string): Tree {
-  const found = findPage(tree, id);
-  return found ? withLevel(tree, found.spot.into, (pages) => pages.toSpliced(found.spot.at, 1)) : tree;
-}
-
-function withPage(tree: Tree, added: TreePage, { into, at }: Spot): Tree {
-  const above = into === null ? tree : changed(tree, into, (page) => ({ ...page, hasPages: true }));
-  return withLevel(above, into, (pages) => pages.toSpliced(at ?? pages.length, 0, added));
-}
-
-function changed(tree: Tree, id: string, change: (page: TreePage) => TreePage): Tree {
-  const found = findPage(tree, id);
-  if (!found) return tree;
-  return withLevel(tree, found.spot.into, (pages) => pages.with(found.spot.at, change(found.page)));
-}
-
-const newPage = (type: "document" | "group", title: string): TreePage => ({
-  id: UNSENT + unsent++,
-  type,
-  title,
-  hasPages: false,
-  hidden: false,
-});
-
-/** Return the state that edits go to: the current one, or the person's draft, which is created if needed. */
-export async function editableBase(space: string, base: Base, subject: string): Promise<Base> {
-  if (base.kind === "change") return base;
-  const draft = await findDraft(space);
-  return draft ? { kind: "change", number: draft.number } : await beginDraft(space, subject);
-}
-
-/** Fields of a page, as an edit sets them. */
-export type PageFields = Omit<Schemas["UpdatePage"], "operation" | "page">;
-type Work = [
-  guess: (tree: Tree) => Tree,
-  changes: Changes,
-  said: string,
-  undo?: (editor: TreeEditor) => Promise<unknown>,
-];
-
-/** Changes of a space's tree: each is shown at once, then sent, and can be undone. */
-export class TreeEditor {
-  readonly #resource: Resource<Tree>;
+/** A space's tree, loaded in parts. */
+export class PageTree {
+  protected readonly resource: Resource<Tree>;
 
   constructor(readonly space: string, readonly base: Base) {
-    this.#resource = treeOf(space, base);
+    this.resource = treeOf(space, base);
   }
 
   get tree(): Tree | undefined {
-    return this.#resource.value;
+    return this.resource.value;
   }
 
-  /** Load those of these visible parts that aren't loaded. */
+  /** Load the visible parts that aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();
@@ -271,7 +209,7 @@ export class TreeEditor {
     await this.load(parts);
   }
 
-  /** Load those of these parts that aren't loaded. */
+  /** Load the given parts that aren't loaded. */
   async load(parts: string[]): Promise<void> {
     const { tree } = this;
     if (!tree) return;
@@ -288,189 +226,28 @@ export class TreeEditor {
   async #loadPart(part: string): Promise<void> {
     const { parent, at } = readPart(part);
     const found = await readLevel(this.space, this.base, parent || undefined, { at });
-    if (this.tree) this.#resource.value = withPart(this.tree, parent, at, found);
+    if (this.tree) this.resource.value = withPart(this.tree, parent, at, found);
   }
 
   /** Load the position of a page. */
   async reach(id: string): Promise<void> {
     const way = await readWay(this.space, this.base, { to: id });
-    if (this.tree) this.#resource.value = withWay(this.tree, way);
-  }
-
-  /** Send changes to the state that accepts edits. Returns its base, the results, and the new files. */
-  async #send(
-    changes: Changes,
-    subject: string,
-  ): Promise<{ base: Base; made: Schemas["PageResult"][]; files: Schemas["File"][] }> {
-    const space = await spaceOf(this.space).refresh();
-    const direct = this.base.kind === "main" && space.editMode === "live";
-    const base = direct ? MAIN : await editableBase(this.space, this.base, subject);
-    const { changes: made, insertedFiles: files = [] } = await changeContent(this.space, base, { changes });
-    refresh(`space/${this.space}/${baseKey(base)}`);
-    if (base.kind === "main") outdate("favorites");
-    return { base, made, files };
-  }
-
-  /** Like `#try`, but show errors. */
-  #do(...work: Work): Promise<Schemas["PageResult"][]> {
-    return this.#try(...work).catch((problem) => {
-      notices.fail(problem);
-      throw problem;
-    });
-  }
-
-  /** Show the expected result, send, confirm, and offer to undo. Opens the draft if it was created or continued. */
-  async #try(...[guess, changes, said, undo]: Work): Promise<Schemas["PageResult"][]> {
-    const stays = this.base.kind === "change" || spaceOf(this.space).value?.editMode === "live";
-    const takeBack = stays ? this.#resource.guess(guess) : () => {};
-    try {
-      const { base, made } = await this.#send(changes, said);
-      const there = new TreeEditor(this.space, base);
-      if (baseKey(base) !== baseKey(this.base)) this.#follow(base);
-      notices.say(said, undo ? { undo: () => undo(there) } : {});
-      return made;
-    } catch (problem) {
-      takeBack();
-      throw problem;
-    }
-  }
-
-  #follow(base: Base): void {
-    const { place } = router;
-    if (place.screen === "page" && place.space === this.space) {
-      router.go(address.page(this.space, place.path, base), { replace: true });
-    }
+    if (this.tree) this.resource.value = withWay(this.tree, way);
   }
 
   find(id: string): Found | undefined {
     return findPage(this.tree, id);
   }
 
-  /** Return the number of child pages, or of top-level pages; undefined if unknown. */
+  /** Return the number of child pages or, without a parent, of top-level pages; undefined if unknown. */
   count(parent: string | null): number | undefined {
     return this.tree?.levels.get(parent ?? TOP)?.count;
   }
 
-  async move(page: TreePage, to: Spot): Promise<void> {
-    const { id } = page;
-    const from = this.find(id)?.spot;
-    if (!from || from.into === to.into && from.at === to.at) return;
-    const parent = to.into && this.find(to.into)?.page;
-    const said = from.into === to.into
-      ? t("movedTitle", { title: page.title })
-      : parent
-      ? t("movedTitleUnderParent", { title: page.title, parent: parent.title })
-      : t("movedTitleToTopLevel", { title: page.title });
-    await this.#do(
-      (tree) => withPage(without(tree, id), page, to),
-      [{ operation: "update_page", page: id, into: to.into, at: to.at }],
-      said,
-      (there) => there.#send([{ operation: "update_page", page: id, into: from.into, at: from.at }], said),
-    );
-  }
-
-  async update(
-    page: TreePage,
-    fields: { title?: string; icon?: string | null; emoji?: string | null },
-  ) {
-    const { id } = page;
-    const before: typeof fields = {};
-    for (const name of Object.keys(fields) as (keyof typeof fields)[]) {
-      Object.assign(before, { [name]: page[name] ?? null });
-    }
-    const said = fields.title !== undefined
-      ? t("renamedBeforeToTitle", { before: page.title, title: fields.title })
-      : t("changedIconOf", { title: page.title });
-    await this.#do(
-      (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
-      [{ operation: "update_page", page: id, ...fields }],
-      said,
-      (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
-    );
-  }
-
-  /** Upload a file for a page, and return its id. */
-  async uploadFile(file: File): Promise<string> {
-    const files = [await readBytes(this.space, file)];
-    const { files: made } = await this.#send([{ operation: "insert_files", files }], file.name);
-    if (!made[0]) throw new ApiError(502, t("serverDidntReturnFileLocation"));
-    return made[0].id;
-  }
-
-  /** Set fields of a page with the previous values `before`. Throws the server's errors. */
-  async saveSettings(page: Page, before: PageFields, fields: PageFields): Promise<void> {
-    const { id } = page;
-    const said = t("savedSettingsOf", { title: page.title });
-    await this.#try(
-      (tree) => changed(tree, id, (one) => ({ ...one, ...fields } as TreePage)),
-      [{ operation: "update_page", page: id, ...fields }],
-      said,
-      (there) => there.#send([{ operation: "update_page", page: id, ...before }], said),
-    );
-  }
-
-  /** Create a page with this `markdown`, and return its id. */
-  async add(
-    title: string,
-    to: Spot,
-    markdown = "",
-    said = t("addedTitle", { title }),
-  ): Promise<string | undefined> {
-    const temporary = newPage("document", title);
-    const [made] = await this.#do(
-      (tree) => withPage(tree, temporary, to),
-      [{ operation: "insert_page", title, document: { markdown }, into: to.into, at: to.at }],
-      said,
-      (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], said),
-    );
-    return (made?.page as { id: string } | undefined)?.id;
-  }
-
-  async addGroup(title: string, to: Spot): Promise<void> {
-    const [made] = await this.#do(
-      (tree) => withPage(tree, newPage("group", title), to),
-      [{ operation: "insert_group", title, into: to.into, at: to.at }],
-      t("addedGroupTitle", { title }),
-      (there) => there.#send([{ operation: "delete_page", page: (made?.page as { id: string }).id }], title),
-    );
-  }
-
-  async duplicate(page: TreePage): Promise<string | undefined> {
-    const source = await readMarkdown(this.space, this.base, page.id);
-    if (!this.find(page.id)) await this.reach(page.id);
-    const spot = this.find(page.id)?.spot;
-    if (!spot) return;
-    const title = t("titleCopy", { title: page.title });
-    return this.add(
-      title,
-      { into: spot.into, at: spot.at + 1 },
-      source,
-      t("duplicatedTitle", { title: page.title }),
-    );
-  }
-
-  async remove(page: TreePage): Promise<void> {
-    const { id } = page;
-    const before = this.base.kind === "change"
-      ? (await changeOf(this.space, this.base.number).refresh({ force: true })).revision
-      : (await spaceOf(this.space).refresh({ force: true })).revision;
-    await this.#do(
-      (tree) => without(tree, id),
-      [{ operation: "delete_page", page: id }],
-      t("deletedTitle", { title: page.title }),
-      (there) => there.#restore(page, before),
-    );
-  }
-
-  /** Restore a page from a revision, with its child pages. */
-  async #restore(page: TreePage, revision: string): Promise<void> {
-    const below = page.hasPages
-      ? await everyPage(this.space, { kind: "revision", id: revision }, page.id)
-      : [];
-    await this.#send(
-      [page, ...below].map(({ id }) => ({ operation: "revert_page", page: id, revision })),
-      page.title,
-    );
+  /** Return the same tree for changes. Their code isn't needed to read. */
+  async edit(): Promise<TreeEditor> {
+    const { TreeEditor } = await import("./treeEditor.ts");
+    return new TreeEditor(this.space, this.base);
   }
 }
 

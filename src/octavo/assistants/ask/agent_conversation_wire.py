@@ -21,8 +21,8 @@ class ConversationSubject(Struct, rename="camel"):
 
 
 class ProvisionAgentConversation(Struct, rename="camel"):
-    """Conversation to prepare. ``about``: the change request that it is about, an Octavo extension. Everyone
-    who can see the change request also sees that the conversation exists."""
+    """Conversation to create. ``about``: the change request that the conversation is about (an Octavo
+    extension). Everyone who can see the change request can also see that the conversation exists."""
 
     about: ConversationSubject | UnsetType = UNSET
 

@@ -1,8 +1,8 @@
 """Conversations between people and their organization's assistant.
 
-A conversation has the questions that a person asked, so that later ones can refer to them. It belongs to the
-person. A conversation about a change request is also listed for everyone who can see that change request,
-without its questions.
+A conversation contains the questions that a person asked, so that later questions can refer to earlier
+ones. It belongs to that person. A conversation about a change request is also listed for everyone who can
+see that change request, but without its questions.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 class AgentConversationRow(Struct, frozen=True):
-    """Conversation of a person with the assistant. ``questions``: its questions, oldest first."""
+    """A person's conversation with the assistant. ``questions``: the person's questions, oldest first."""
 
     organization_id: str
     user_id: str
@@ -64,7 +64,7 @@ def find_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversa
 
 
 def get_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversationRow:
-    return require_found(find_conversation(tx, org, id), f"You have no conversation {id!r}.")
+    return require_found(find_conversation(tx, org, id), f"You have no conversation with the ID {id!r}.")
 
 
 def list_conversations(
@@ -118,20 +118,20 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
         return own
     if found:
         raise Forbidden("Only the person who started a conversation can change or delete it.")
-    raise NotFound(f"There is no conversation {id!r} in this change request.")
+    raise NotFound(f"There is no conversation with the ID {id!r} in this change request.")
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
-    """Create a conversation if it doesn't exist. Raises BadRequest for an invalid id, and Conflict if the
-    conversation exists but is about another change request."""
+    """Create a conversation if it doesn't exist. Raises BadRequest if the ID is invalid, and Conflict if
+    the conversation exists but is about another change request."""
     if not _ID.fullmatch(id):
         raise BadRequest("conversationId: must be 1 to 100 letters, digits, hyphens, and underscores")
     found = find_conversation(tx, org, id)
     if found is not None:
         if change_id not in (None, found.change_id):
             raise Conflict(
-                "changeRequest: this ID is already used by a conversation about another change request. "
-                "Choose another ID."
+                "changeRequest: this conversation ID is already used for another change request. Choose"
+                " another ID."
             )
         return
     moment = now()

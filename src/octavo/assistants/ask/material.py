@@ -44,8 +44,8 @@ class AnswerMaterial(Protocol):
 
     @property
     def draft(self) -> SearchedDraft | None:
-        """Return the draft whose pages replace the main version of one of the spaces, if the asker is viewing
-        one."""
+        """Return the draft that the asker is viewing, if any. Its pages replace those in the main version
+        of its space."""
         ...
 
     def sees(self, found: SectionMatch) -> bool: ...
@@ -65,8 +65,8 @@ def _list_sections(page: Page, document: Document) -> list[Section]:
 
 
 class MemberMaterial:
-    """Spaces that a member can see, as the caller must have checked. ``hidden``: restricted pages that the
-    member can't see."""
+    """Spaces that a member can see; the caller must have checked access. ``hidden``: restricted pages that
+    the member can't see."""
 
     draft: SearchedDraft | None = None
 

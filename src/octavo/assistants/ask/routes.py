@@ -238,9 +238,9 @@ def _site_asker(
     space_id: str | None = None,
 ) -> asking.QuestionAsker:
     """Return the asker for a site: a visitor, or a member with access to some of its spaces. ``named``: the
-    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a space
-    that limits the search to its site spaces. Raises NotFound for a site space or space that the caller can't
-    see."""
+    site spaces that the request names, by field. ``where``: the site spaces to search. ``space_id``: a
+    space that limits the search to its site spaces. Raises NotFound if the caller can't see the site space
+    or space."""
     with call.db.read() as tx:
         structure = load_structure(tx, site.site_id)
         assistant = get_customization(tx, site.site_id).ai
@@ -254,7 +254,7 @@ def _site_asker(
     if space_id is not None:
         shown = {id: space for id, space in shown.items() if space == space_id}
         if not shown:
-            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} on this site.")
+            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} on this site")
     only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:
@@ -280,8 +280,8 @@ def _site_asker(
 def _record_at_site(
     call: Call, asker: asking.QuestionAsker, site: SiteAccess | VisitedSite, response_id: str
 ) -> asking.QuestionAsker:
-    """Return an asker whose answers are recorded at the site, unless it previews the site. Renderers ask on behalf of
-    their visitors."""
+    """Return an asker whose answers are recorded on the site, unless the asker is previewing it. Renderers
+    ask on behalf of their visitors."""
     match site:
         case VisitedSite(visitor=visitor):
             return (

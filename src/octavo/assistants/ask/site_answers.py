@@ -16,7 +16,7 @@ from octavo.kit.work import jobs
 from octavo.organization.access.authorization import SiteAccess, VisitedSite
 
 LASTS = DAY
-"""Milliseconds for which an answer is kept."""
+"""Time in milliseconds to keep an answer."""
 _MAX_QUESTIONS = 10
 
 

@@ -46,7 +46,7 @@ class DefaultScope(Struct, rename="camel", tag_field="mode", tag="default"):
 
     def __post_init__(self) -> None:
         if self.restrict_to is not None and self.current_site_space is None:
-            raise ValueError("scope: `restrictTo` requires `currentSiteSpace`")
+            raise ValueError("scope: `restrictTo` can only be used with `currentSiteSpace`")
 
 
 class SpecificScope(Struct, rename="camel", tag_field="mode", tag="specific"):
@@ -119,7 +119,7 @@ class QuestionEvent(Struct):
 
 
 def present_answer(found: ComposedAnswer, query: AskQuery) -> ShownAnswer:
-    """Return the answer with a source for each page, including its used sections."""
+    """Return the answer with a source for each page, including the sections used."""
     sources: dict[tuple[str, str], AnswerSource] = {}
     for passage in found.cited:
         source = sources.setdefault(

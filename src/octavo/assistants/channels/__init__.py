@@ -1,3 +1,3 @@
-"""Places outside Octavo where a site's assistant answers."""
+"""Channels outside Octavo, such as Slack, in which a site's assistant answers."""
 
 from . import tables as tables

@@ -63,9 +63,9 @@ class ChannelUrls(Struct):
 
 
 class SiteChannel(Struct, rename="camel", kw_only=True):
-    """Place outside Octavo where a site's assistant answers. ``status``: `active` once an integration with
-    the service's name is active on the site. ``message``: the remaining steps until then; an Octavo
-    extension."""
+    """Channel outside Octavo in which a site's assistant answers. ``status``: `active` once an integration
+    named after the service is active on the site. ``message``: the remaining steps until then (an Octavo
+    extension)."""
 
     id: str
     type: WireType
@@ -88,15 +88,17 @@ def name_of_type(type: str) -> WireType:
 
 
 def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
-    """Return the patterns for where the channel answers. Raises BadRequest for settings that belong to
-    another type."""
+    """Return the patterns for where the channel answers. Raises BadRequest if a setting belongs to another
+    type."""
     if setup is UNSET:
         return []
     own = _ALLOWED[type]
     for name in _ALLOWED.values():
         if name != own and getattr(setup, name) is not UNSET:
             head, _, rest = name.partition("_")
-            raise BadRequest(f"setupSettings.{head}{rest.title()}: not available for {_NAMES[type]} channels")
+            raise BadRequest(
+                f"setupSettings.{head}{rest.title()}: isn't available for {_NAMES[type]} channels"
+            )
     found = getattr(setup, own)
     return [] if found is UNSET else list(dict.fromkeys(found))
 
@@ -119,6 +121,6 @@ def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> Sit
 def _say_missing(type: str) -> str:
     name = _NAMES[type]
     return (
-        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
-        " Publish or install the integration in the organization, and install it on this site."
+        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses"
+        " the app. Publish or install the integration in the organization, then install it on this site."
     )

@@ -1,9 +1,9 @@
 """Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new one.
 
-Clustering is incremental: an issue is processed once, a cluster keeps its id, and its stored data is the
-frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a model
-provides embeddings, they are also used to compare issues and clusters. Does no I/O; callers read and write
-the rows."""
+Clustering is incremental: an issue is processed once, a cluster keeps its ID, and its stored data is the
+frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a
+model provides embeddings, they are also used to compare issues and clusters. This module does no I/O;
+callers read and write the rows."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class Clustering:
             self._with[word].add(cluster_id)
 
     def learn(self, issue: Mapping[int, int]) -> None:
-        """Count the words of an issue among all issues. Call it for an entire batch before any of its issues
-        join a cluster, so that rarity includes the batch."""
+        """Add an issue's words to the word counts of all issues. Call this for an entire batch before any
+        of its issues join a cluster, so that rarity includes the batch."""
         self.issues += 1
         self.words.update(issue.keys())
         self._weighted.clear()
@@ -114,7 +114,7 @@ class Clustering:
         return max(meant, (meant + min(words, _ENOUGH)) / 2)
 
     def join(self, cluster_id: str, issue: Mapping[int, int], meaning: IssueMeaning | None = None) -> None:
-        """Add an issue to a cluster. The cluster is created if its id is new."""
+        """Add an issue to a cluster. The cluster is created if its ID is new."""
         if cluster_id not in self.vectors:
             self.add_cluster(cluster_id, 0, Counter())
         vector = self.vectors[cluster_id]

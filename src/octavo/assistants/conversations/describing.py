@@ -1,4 +1,4 @@
-"""Labels of clusters, from the titles and words of their issues."""
+"""Cluster labels, derived from the titles and words of the clusters' issues."""
 
 from __future__ import annotations
 

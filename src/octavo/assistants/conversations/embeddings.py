@@ -1,9 +1,9 @@
-"""Embeddings of issues, if an embedding model is configured. They match questions that have the same meaning
-but share no words.
+"""Embeddings of issues, if an embedding model is configured. They match questions that have the same
+meaning but share no words.
 
-The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs
-of questions known to have the same meaning: vectors count as similar if their similarity is closer to that of
-these pairs than to that of unrelated questions."""
+The similarity of unrelated texts differs widely between models. Therefore, each model is calibrated once
+with pairs of questions known to have the same meaning: vectors count as similar if their similarity is
+closer to that of these pairs than to that of unrelated questions."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Scale(Struct, frozen=True):
     same: float
 
     def read(self, cosine: float) -> float:
-        """Return the similarity of two texts; 1 or more means the same subject."""
+        """Convert the cosine similarity of two texts to this scale; 1 or more means the same subject."""
         return (cosine - self.unrelated) / (self.same - self.unrelated) / ALIKE
 
 
@@ -105,7 +105,7 @@ class ClusterMeanings:
 
     def find_nearest(self, meaning: IssueMeaning, count: int) -> list[str]:
         """Return the clusters that are probably most similar, based on the signs of the numbers in their
-        vectors. The time is proportional to the number of clusters."""
+        vectors. Takes time proportional to the number of clusters."""
         signs, wanted = self._signs, meaning.signs
         return nsmallest(count, signs, key=lambda each: ((signs[each] ^ wanted).bit_count(), each))
 

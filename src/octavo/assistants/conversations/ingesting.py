@@ -35,7 +35,7 @@ def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
     name = get_integration_by_id(tx, actor.integration_id).name
     own = f"integration:{name}:{actor.installation_id or ''}"
     if wanted not in (UNSET, own):
-        raise BadRequest(f"source: conversations from this integration must have the source {own!r}")
+        raise BadRequest(f"source: must be {own!r} for conversations from this integration")
     return own
 
 
@@ -46,8 +46,8 @@ def ingest(
     source: str,
     conversations: Sequence[ConversationInput],
 ) -> int:
-    """Store conversations that are new or changed, identified by id and source. If two have the same id, the
-    later one is used. Returns the number of stored conversations."""
+    """Store conversations that are new or changed, identified by ID and source. If two have the same ID,
+    the later one is used. Returns the number of stored conversations."""
     hide = mask if settings.mask_conversations else _keep_unmasked
     changed = sum(_store(tx, hide, organization_id, source, given) for given in conversations)
     if changed:

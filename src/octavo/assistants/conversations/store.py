@@ -206,7 +206,7 @@ def set_processed(tx: Transaction, conversations: Sequence[ConversationRow]) -> 
 
 
 class NewIssue(Struct):
-    """Issue to store. ``id``: the id of the issue to replace, if any."""
+    """Issue to store. ``id``: the ID of the issue to replace, if any."""
 
     id: str
     conversation: ConversationRow
@@ -216,7 +216,7 @@ class NewIssue(Struct):
 
 
 def list_issue_ids(tx: Transaction, conversation_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the ids of the issues in conversations, oldest first."""
+    """Return the IDs of the issues in conversations, oldest first."""
     found: dict[str, list[str]] = defaultdict(list)
     for conversation_id, issue_id in tx.all(
         "SELECT conversation_id, id FROM conversation_issues WHERE conversation_id IN :ids ORDER BY id",
@@ -330,7 +330,7 @@ def list_recent_issues(tx: Transaction, cluster_id: str, limit: int) -> list[tup
 
 
 class UnnamedIssue(Struct, frozen=True):
-    """Issue without a name from a model. ``parts``: the parts of its conversation, as JSON."""
+    """Issue that no model has named yet. ``parts``: the parts of its conversation, as JSON."""
 
     id: str
     title: str
@@ -339,7 +339,7 @@ class UnnamedIssue(Struct, frozen=True):
 
 
 def list_unnamed_issues(tx: Transaction, organization_id: str, limit: int) -> list[UnnamedIssue]:
-    """Return issues that no model has been asked about."""
+    """Return issues that no model has been asked to name."""
     rows = tx.all(
         """SELECT i.id, i.title, i.summary, c.parts FROM conversation_issues i
            JOIN conversations c ON c.id = i.conversation_id
@@ -434,7 +434,7 @@ def count_sources(tx: Transaction, cluster_ids: Sequence[str]) -> dict[str, dict
 
 
 def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tuple[str, int, str]]:
-    """Return the id, number of issues, and vector of each of the most recently changed clusters."""
+    """Return the ID, number of issues, and vector of each of the most recently changed clusters."""
     return [
         (row[0], row[1], row[2])
         for row in tx.all(

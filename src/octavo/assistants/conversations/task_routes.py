@@ -61,8 +61,8 @@ def get_task(call: Call, org: OrgAccess, agent_task_id: str) -> wire.AgentTask:
     "updateAgentTask", "PATCH", _TASK, needs=Can.VIEW, errors=(400, 403, 404, 409), yields=("changes:write",)
 )
 def update_task(call: Call, org: OrgAccess, agent_task_id: str, body: wire.UpdateTask) -> wire.AgentTask:
-    """Start a task, which creates a change request for it; reopen it; or dismiss it. Merging the change request
-    completes the task."""
+    """Start a task (which creates a change request for it), reopen it, or dismiss it. Merging the change
+    request completes the task."""
     with call.db.write() as tx:
         return wire.present_task(call, tasks.set_status(tx, org, agent_task_id, body.status))
 

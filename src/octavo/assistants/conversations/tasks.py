@@ -1,4 +1,4 @@
-"""Tasks for writers and agents, optionally created for a cluster, with the change requests that they open.
+"""Tasks for writers and agents, optionally created for a cluster, and the change requests created for them.
 
 Starting a task creates a change request linked to the cluster; merging it completes the task."""
 
@@ -45,19 +45,19 @@ def create(
     instructions: Mapping[str, object] | None = None,
 ) -> TaskRow:
     """Create a task in a space. Without a title, it gets the title of its cluster. ``instructions``: the
-    instructions, as a JSON document. Raises NotFound for an unknown space or cluster, Forbidden without
-    access to the space, and BadRequest for invalid values."""
+    instructions, as a JSON document. Raises NotFound if the space or cluster doesn't exist, Forbidden if
+    the caller doesn't have access to the space, and BadRequest if a value is invalid."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
-        raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")
+        raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization")
     if cluster_id is not None:
         cluster = store.find_cluster(tx, org.organization_id, cluster_id)
         if cluster is None:
-            raise NotFound(f"cluster: there is no cluster with the ID {cluster_id!r} in this organization.")
+            raise NotFound(f"cluster: there is no cluster with the ID {cluster_id!r} in this organization")
         title = title if title is not None else shorten(cluster.label, _MAX_SUBJECT)
         description = description or cluster.summary
     if title is None:
-        raise BadRequest("title: required for a task without a cluster")
+        raise BadRequest("title: is required for a task without a cluster")
     task_id = store.insert_task(
         tx,
         organization_id=org.organization_id,
@@ -79,13 +79,13 @@ def _read_instructions(given: Mapping[str, object]) -> str:
 
 
 def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> TaskRow:
-    """Start a task, which creates its change request; reopen it; or dismiss it. Raises NotFound if the task
-    doesn't exist, Forbidden without permission, and Conflict if it is completed."""
+    """Start a task (which creates its change request), reopen it, or dismiss it. Raises NotFound if the
+    task doesn't exist, Forbidden if the caller doesn't have permission, and Conflict if it is completed."""
     task = get_task(tx, org, task_id)
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":
         raise Conflict(
-            "This task is completed because its change request was merged. Create a new task instead."
+            "This task is completed, because its change request was merged. Create another task instead."
         )
     if task.status == status:
         return task

@@ -146,7 +146,8 @@ class AnsweringPage(Struct):
 
 
 class AnsweringPages(Struct):
-    """Pages for a cluster. ``answered``: whether any page contains at least half of the words of its issues."""
+    """Pages for a cluster. ``answered``: whether any page contains at least half of the words in the
+    cluster's issues."""
 
     items: list[AnsweringPage]
     answered: bool

@@ -1,4 +1,4 @@
-"""Actions that a site's agent may take by itself, and the change requests that it creates."""
+"""Actions that a site's agent may take on its own, and the change requests that it creates."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from itertools import groupby
 from typing import Literal
 
 import msgspec
-from msgspec import Struct
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from octavo.errors import Conflict, Forbidden, NotFound
+from octavo.content.changes.undoing import Ask, undo_change
+from octavo.errors import Conflict, Forbidden, NotFound, OctavoError
 from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
-from octavo.kit.db.database import Transaction
+from octavo.kit.db.database import Database, Transaction
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess, site_access
@@ -47,7 +48,7 @@ class AgentSettings(Struct, frozen=True):
 
 
 def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
-    """Return the settings of a site. By default, the agent doesn't do anything by itself."""
+    """Return the settings of a site. By default, the agent doesn't do anything on its own."""
     row = tx.one(
         """SELECT topics, change_requests, kinds, per_day, updated_by, updated_at FROM site_agent_settings
            WHERE site_id = :site""",
@@ -116,6 +117,43 @@ def fix_by_itself(context: Context, site_id: str, organization_id: str) -> None:
             continue
         finally:
             jobs.renew()
+
+
+class UndoneFix(Struct, rename="camel"):
+    """Undone change request. ``revert``: the new change request that reverts it, if it was merged.
+    ``reason``: why it was kept."""
+
+    space: str
+    change_request: str
+    result: Literal["archived", "reverted", "already", "stays"]
+    revert: str | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+
+
+def undo_fixes(db: Database, site: SiteAccess, ask: Ask) -> list[UndoneFix]:
+    """Undo the change requests that a site's agent created in the last 24 hours, newest first."""
+    with db.read() as tx:
+        changes = store.list_changes_by(tx, site, NAME, now() - DAY)
+    found: list[UndoneFix] = []
+    for space_id, change_id in changes:
+        try:
+            undone = undo_change(ask, space_id, change_id, made=True)
+        except OctavoError as error:
+            found.append(UndoneFix(space_id, change_id, "stays", reason=error.message))
+        else:
+            found.append(UndoneFix(space_id, change_id, undone.result, undone.revert or UNSET))
+    with db.write() as tx:
+        done = [each.change_request for each in found if each.result != "stays"]
+        store.mark_undone(tx, done)
+        audit(
+            tx,
+            site.actor,
+            "site.agent-undone",
+            site.organization_id,
+            ("site", site.site_id),
+            after={"changeRequests": len(done)},
+        )
+    return found
 
 
 def _by_space(findings: list[FindingRow]) -> list[list[FindingRow]]:

@@ -7,7 +7,7 @@ from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.access.roles import Can
 
 from . import agent_settings_wire as wire
-from .agent_settings import read_settings, write_settings
+from .agent_settings import read_settings, undo_fixes, write_settings
 
 operation = Area("sites").operation
 
@@ -16,7 +16,7 @@ _SETTINGS = "/orgs/{organizationId}/sites/{siteId}/agent-settings"
 
 @operation("getSiteAgentSettingsById", "GET", _SETTINGS, needs=Can.EDIT)
 def get_settings(call: Call, site: SiteAccess) -> wire.SiteAgentSettings:
-    """Get the settings of a site's agent, which determine what it may do by itself. By default, it doesn't
+    """Get the settings of a site's agent, which determine what it may do on its own. By default, it doesn't
     create change requests."""
     with call.db.read() as tx:
         return wire.present_settings(call, site, read_settings(tx, site.site_id))
@@ -32,3 +32,10 @@ def update_settings(
     settings = wire.settings_of(body)
     with call.db.write() as tx:
         return wire.present_settings(call, site, write_settings(tx, site, settings))
+
+
+@operation("undoSiteAgentFixes", "POST", f"{_SETTINGS}/undo", needs=Can.ADMIN)
+def undo(call: Call, site: SiteAccess) -> wire.UndoneFixes:
+    """Undo the change requests that the site's agent created in the last 24 hours. Those that aren't merged are
+    archived, and merged ones are reverted by new change requests, as far as your permissions allow."""
+    return wire.UndoneFixes(undo_fixes(call.db, site, call.perform))

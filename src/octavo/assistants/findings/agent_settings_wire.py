@@ -16,7 +16,7 @@ from octavo.kit.clock import iso
 from octavo.kit.http.operation import Recipient
 from octavo.organization.access.authorization import SiteAccess
 
-from .agent_settings import AgentSettings, FixableKind, TopicScans
+from .agent_settings import AgentSettings, FixableKind, TopicScans, UndoneFix
 
 
 class AgentScans(Struct):
@@ -26,9 +26,9 @@ class AgentScans(Struct):
 
 
 class AgentFindings(Struct, rename="camel"):
-    """Fixes for findings. ``changeRequests``: whether the agent creates change requests by itself. ``kinds``:
-    the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its change requests
-    in 24 hours."""
+    """Fixes for findings. ``changeRequests``: whether the agent creates change requests on its own.
+    ``kinds``: the kinds of findings that it fixes. ``changeRequestsPerDay``: the maximum number of its
+    change requests in 24 hours."""
 
     change_requests: Literal["always", "auto-fixable", "never"]
     kinds: Annotated[list[FixableKind], Meta(max_length=10)] = []
@@ -63,12 +63,17 @@ class SiteAgentSettings(Struct, rename="camel", kw_only=True):
     object: Literal["site-agent-settings"] = "site-agent-settings"
 
 
+class UndoneFixes(Struct):
+    items: list[UndoneFix]
+
+
 def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
-    """Return the settings. Raises BadRequest for settings that require an agent that writes text."""
+    """Return the settings. Raises BadRequest if a setting requires an agent that writes text."""
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(
-            "findings.changeRequests: this server has no agent that writes text. Use auto-fixable instead."
+            "findings.changeRequests: can't be `always`, because this server has no agent that writes text. Use"
+            " `auto-fixable` instead."
         )
     try:
         instructions = from_json(body.editing.custom_instructions)
@@ -76,7 +81,7 @@ def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
         raise BadRequest(f"editing.customInstructions: {error}") from None
     if any(isinstance(node, Text) and plain_text(node).strip() for node in walk(instructions)):
         raise BadRequest(
-            "editing.customInstructions: must be empty, because this server has no agent that writes text."
+            "editing.customInstructions: must be empty, because this server has no agent that writes text"
         )
     kinds = list(dict.fromkeys(body.findings.kinds))
     return AgentSettings(body.scans.topics, change_requests, kinds, body.findings.change_requests_per_day)

@@ -1,7 +1,8 @@
-"""Check external links in the background, a few at a time, following the rules of each host.
+"""Check external links in the background, a few at a time, following each host's rules.
 
-A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots or
-too many requests, the state of its links is unknown. The same is true if this server can't reach any host."""
+A link isn't reported after one failure, because servers restart and networks fail. If a host refuses bots
+or too many requests, the state of its links is unknown. The same is true if this server can't reach any
+host."""
 
 from __future__ import annotations
 
@@ -268,7 +269,7 @@ def _failed(error: FetchError) -> LinkVisit:
 _REASONS: dict[FailureKind, str] = {
     "client-error": "The page doesn't exist (status {status}).",
     "server-error": "The server returns an error (status {status}).",
-    "redirect": "The server redirects endlessly.",
+    "redirect": "The server redirects in an endless loop.",
     "dns": "The host doesn't exist.",
     "tls": "The host's certificate isn't valid.",
     "connection": "The host refuses connections.",

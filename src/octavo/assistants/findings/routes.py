@@ -9,6 +9,8 @@ from octavo.assistants.questions.filters import AnswerFilter
 from octavo.assistants.questions.stats import measure_questions
 from octavo.assistants.questions.store import list_by_id
 from octavo.assistants.questions.wire import SiteQuestion, present_question
+from octavo.assistants.sources.store import list_records_by_id
+from octavo.assistants.sources.wire import ContextRecord, present_record
 from octavo.content.changes.store import list_changes_by_id
 from octavo.content.changes.wire import ChangeRequest, present_changes
 from octavo.kit.clock import now
@@ -38,7 +40,7 @@ _MOST_SCANS = 100
 
 @operation("listSiteScans", "GET", _SCANS, needs=Can.VIEW)
 def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[wire.SiteScan]:
-    """List the scans of a site, newest first. Scans cover all topics, so the filter `topic` returns none."""
+    """List the scans of a site, newest first. Scans cover all topics, so the `topic` filter matches none."""
     with call.db.read() as tx:
         found = store.list_scans(
             tx, site.site_id, query.limit, query.page, query.status, topic=query.topic is not None
@@ -99,6 +101,7 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
         counts = store.count_findings(tx, site, query.filter)
         questions = store.count_with_questions(tx, site, query.filter)
         merged = store.count_merged_changes(tx, site, query.filter)
+        connectors = store.count_by_connector(tx, site, query.filter)
     kinds: dict[str, int] = {}
     for status, _, kind, count in counts:
         if status == "open":
@@ -111,7 +114,7 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
         severities=wire.ScanFindings(
             **{name: sum(c for _, s, _, c in counts if s == name) for name in ("low", "medium", "high")}
         ),
-        connectors={},
+        connectors=connectors,
         questions=questions,
         merged_change_requests=merged,
         kinds=kinds,
@@ -151,7 +154,7 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` opens again if a scan still finds it; a
+    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a
     `canceled` one stays dismissed."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
@@ -186,6 +189,19 @@ def list_questions(
     return present_slice(
         found, lambda question: present_question(call, site.organization_id, question, counted[question.id])
     )
+
+
+@operation("listRecordsForSiteFinding", "GET", f"{_FINDING}/records", needs=Can.EDIT, errors=(404,))
+def list_records(
+    call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
+) -> Listing[ContextRecord]:
+    """List the records that are evidence for a finding: those whose titles ask for the same thing."""
+    with call.db.read() as tx:
+        row = store.get_finding(tx, site, site_finding_id)
+        found = store.list_record_ids(tx, row.id, query.limit, query.page)
+        rows = list_records_by_id(tx, found.rows)
+    items = [present_record(call, site.organization_id, record) for record in rows]
+    return Listing(items, found.count, Next(found.next_token) if found.next_token else UNSET)
 
 
 @operation(

@@ -14,7 +14,7 @@ from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.faults import CheckedPage
 from octavo.core.checks.pages import VERSION, check_page
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -23,12 +23,14 @@ from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import find_place
-from octavo.sites.site.store import find_site, get_site
+from octavo.sites.insights.store import count_views
+from octavo.sites.site.store import find_site, get_site, set_last_scan
 from octavo.sites.site.structure.store import load_structure
 
 from . import outbound_store, store
 from .agent_settings import JOB as FIX
 from .agent_settings import read_settings
+from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
@@ -44,7 +46,7 @@ _PAGES = 50
 _REST = 3
 """Number of seconds that a scan rests for each second of checks, so that readers wait less for the interpreter."""
 _LONGEST_REST = 0.05
-"""Maximum number of seconds of a rest after one page."""
+"""Maximum number of seconds to rest after one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
@@ -112,8 +114,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             found.setdefault(each.key, each)
         for each in find_unanswered(context, tx, site_id, organization_id, spaces):
             found.setdefault(each.key, each)
+        records = match_records(tx, site_id, found.values())
     _write_findings(context, site_id, scan_id, found)
     with context.db.write() as tx:
+        store.set_records(tx, site_id, records)
         if find_site(tx, site_id) is not None:
             _finish(tx, site_id, scan_id, pages, found)
             if settings.change_requests != "never":
@@ -287,7 +291,11 @@ def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict
         if key in known and known[key].status == "open"
     ]
     health = measure_health(pages, open_)
+    moment = now()
     store.update_scan(
-        tx, scan_id, status="done", finished_at=now(), health=store.encode_health(health), failure=None
+        tx, scan_id, status="done", finished_at=moment, health=store.encode_health(health), failure=None
     )
+    set_last_scan(tx, site_id, moment)
+    days = {key: each.days for key, each in found.items()}
+    store.rank_findings(tx, site_id, days, count_views(tx, site_id, moment - 30 * DAY))
     store.prune(tx, site_id)

@@ -22,7 +22,8 @@ _LEAST, _VISITORS = 5, 3
 only one person used may be personal."""
 _MOST = 50
 _STEPS = (1000, 500, 250, 100, 50, 25, 10, _LEAST)
-"""Steps in which a finding shows its number of searches, so that not every search updates it."""
+"""Values that a finding's number of searches is rounded down to, so that not every search updates the
+finding."""
 
 
 def find_empty_searches(

@@ -23,7 +23,7 @@ from .types import Evidence, Fixing, Found, OpenFinding
 
 ScanStatus = Literal["pending", "running", "done", "failed"]
 ScanCause = Literal["manual", "schedule", "change"]
-OrderBy = Literal["updatedAt", "severity", "sources"]
+OrderBy = Literal["updatedAt", "severity", "sources", "priority"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
@@ -67,7 +67,8 @@ class ScanRow(Struct, frozen=True):
 class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
     change requests created for it. ``url``: the external link that it is about. ``question_id``: the visitor
-    question that is evidence for it. ``topic_id``: the topic of that question."""
+    question that is evidence for it. ``topic_id``: the topic of that question. ``records``: the number of
+    records that are evidence for it. ``views``: the number of views of its pages in the 30 days before the scan."""
 
     id: str
     site_id: str
@@ -82,9 +83,11 @@ class FindingRow(Struct, frozen=True):
     fixing: Fixing | None
     pages: int
     changes: int
+    views: int
     url: str | None
     question_id: str | None
     topic_id: str | None
+    records: int
     created_at: int
     updated_at: int
 
@@ -99,12 +102,12 @@ class FindingRow(Struct, frozen=True):
 
 
 _SCAN = ", ".join(f"s.{name}" for name in ScanRow.__struct_fields__)
-_FINDING = ", ".join(
-    "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)"
-    if name == "topic_id"
-    else f"f.{name}"
-    for name in FindingRow.__struct_fields__
-)
+_ELSEWHERE = {
+    "topic_id": "(SELECT q.topic_id FROM site_questions q WHERE q.id = f.question_id)",
+    "records": "(SELECT count(*) FROM site_finding_records r WHERE r.finding_id = f.id)",
+}
+"""Columns of findings that are read from other tables."""
+_FINDING = ", ".join(_ELSEWHERE.get(name, f"f.{name}") for name in FindingRow.__struct_fields__)
 _decode_evidence = msgspec.json.Decoder(list[Evidence]).decode
 _decode_fixing = msgspec.json.Decoder(Fixing).decode
 _decode_health = msgspec.json.Decoder(Health).decode
@@ -151,7 +154,7 @@ def find_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow | None:
 def get_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow:
     found = find_scan(tx, site_id, scan_id)
     if found is None:
-        raise NotFound(f"There is no scan {scan_id!r} of this site.")
+        raise NotFound(f"There is no scan with the ID {scan_id!r} of this site.")
     return found
 
 
@@ -173,8 +176,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic; there are
-    none."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
+    don't exist."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -289,8 +292,9 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     question: str | None = None
     topic: str | None = None
     from_questions: bool = False
-    nothing: bool = False
-    """Whether the filter contains a value that no finding has."""
+    connections: Sequence[str] = ()
+    """Connections of sources. A finding with a record of one of them matches, and with ``from_questions`` also one
+    with a question."""
 
     def where(self) -> tuple[str, _Parameters]:
         """Return SQL conditions on ``site_findings f``, with their parameters."""
@@ -334,10 +338,15 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
                 "f.question_id IN (SELECT q.id FROM site_questions q WHERE q.topic_id = :of_topic)",
                 of_topic=self.topic,
             )
-        if self.from_questions:
-            add("f.question_id IS NOT NULL")
-        if self.nothing:
-            add("1 = 0")
+        evidence = ["f.question_id IS NOT NULL"] if self.from_questions else []
+        if self.connections:
+            evidence.append(
+                """f.id IN (SELECT e.finding_id FROM site_finding_records e JOIN context_records r ON r.id = e.record_id
+                     WHERE r.connection_id IN :of_connections)"""
+            )
+            given["of_connections"] = list(self.connections)
+        if evidence:
+            add(f"({' OR '.join(evidence)})")
         return "".join(f" AND {condition}" for condition in conditions), given
 
 
@@ -368,6 +377,7 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
     "updatedAt": ("f.updated_at, f.id", (int, str)),
     "severity": ("f.severity_rank, f.pages, f.id", (int, int, str)),
     "sources": ("f.pages, f.updated_at, f.id", (int, int, str)),
+    "priority": ("f.priority, f.severity_rank, f.id", (int, int, str)),
 }
 
 
@@ -433,6 +443,30 @@ def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> i
     return found
 
 
+def list_changes_by(tx: Transaction, site: SiteAccess, agent: str, since: int) -> list[tuple[str, str]]:
+    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can
+    see, newest first, without those that were undone."""
+    source, seen = _seen(tx, site)
+    rows = tx.all(
+        f"""SELECT DISTINCT c.space_id, c.id FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id
+            WHERE c.agent = :agent AND c.created_at > :since AND l.undone_at IS NULL
+              AND l.finding_id IN (SELECT f.id {source}) ORDER BY c.id DESC""",
+        agent=agent,
+        since=since,
+        **seen,
+    )
+    return [(space_id, change_id) for space_id, change_id in rows]
+
+
+def mark_undone(tx: Transaction, change_ids: Sequence[str]) -> None:
+    """Record that the change requests of an agent were undone."""
+    tx.run(
+        "UPDATE site_finding_changes SET undone_at = :at WHERE change_id IN :ids",
+        at=now(),
+        ids=list(change_ids),
+    )
+
+
 def list_open_seen(tx: Transaction, site: SiteAccess) -> list[OpenFinding]:
     """Return the open findings that the caller can see."""
     source, seen = _seen(tx, site)
@@ -489,6 +523,20 @@ def count_with_questions(tx: Transaction, site: SiteAccess, chosen: FindingFilte
     return int(tx.value(f"SELECT count(f.question_id) {source}{where}", **seen, **given))
 
 
+def count_by_connector(tx: Transaction, site: SiteAccess, chosen: FindingFilter) -> dict[str, int]:
+    """Return the number of findings that the caller can see with records as evidence, by connector."""
+    source, seen = _seen(tx, site)
+    where, given = chosen.where()
+    rows = tx.all(
+        f"""SELECT c.connector, count(DISTINCT e.finding_id) FROM site_finding_records e
+              JOIN context_records r ON r.id = e.record_id JOIN context_connections c ON c.id = r.connection_id
+            WHERE e.finding_id IN (SELECT f.id {source}{where}) GROUP BY c.connector""",
+        **seen,
+        **given,
+    )
+    return dict(rows)
+
+
 def count_by_topic(tx: Transaction, site: SiteAccess) -> dict[str, tuple[int, int]]:
     """Return the number of open findings and the number of all findings that the caller can see, by topic."""
     source, seen = _seen(tx, site)
@@ -515,7 +563,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} on this site.")
+        raise NotFound(f"There is no finding with the ID {finding_id!r} on this site.")
     return _finding(row)
 
 
@@ -545,6 +593,40 @@ def list_change_ids(tx: Transaction, finding_id: str, limit: int, page: str | No
         by="l.change_id",
         finding=finding_id,
     )
+
+
+def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
+    """Return the IDs of the records that are evidence for a finding."""
+    return list_page(
+        tx,
+        limit,
+        page,
+        "e.record_id",
+        "FROM site_finding_records e WHERE e.finding_id = :finding",
+        lambda row: str(row[0]),
+        by="e.record_id",
+        finding=finding_id,
+    )
+
+
+class TopicOfChange(Struct, frozen=True):
+    """Topic of the finding that a change request fixes."""
+
+    site_id: str
+    topic_id: str
+    finding_id: str
+
+
+def list_topics_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str, TopicOfChange]:
+    """Return the topics that change requests were created for, by change request."""
+    rows = tx.all(
+        f"""SELECT l.change_id, f.site_id, q.topic_id, f.id FROM {tx.given("changes", "id")} AS g
+              JOIN site_finding_changes l ON l.change_id = g.id JOIN site_findings f ON f.id = l.finding_id
+              JOIN site_questions q ON q.id = f.question_id
+            WHERE q.topic_id IS NOT NULL ORDER BY f.id DESC""",
+        changes=json_list(change_ids),
+    )
+    return {change_id: TopicOfChange(*rest) for change_id, *rest in rows}
 
 
 def set_status(tx: Transaction, finding_id: str, status: FindingStatus) -> None:
@@ -661,6 +743,30 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
     )
 
 
+def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views: Mapping[str, int]) -> None:
+    """Set the views and the priority of a site's open findings. ``days``: the days without a review, by key.
+    ``views``: the views of pages."""
+    found: dict[str, tuple[int, int]] = {}
+    stored: dict[str, tuple[int, int]] = {}
+    for id, key, seen, priority, page_id in tx.all(
+        """SELECT f.id, f.key, f.views, f.priority, p.page_id
+           FROM site_findings f JOIN site_finding_pages p ON p.finding_id = f.id
+           WHERE f.site_id = :site AND f.status = 'open'""",
+        site=site_id,
+    ):
+        stored[id] = seen, priority
+        total = found.get(id, (0, 0))[0] + views.get(page_id, 0)
+        found[id] = total, total * days.get(key, 1)
+    tx.run_many(
+        "UPDATE site_findings SET views = :views, priority = :priority WHERE id = :id",
+        (
+            {"id": id, "views": total, "priority": priority}
+            for id, (total, priority) in sorted(found.items())
+            if stored[id] != (total, priority)
+        ),
+    )
+
+
 def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
     # Another scan may have inserted the finding first, together with its pages.
     tx.run_many(
@@ -668,6 +774,26 @@ def _put_pages(tx: Transaction, rows: Iterable[Mapping[str, object]]) -> None:
            SELECT f.id, :page FROM site_findings f WHERE f.id = :finding
            ON CONFLICT DO NOTHING""",
         rows,
+    )
+
+
+def set_records(tx: Transaction, site_id: str, records: Mapping[str, Sequence[str]]) -> None:
+    """Replace the records that are evidence for a site's open findings. ``records``: by the key of the finding."""
+    tx.run(
+        """DELETE FROM site_finding_records WHERE finding_id IN (
+             SELECT id FROM site_findings WHERE site_id = :site AND status IN ('open', 'candidate'))""",
+        site=site_id,
+    )
+    # Records may have been deleted since they were matched.
+    tx.run_many(
+        """INSERT INTO site_finding_records (finding_id, record_id)
+           SELECT f.id, r.id FROM site_findings f JOIN context_records r ON r.site_id = f.site_id
+           WHERE f.site_id = :site AND f.key = :key AND r.id = :record ON CONFLICT DO NOTHING""",
+        (
+            {"site": site_id, "key": key, "record": record}
+            for key, found in sorted(records.items())
+            for record in found
+        ),
     )
 
 

@@ -89,15 +89,15 @@ def check(
     call: Call, site: SiteAccess, query: wire.TextCheckQuery, body: wire.CheckSiteTexts
 ) -> wire.TextFindings:
     """Check unsaved texts against a site's style guide, and for placeholders. Nothing is stored. Rules that
-    compare parts of a page, such as two spellings of a word, compare only the texts in one request. Rules
-    that require a definition in another part of the page, and rules whose findings on the `page` were
-    dismissed, don't apply."""
+    compare parts of a page, such as two spellings of a word, apply only with `wholePage`, and then no other
+    rules do. Rules whose findings on the `page` were dismissed don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
-        raise TooLarge(f"texts: can have at most {wire.MAX_CHARACTERS:,} characters in total")
+        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
     with call.db.read() as tx:
-        found = check_texts(tx, site, texts, query.page)
-    return wire.TextFindings([wire.present_text_finding(each, texts[each.text].text) for each in found])
+        found = check_texts(tx, site, texts, query.page, whole_page=body.whole_page)
+    findings = [wire.present_text_finding(each, texts[each.text].text) for each in found.faults]
+    return wire.TextFindings(findings, found.compares)
 
 
 @operation(

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from octavo.kit import ids
 from octavo.kit.clock import now
-from octavo.kit.db.database import Row, Transaction
+from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.organization.access.authorization import SiteAccess
 
@@ -60,15 +60,43 @@ def list_runs(tx: Transaction, site_id: str, limit: int, page: str | None) -> Sl
     )
 
 
-def link_change(tx: Transaction, run_id: str, space_id: str, change_id: str) -> None:
-    """Record the change request that a check created for a space, or kept from an earlier check."""
+def link_change(
+    tx: Transaction, run_id: str, space_id: str, change_id: str, changed_pages: int | None = None
+) -> None:
+    """Record the change request that a check created for a space, with the number of pages that it changed, or
+    kept from an earlier check."""
     tx.run(
-        """INSERT INTO styleguide_run_changes (run_id, space_id, change_id) VALUES (:run, :space, :change)
-           ON CONFLICT DO NOTHING""",
+        """INSERT INTO styleguide_run_changes (run_id, space_id, change_id, changed_pages)
+           VALUES (:run, :space, :change, :pages) ON CONFLICT DO NOTHING""",
         run=run_id,
         space=space_id,
         change=change_id,
+        pages=changed_pages,
     )
+
+
+class RunOfChange(Struct, frozen=True):
+    """Check that created a change request. ``checked_at``: the time of the latest check that kept it."""
+
+    site_id: str
+    run_id: str
+    changed_pages: int | None
+    checked_at: int
+
+
+def list_runs_of_changes(tx: Transaction, change_ids: Sequence[str]) -> dict[str, RunOfChange]:
+    """Return the checks that created change requests, by change request."""
+    rows = tx.all(
+        f"""SELECT l.change_id, r.site_id, r.id, l.changed_pages, r.created_at FROM {tx.given("changes", "id")} AS g
+              JOIN styleguide_run_changes l ON l.change_id = g.id JOIN styleguide_runs r ON r.id = l.run_id
+            ORDER BY r.id""",
+        changes=json_list(change_ids),
+    )
+    found: dict[str, RunOfChange] = {}
+    for change_id, site_id, run_id, pages, created_at in rows:
+        first = found.get(change_id, RunOfChange(site_id, run_id, pages, created_at))
+        found[change_id] = RunOfChange(first.site_id, first.run_id, first.changed_pages, created_at)
+    return found
 
 
 def find_open_change(tx: Transaction, site_id: str, space_id: str) -> str | None:

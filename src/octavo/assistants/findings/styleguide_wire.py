@@ -19,7 +19,7 @@ from .styleguides import StylePackage
 from .text_checks import TextFault
 from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
-MAX_TEXTS = 200
+MAX_TEXTS = 2_000
 MAX_TEXT = 50_000
 MAX_CHARACTERS = 100_000
 """Maximum total number of characters in the texts in a check."""
@@ -66,8 +66,12 @@ class TextCheckQuery(Struct):
     page: Annotated[str, Meta(max_length=100)] | None = None
 
 
-class CheckSiteTexts(Struct):
+class CheckSiteTexts(Struct, rename="camel"):
+    """Texts to check. ``wholePage``: whether they are all texts of a page, so that only rules that compare parts
+    of a page apply."""
+
     texts: Annotated[list[WrittenText], Meta(min_length=1, max_length=MAX_TEXTS)]
+    whole_page: bool = False
 
 
 class TextReplacement(Struct):
@@ -92,8 +96,11 @@ class TextFinding(Struct, kw_only=True):
     replacement: TextReplacement | UnsetType = UNSET
 
 
-class TextFindings(Struct):
+class TextFindings(Struct, rename="camel"):
+    """Findings in texts. ``comparesPage``: whether the style guide has rules that compare parts of a page."""
+
     findings: list[TextFinding]
+    compares_page: bool
 
 
 class CreateStyleguideRun(Struct):
@@ -112,7 +119,7 @@ class ImportStyleRules(Struct):
 
 
 class ImportedStyleRules(Struct):
-    """Result of importing rules, with all files."""
+    """Result of importing rules. ``files``: the result for each file."""
 
     files: list[ImportedStyleRule]
 
@@ -128,7 +135,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Started check. ``changeRequests``: a change request for each space with something to fix."""
+    """Check that was started. ``changeRequests``: a change request for each space with something to fix."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]

@@ -152,10 +152,10 @@ def _source_of(block: Block) -> str:
 
 def create_styleguide(context: Context, site: SiteAccess, template: str | None) -> str:
     """Create a site's style guide, and return the ID of its space. If there is one already, return its ID.
-    Raises NotFound for an unknown template."""
+    Raises NotFound if the template is unknown."""
     package = list_packages().get(template) if template is not None else None
     if template is not None and package is None:
-        raise NotFound(f"template: there is no style guide template {template!r}.")
+        raise NotFound(f"template: there is no style guide template with the ID {template!r}")
     with context.db.write() as tx:
         tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         row = find_site(tx, site.site_id)
@@ -194,7 +194,7 @@ def _fill(context: Context, site: SiteAccess, space_id: str, package: StylePacka
 
 
 def require_styleguide(tx: Transaction, site: SiteAccess) -> SpaceRow:
-    """Return the style guide of a site. Raises NotFound without one."""
+    """Return the style guide of a site. Raises NotFound if it has none."""
     row = find_site(tx, site.site_id)
     if row is None or row.styleguide_id is None or not _is_alive(tx, row.styleguide_id):
         raise NotFound("This site has no style guide. Create one first.")
@@ -218,7 +218,7 @@ def run_styleguide(
         of_site = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
         for number, space_id in enumerate(wanted):
             if space_id not in of_site or space_id == guide.id:
-                raise NotFound(f"spaces[{number}]: must be a space on this site, other than its style guide")
+                raise NotFound(f"spaces[{number}]: must be a space on this site that isn't the style guide")
         run = store.insert_run(tx, site, guide.id, wanted)
         audit(
             tx,
@@ -246,6 +246,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
         with context.db.read() as tx:
             main = main_seen_by(tx, space)
             changes = _list_fixes(tx, unrestricted(tx, main.whole), read_rules(tx, guide_id).rules)
+            count = len(changes)
             if not changes:
                 return None
             edited = edit(meaning(tx, main), tx, main, changes)
@@ -255,7 +256,7 @@ def _run_in_space(context: Context, space: SpaceAccess, guide_id: str, run: RunR
             main,
             MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts),
             subject="Follow the style guide",
-            also=lambda tx, change: store.link_change(tx, run.id, space.space_id, change.id),
+            also=lambda tx, change: store.link_change(tx, run.id, space.space_id, change.id, count),
         )
 
     return retry_on_conflict(attempt)

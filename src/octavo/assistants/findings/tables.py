@@ -45,6 +45,7 @@ declare(
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
     Table(name="site_finding_changes", stays=_AGAIN),
+    Table(name="site_finding_records", stays=_AGAIN),
     Table(
         name="site_agent_settings",
         stays="gives permissions that people give again on another server",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -46,24 +47,32 @@ class TextFault(Struct, frozen=True):
         return KINDS["placeholder"].severity if self.rule is None else self.rule.severity
 
 
+class CheckedTexts(NamedTuple):
+    """Problems in texts. ``compares``: whether the style guide has rules that compare parts of a page."""
+
+    faults: list[TextFault]
+    compares: bool
+
+
 def check_texts(
-    tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None
-) -> list[TextFault]:
+    tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None, *, whole_page: bool
+) -> CheckedTexts:
     """Return the problems in texts, except those found by rules whose findings on the page were dismissed.
-    Raises NotFound if the site has no style guide."""
+    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other ones. Raises
+    NotFound if the site has no style guide."""
     rules = _load_rules(tx, require_styleguide(tx, site).id)
     dismissed = _list_dismissed(tx, site, page_id) if page_id is not None else set()
-    found = [*_find_unfinished(texts)]
+    rules = [rule for rule in rules if rule.name not in dismissed]
+    found = [] if whole_page else [*_find_unfinished(texts)]
     numbers = {id(text): number for number, text in enumerate(texts)}
     for rule in rules:
         deadlines.check()
-        # These texts may be only part of the page, without the definitions that such a rule looks for.
-        if rule.name not in dismissed and rule.given.extends != "conditional":
+        if rule.compares == whole_page:
             for fault in find_style(rule, texts):
                 number = numbers[id(fault.text)]
                 found.append(TextFault(number, fault.start, fault.end, fault.message, rule, fault.fix))
     found.sort(key=lambda fault: (fault.text, fault.start, fault.end))
-    return found[:_MOST_FOUND]
+    return CheckedTexts(found[:_MOST_FOUND], any(rule.compares for rule in rules))
 
 
 def _load_rules(tx: Transaction, styleguide_id: str) -> list[StyleRule]:

@@ -20,7 +20,7 @@ from .topics import TopicState
 
 
 class TopicUsage(Struct, rename="camel"):
-    """Uses of a topic. ``changeRequests``: whether its findings can become change requests."""
+    """Allowed uses of a topic. ``changeRequests``: whether its findings can become change requests."""
 
     change_requests: bool
 

@@ -23,6 +23,7 @@ from octavo.kit.clock import iso
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import DEFAULT_LIMIT, MAX_LIMIT, PageQuery
 from octavo.kit.http.operation import Recipient
+from octavo.kit.texts import pattern
 
 from .kinds import Area, FindingKind, FindingStatus, FindingType, Severity
 from .outbound_store import FailureKind, LinkStatus, OutboundLinkRow, read_links
@@ -73,7 +74,8 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """Finding of a site's scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, and ``views``: Octavo
+    extensions."""
 
     id: str
     scan: str
@@ -94,6 +96,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     kind: FindingKind
     area: Area
     evidence: list[FindingEvidence]
+    views: int
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
@@ -126,7 +129,15 @@ class ScansQuery(PageQuery):
     status: ScanStatus | None = None
 
 
-Source = Annotated[str, Meta(max_length=200)]
+Source = Annotated[
+    str,
+    Meta(
+        max_length=200,
+        pattern=pattern(
+            r"^(questions|connection:\w+)\Z", "be `questions`, or `connection:` followed by an ID"
+        ),
+    ),
+]
 
 
 class FindingStatsQuery(Struct, rename="camel", kw_only=True):
@@ -162,9 +173,10 @@ class FindingStatsQuery(Struct, rename="camel", kw_only=True):
             change=self.change_request,
             question=self.question,
             from_questions="questions" in self.source,
+            connections=[
+                source.removeprefix("connection:") for source in self.source if source != "questions"
+            ],
             topic=self.topic,
-            # Findings never come from context connections, so filtering by them matches nothing.
-            nothing=bool(self.source and "questions" not in self.source),
         )
 
 
@@ -300,7 +312,7 @@ def _present(
         title=row.title,
         change_requests=row.changes,
         pages=row.pages,
-        records=0,
+        records=row.records,
         questions=0 if row.question_id is None else 1,
         status=row.status,
         type=row.type,
@@ -313,6 +325,7 @@ def _present(
         kind=row.kind,
         area=row.area,
         evidence=evidence,
+        views=row.views,
         space=row.space_id or UNSET,
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None

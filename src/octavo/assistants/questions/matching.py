@@ -1,7 +1,7 @@
 """Match questions that ask the same thing in different words, and classify them, without a model.
 
 Two questions are the same if they share most of their significant words, in any order and form. If the same
-page answers both, fewer shared words are enough. Does no I/O."""
+page answers both, fewer shared words are enough. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -68,14 +68,22 @@ def wording_of(question: str) -> str:
 
 
 def similarity(one: AbstractSet[str], other: AbstractSet[str]) -> float:
-    """Return the fraction of words that two questions share, from 0 to 1.
+    """Return the fraction of words that two questions share, from 0 to 1. Questions with different numbers
+    share nothing, because error 404 isn't error 500.
 
     >>> similarity({"export", "invoic"}, {"export", "invoic", "month"})
     0.8
+    >>> similarity({"fix", "error", "404"}, {"fix", "error", "500"})
+    0.0
     """
-    if not one or not other:
+    numbers, others = _numbers_of(one), _numbers_of(other)
+    if not one or not other or numbers and others and numbers != others:
         return 0.0
     return 2 * len(one & other) / (len(one) + len(other))
+
+
+def _numbers_of(words: AbstractSet[str]) -> set[str]:
+    return {word for word in words if any(letter.isdigit() for letter in word)}
 
 
 def classify(question: str) -> QuestionType:

@@ -102,8 +102,8 @@ class AnswerInput(Struct):
 
 
 class AnswerThread(Struct):
-    """Conversation that an answer belongs to. ``id``: the ID of its first answer; ``previous``: the answer
-    before this one."""
+    """Conversation that an answer belongs to. ``id``: the ID of its first answer; ``previous``: the
+    previous answer."""
 
     id: str
     previous: str
@@ -121,8 +121,8 @@ class AnswerChannel(Struct):
 
 
 class SiteQuestionAnswer(Struct, rename="camel", kw_only=True):
-    """Answer to a question. ``language``: `und` if it is uncertain. ``helpfulness``: based on the rating, or
-    else on whether the answer resolved the question."""
+    """Answer to a question. ``language``: the language of the question; `und` if it is uncertain.
+    ``helpfulness``: based on the rating, or else on whether the answer resolved the question."""
 
     id: str
     question: QuestionReference
@@ -254,7 +254,7 @@ class AnswersQuery(QuestionQuery, rename="camel", kw_only=True):
 
 
 def to_milliseconds(moment: datetime | None) -> int | None:
-    """Return a time in milliseconds; without a time zone it is UTC."""
+    """Return a time in milliseconds. A time without a time zone is in UTC."""
     return (
         None
         if moment is None

@@ -32,7 +32,7 @@ def run_sync(context: Context, connection_id: str) -> None:
 
 @jobs.job("syncSources", bound="one row for each connection")
 def sync_all(context: Context) -> None:
-    """Start a sync of every connection that wasn't synced in the last hour."""
+    """Sync every connection that wasn't synced in the last hour."""
     with context.db.write() as tx:
         for connection_id, organization_id in store.list_due(tx, now() - int(_EVERY * 1000), PULLED):
             jobs.enqueue(

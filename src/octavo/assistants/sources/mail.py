@@ -38,7 +38,7 @@ def receive_mail(context: Context, data: bytes, recipients: Iterable[str] = ()) 
     """Store a message as a record of each connection that it is addressed to, and return their number.
 
     ``recipients``: the envelope addresses; if empty, the addresses in the headers are used. Raises
-    UnknownRecipient."""
+    UnknownRecipient if no connection has one of these addresses."""
     message = email.message_from_bytes(data, policy=email.policy.default)
     assert isinstance(message, EmailMessage)
     wanted = list(recipients) or _addresses(message)

@@ -33,7 +33,7 @@ def create_source(
     usage: SourceUsage,
     filter: str | None,
 ) -> ConnectionRow:
-    """Connect a site to a source, and start its first sync. Raises BadRequest for invalid settings, and
+    """Connect a site to a source, and start its first sync. Raises BadRequest if a setting is invalid, and
     Conflict if the site has too many connections."""
     values, secrets = _split(connector, setup, {})
     with context.db.write() as tx:
@@ -97,7 +97,7 @@ def _split(
     for name, value in secrets.items():
         if value == HIDDEN:
             if name not in previous:
-                raise BadRequest("setupSettings: enter the source's secrets")
+                raise BadRequest("setupSettings: must contain the source's secrets")
             secrets[name] = previous[name]
     return {name: value for name, value in setup.items() if name not in names}, secrets
 
@@ -112,7 +112,7 @@ def delete_source(tx: Transaction, site: SiteAccess, connection_id: str) -> bool
 
 
 def sync_source(tx: Transaction, site: SiteAccess, connection_id: str) -> None:
-    """Start a sync on behalf of a person. Raises BadRequest for sources that push their records."""
+    """Start a sync on behalf of a person. Raises BadRequest if the source pushes its records."""
     row = store.get_connection(tx, site.site_id, connection_id)
     if row.connector not in PULLED:
         raise BadRequest("This connection can't be synced, because its source sends records to Octavo.")

@@ -120,7 +120,7 @@ def test(call: Call, site: SiteAccess, site_context_connection_id: str) -> wire.
 @operation("listSiteContextRecords", "GET", _RECORDS, needs=Can.EDIT)
 def list_records(call: Call, site: SiteAccess, query: wire.RecordsQuery) -> Listing[wire.ContextRecord]:
     """List the records from all of a site's sources, newest first. Records have no topics, so the `topic`
-    filter returns none."""
+    filter matches none."""
     with call.db.read() as tx:
         found = store.list_records(
             tx,

@@ -24,7 +24,7 @@ _BATCH = 200
 
 
 class SourceUsage(Struct, frozen=True, rename="camel"):
-    """Use of the records of a connection. ``search_boost``: their weight."""
+    """Usage of a connection's records. ``search_boost``: their weight in search."""
 
     change_requests: bool = False
     search: bool = False
@@ -108,7 +108,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
     """Return a connection of a site. Raises NotFound if there is none."""
     found = find_connection(tx, connection_id)
     if found is None or found.site_id != site_id:
-        raise NotFound(f"There is no connection {connection_id!r} on this site.")
+        raise NotFound(f"There is no connection with the ID {connection_id!r} on this site.")
     return found
 
 
@@ -158,7 +158,9 @@ def insert_connection(
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     count = tx.value("SELECT count(*) FROM context_connections WHERE site_id = :site", site=site_id)
     if count >= MAX_CONNECTIONS:
-        raise Conflict(f"A site can have at most {MAX_CONNECTIONS} connections. Delete one first.")
+        raise Conflict(
+            f"A site can have at most {MAX_CONNECTIONS} connections. Delete one before adding another."
+        )
     connection_id = ids.new_id()
     tx.insert(
         "context_connections",
@@ -259,13 +261,29 @@ def list_records(
     )
 
 
+def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, str]]:
+    """Return the IDs and titles of the newest records of a site."""
+    rows = tx.all(
+        "SELECT id, title FROM context_records WHERE site_id = :site ORDER BY id DESC LIMIT :limit",
+        site=site_id,
+        limit=limit,
+    )
+    return [(record_id, title) for record_id, title in rows]
+
+
+def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:
+    """Return records in the order of their IDs, without those that no longer exist."""
+    rows = tx.all(f"SELECT {_RECORD} {_RECORDS} WHERE r.id IN :ids ORDER BY r.id", ids=list(record_ids))
+    return [RecordRow(*row) for row in rows]
+
+
 def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
     """Return a record of a site. Raises NotFound if there is none."""
     row = tx.one(
         f"SELECT {_RECORD} {_RECORDS} WHERE r.site_id = :site AND r.id = :id", site=site_id, id=record_id
     )
     if row is None:
-        raise NotFound(f"There is no record {record_id!r} on this site.")
+        raise NotFound(f"There is no record with the ID {record_id!r} on this site.")
     return RecordRow(*row)
 
 
@@ -293,7 +311,8 @@ def put_records(
         )
         if (total or 0) + new > MAX_RECORDS:
             raise Conflict(
-                f"A site can have at most {MAX_RECORDS:,} records. Set a filter, or delete another connection."
+                f"A site can have at most {MAX_RECORDS:,} records. Set a filter, or delete another"
+                " connection."
             )
     changed = [record for id, record in sorted(wanted.items()) if known.get(id) != fingerprints[id]]
     moment = now()

@@ -44,7 +44,7 @@ def setup_of(context: Context, row: ConnectionRow) -> SourceSetup:
 
 
 def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | None:
-    """Test whether a source can be read, and return the reason if it can't."""
+    """Test whether a source can be read, and return the reason if it can't be."""
     connector = find_connector(context, row.connector)
     if connector is None:
         return None
@@ -56,7 +56,8 @@ def test_connection(context: Context, row: ConnectionRow) -> SourceFailure | Non
 
 
 def sync_connection(context: Context, connection_id: str) -> None:
-    """Sync a connection. A sync that starts later replaces this one, and a failure is stored with its reason."""
+    """Sync a connection. If another sync starts later, it replaces this one. A failure is stored with its
+    reason."""
     run = ids.new_id()
     with context.db.write() as tx:
         row = store.find_connection(tx, connection_id)

@@ -1,3 +1,3 @@
-"""Translations: spaces that follow other spaces in another language."""
+"""Translations: copies of spaces in other languages, updated from the originals."""
 
 from . import tables as tables

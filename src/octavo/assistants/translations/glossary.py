@@ -20,8 +20,8 @@ MAX_ENTRIES = 5000
 
 
 class EntryChange(NamedTuple):
-    """Change to an entry. ``id``: the entry to change; by default, a new entry is inserted. ``translations``:
-    the new translations; by default, the entry is deleted."""
+    """Change to an entry. ``id``: the entry to change; if not given, a new entry is inserted.
+    ``translations``: the new translations; if not given, the entry is deleted."""
 
     id: str | None
     translations: Mapping[Any, str] | None
@@ -48,8 +48,8 @@ def list_sorted(
 
 
 def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> None:
-    """Apply either all changes or none. Raises NotFound for an unknown entry, and BadRequest if there are too
-    many entries."""
+    """Apply either all changes or none. Raises NotFound if an entry doesn't exist, and BadRequest if there
+    are too many entries."""
     for number, (id, translations) in enumerate(changes):
         if translations is None:
             assert id is not None
@@ -60,13 +60,15 @@ def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> N
             store.update_entry(tx, _require_entry(tx, org, number, id), translations)
     if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
         raise BadRequest(
-            f"operations: a glossary can have at most {MAX_ENTRIES:,} entries; delete some first"
+            f"operations: a glossary can have at most {MAX_ENTRIES:,} entries. Delete one before adding"
+            " another."
         )
 
 
 def _require_entry(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:
     if store.find_entry(tx, org.organization_id, entry_id) is None:
         raise NotFound(
-            f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this organization."
+            f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this"
+            " organization"
         )
     return entry_id

@@ -21,7 +21,7 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Store people's edits to the texts that the last run wrote. Edits to texts whose source has changed
+    """Store people's edits to the texts that the last run wrote. Edits to a text whose source has changed
     since the run don't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)

@@ -37,8 +37,9 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation, and the caller's access to its space. The access determines the allowed actions.
-    Raises NotFound if the caller can't see it, and Forbidden without the permission ``needs``."""
+    """Return a translation, and the caller's access to its space, which determines what the caller can do.
+    Raises NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the
+    permission ``needs``."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:
@@ -49,8 +50,8 @@ def get_translation(
 
 @contextmanager
 def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[str | None]:
-    """Prepare for calling ``create`` within the block, like ``prepare_copy``. Raises the same errors as
-    ``create``."""
+    """Prepare to call ``create`` within this context manager's block, like ``prepare_copy``. Raises the
+    same errors as ``create``."""
     with db.read() as tx:
         source = _require_source(tx, org, wanted)
     with prepare_copy(db, source) as prepared:
@@ -58,11 +59,11 @@ def prepare(db: Database, org: OrgAccess, wanted: NewTranslation) -> Iterator[st
 
 
 def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> SpaceAccess:
-    """Return access to the source. Raises NotFound or Forbidden without access to the source, and BadRequest
-    if it can't be translated."""
+    """Return the caller's access to the source. Raises NotFound or Forbidden if the caller doesn't have
+    access to it, and BadRequest if it can't be translated."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
     if source.organization_id != org.organization_id:
-        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
+        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization")
     if wanted.language == wanted.source_language:
         raise BadRequest("language: must be different from the source language")
     if store.is_translated(tx, source.space_id, wanted.language):
@@ -71,9 +72,9 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
 
 
 def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: str | None) -> TranslationRow:
-    """Create a copy that follows the source, and start its first run. The copy is visible to the same people
-    as the source. Raises NotFound or Forbidden without access to the source, and BadRequest if it can't be
-    translated."""
+    """Create a copy that follows the source, and start its first run. The copy is visible to the same
+    people as the source. Raises NotFound or Forbidden if the caller doesn't have access to the source, and
+    BadRequest if it can't be translated."""
     source = _require_source(tx, org, wanted)
     store.delete_trashed(tx, source.space_id, wanted.language)
     instructions = read_instructions(wanted.instructions)
@@ -109,7 +110,7 @@ def create(tx: Transaction, org: OrgAccess, wanted: NewTranslation, prepared: st
 
 def run(tx: Transaction, org: OrgAccess, translation_id: str) -> None:
     """Start another run; a run in progress is restarted. Raises NotFound if the translation or its source
-    doesn't exist or isn't visible to the caller, and Forbidden without permission."""
+    doesn't exist or isn't visible to the caller, and Forbidden if the caller doesn't have permission."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     space_access(tx, org.actor, Can.VIEW, found.source_id)
     _start(tx, found, org.user_id)
@@ -121,8 +122,8 @@ def _start(tx: Transaction, found: TranslationRow, user_id: str) -> None:
 
 
 def cancel(tx: Transaction, org: OrgAccess, translation_id: str) -> TranslationRow:
-    """Cancel the run in progress. Its translations stay in the memory, and the space isn't changed. Raises
-    BadRequest if there is none."""
+    """Cancel the run in progress. Its completed translations stay in the translation memory, and the space
+    isn't changed. Raises BadRequest if no run is in progress."""
     found, _ = get_translation(tx, org, translation_id, Can.EDIT)
     if not store.cancel_run(tx, found.id):
         raise BadRequest("This translation has no run in progress.")

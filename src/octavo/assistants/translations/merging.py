@@ -1,8 +1,8 @@
 """Merge the result of a run into the translated space, like a change request: people's edits are kept.
 
 The common base is the result of the last run, so differences from it in the space are people's edits. If
-people and the source changed the same place, people's text is kept, and the conflict is reported until they
-edit the text again."""
+people and the source changed the same text, people's version is kept, and the conflict is reported until
+someone edits the text again."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ SHOWN = 120
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts that were deleted from the
-    source."""
+    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts whose source was deleted."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
@@ -62,8 +61,8 @@ def merge_result(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> Merging:
-    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the last
-    run. ``made``: the result of this run, whose texts are already stored."""
+    """Merge the result of a run. ``state``: the current state of the space. ``known``: the result of the
+    previous run. ``made``: the result of this run; its texts are already stored."""
     before = revision_state(tx, row.space_id, row.revision)
     page_ids, item_ids = [*made.pages, *made.gone], [*made.items, *made.gone]
     pages, items = find_pages(tx, state, page_ids), find_items(tx, state, item_ids)
@@ -102,7 +101,7 @@ def merge_result(
 
 
 def _pages_made(known: Mapping[str, TranslationPartRow], ids: Sequence[str]) -> dict[str, Page]:
-    """Return the pages with these IDs as the last run wrote them."""
+    """Return the pages with these IDs as the previous run wrote them."""
     return {
         id: replace(part.written.page, body=part.body)
         for id in ids
@@ -137,8 +136,8 @@ def _outdated(
     after: Versions,
     texts: Mapping[str, str],
 ) -> dict[str, str]:
-    """Return people's translations whose source text has changed, by new source text. These translations are
-    kept."""
+    """Return people's translations whose source text has changed, keyed by the new source text. These
+    translations are kept."""
     found: dict[str, str] = {}
     page, item = after.pages.get(part.part_id), after.items.get(part.part_id)
     body = page.body if page is not None else item.content if item is not None else None
@@ -161,7 +160,7 @@ def _outdated(
 
 
 def _name(part_id: str, *sides: Versions) -> str:
-    """Return the name that problems use for a page or item."""
+    """Return the name of a page or item to show in problems."""
     for side in sides:
         if (page := side.pages.get(part_id)) is not None:
             return page.file_path or page.slug
@@ -172,8 +171,8 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 def _kept_problem(name: str, text: str) -> Problem:
     message = (
-        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; the edited translation of the "
-        "previous text was kept"
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed, but the edited translation of the"
+        " previous text was kept"
     )
     return Problem(name, 0, "kept_by_people", message)
 
@@ -185,7 +184,7 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
         message = (
             "deleted from the source but kept, because people edited it"
             if conflict.theirs is None
-            else "deleted by people but restored, because the source has changed"
+            else "people deleted this content, but it was restored because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", message)
     if conflict.theirs is None:
@@ -193,7 +192,8 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             name,
             0,
             "kept_by_people",
-            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because it was edited",
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because people edited"
+            " it",
         )
     if conflict.kept == "theirs":
         message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"

@@ -1,4 +1,4 @@
-"""Translations and the glossary."""
+"""Operations on translations and the glossary."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def run_translation(call: Call, org: OrgAccess, translation_id: str) -> None:
 @operation("cancelTranslation", "POST", f"{_TRANSLATION}/cancel", needs=Can.VIEW, errors=(400, 403, 404))
 def cancel_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Translation:
     """Cancel the run in progress. The space isn't changed; completed translations stay in the translation
-    memory. Returns 400 if there is no run."""
+    memory. Returns 400 if no run is in progress."""
     with call.db.write() as tx:
         managing.cancel(tx, org, translation_id)
         return _present(call, tx, *managing.get_translation(tx, org, translation_id))

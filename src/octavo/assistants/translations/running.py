@@ -54,7 +54,7 @@ _PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
-    """Raised if the run was canceled or another one started. Its result must be discarded."""
+    """Raised if the run was canceled or replaced by another one. Its result must be discarded."""
 
 
 class _Source(Struct, frozen=True):
@@ -158,8 +158,8 @@ def _withhold(
     restricted: Collection[TranslationPartRow],
     open_parts: Iterable[TranslationPartRow],
 ) -> None:
-    """Keep texts of pages that were restricted after they were translated out of the matches for translators,
-    unless another page contains them, too."""
+    """Exclude texts from translators' matches if their pages were restricted after being translated, unless
+    another page also contains them."""
     if restricted:
         with context.db.read() as tx:
             shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
@@ -169,7 +169,7 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the texts of the source that a part was translated from."""
+    """Return the source texts that a part was translated from."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 
@@ -226,7 +226,8 @@ def _translate(
     known: Mapping[str, TranslationPartRow],
     translator: Translator,
 ) -> RunResult:
-    """Process parts that changed since the last run, weren't fully translated, or must be reported again."""
+    """Process the parts that changed since the last run, weren't fully translated, or must be reported
+    again."""
     made = RunResult()
     manner = translator.manner
     parts: list[Page | Item] = [*source.pages.values(), *source.items.values()]
@@ -302,7 +303,7 @@ def _translate_part(
 
 
 def _lines_of(part: Page | Item) -> dict[str, str]:
-    """Return the translatable fields of a page, such as its title, by name."""
+    """Return the translatable fields of a page, such as its title, keyed by name."""
     if not isinstance(part, Page):
         return {}
     return {name: line for name in ("title", "link_title", "description") if (line := getattr(part, name))}

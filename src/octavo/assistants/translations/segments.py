@@ -1,9 +1,10 @@
 """Translatable texts in a document.
 
-A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words becomes
-numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
-other content that must not change. A translation is accepted only if it has the same tags, properly nested.
-So everything in a document except its texts stays the same, whether a person or a model translates it."""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words
+becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions,
+images, and other content that must not change. A translation is accepted only if it has the same tags,
+properly nested. Therefore, everything in a document except its texts stays the same, whether a person or a
+model translates it."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ class TextSegment(Struct):
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. If its tags or placeholders differ, changes nothing and returns False."""
+        """Insert a translation. If its tags or placeholders differ from the original's, change nothing and
+        return False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
@@ -90,7 +92,7 @@ def _blocks(document: Document) -> Iterator[Block]:
 
 
 def mark_edited(document: Document) -> None:
-    """Mark all blocks for rewriting, because their texts may have changed."""
+    """Mark all blocks to be rewritten, because their texts may have changed."""
     for block in document.nodes:
         block.source = None
 

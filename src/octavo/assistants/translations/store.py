@@ -220,8 +220,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """Delete the translations from and to a deleted or transferred space. The memory keeps their texts, but
-    access to this space no longer makes them visible."""
+    """Delete the translations from and to a deleted or transferred space. The translation memory keeps
+    their texts, but access to this space no longer makes these texts visible."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (
@@ -249,7 +249,7 @@ def set_instructions(tx: Transaction, translation_id: str, instructions: str, fo
 
 
 def start_run(tx: Transaction, translation_id: str, by: str) -> str:
-    """Create a pending run, whose job starts later. It replaces a run in progress, which ends with no
+    """Create a pending run, whose job starts later. It replaces a run in progress, which then has no
     effect."""
     run = ids.new_id()
     tx.run(
@@ -333,7 +333,7 @@ def end_run(
 
 
 def cancel_run(tx: Transaction, translation_id: str) -> bool:
-    """End the run in progress, if any, with no effect."""
+    """Cancel the run in progress, if any. The run then has no effect."""
     return bool(
         tx.run(
             """UPDATE translations SET status = 'completed', run = NULL, notice = 'The last run was cancelled.',
@@ -446,7 +446,8 @@ def list_similar(
 
 
 def withhold_memory(tx: Transaction, row: TranslationRow, texts: Iterable[str]) -> None:
-    """Keep these texts of a translation out of the matches for translators. The memory still translates them."""
+    """Exclude these texts of a translation from translators' matches. The memory still uses them for
+    translation."""
     tx.run_many(
         """UPDATE translation_memory SET space_id = NULL WHERE organization_id = :org
              AND source_language = :source_language AND language = :language AND fingerprint = :fingerprint

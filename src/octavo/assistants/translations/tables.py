@@ -43,7 +43,8 @@ declare(
 
 
 def _refuse_move(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Raise PreconditionFailed for a space with translations, which would otherwise be deleted silently."""
+    """Raise PreconditionFailed if a space has translations, because these would otherwise be deleted
+    silently."""
     languages = list_languages(tx, space_id)
     if languages:
         raise PreconditionFailed(

@@ -1,8 +1,7 @@
-"""Translate texts from the memory, the glossary, or with a model; all other texts stay in the source
-language.
+"""Translate texts using the memory, the glossary, or a model. All other texts stay in the source language.
 
-A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid, the
-text is sent again on its own. If that fails too, it stays in the source language and is reported."""
+A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid,
+the text is sent again on its own. If that fails too, it stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -28,10 +27,10 @@ from .store import TranslationRow
 
 _CHARACTERS = 6000
 _TEXTS = 40
-"""Number of texts per request. It is small because models make fewer mistakes with fewer texts."""
+"""Number of texts per request. This number is small because models make fewer mistakes with fewer texts."""
 _TERMS = 60
-_MISSING = "the model's answer contains no translation of this text"
-_REFUSED = "the translation and the text have different tags or placeholders"
+_MISSING = "the model's answer doesn't contain a translation of this text"
+_REFUSED = "the translation and the source text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",
@@ -61,9 +60,9 @@ class Translator(Struct):
     def translate(
         self, wanted: Sequence[TextToTranslate], *, remember: bool
     ) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the translations by text, and the reasons why other texts have none. ``remember``: whether
-        to store a model's translations. They are stored immediately, so that an interrupted run can continue
-        where it stopped."""
+        """Return the translations by text, and the reasons why the other texts have none. ``remember``:
+        whether to store a model's translations. They are stored immediately, so that an interrupted run can
+        continue where it stopped."""
         row = self.translation
         with self.context.db.read() as tx:
             known = store.find_memory(

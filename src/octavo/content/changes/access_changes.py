@@ -1,7 +1,8 @@
-"""Find who can read the pages of a change request: before its merge, after it, and among its reviewers.
+"""Determine who can read the pages of a change request before its merge and after it, and which of its
+reviewers can.
 
-Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages that they
-can't see, and the people who can review them.
+Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages
+that they can't see, and the people who can review them.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class AccessChange(Struct, frozen=True):
 
 
 class HiddenChanges(Struct, frozen=True):
-    """Changed pages that a reviewer can't see. ``reviewers``: the IDs of people who can review all of them, at most
-    10."""
+    """Changed pages that a reviewer can't see. ``reviewers``: the IDs of at most 10 people who can review
+    all of them."""
 
     count: int
     reviewers: list[str]
@@ -83,7 +84,7 @@ def find_unseen(tx: Transaction, change: ChangeRow, user_ids: Iterable[str]) -> 
 
 
 def find_hidden_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> HiddenChanges:
-    """Return the number of changed pages that the caller can't see, and people who can review them."""
+    """Return the number of changed pages that the caller can't see, and the people who can review them."""
     changed = find_changed_rules(tx, change)
     hidden = seen_by(tx, access.space, change.state).hidden | seen_by(tx, access.space, change.main).hidden
     rules = [changed[id] for id in changed if id in hidden]
@@ -113,8 +114,9 @@ def _sees(viewer: PageViewer | None, rules: Iterable[Rule]) -> bool:
 
 
 def list_access_changes(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> list[AccessChange]:
-    """Return the pages that different people can see after the merge, at most 100: those that the change request moves
-    or restricts, without the pages below them. Pages that the caller can't see before or after it are left out."""
+    """Return the pages that different people can see after the merge, at most 100: those that the change
+    request moves or restricts, without their subpages. Pages that the caller can see neither before nor
+    after the merge are left out."""
     before = find_rules(tx, change.main)
     if not before and not find_rules(tx, change.state):
         return []
@@ -163,7 +165,8 @@ def _rules_at(
     known: dict[str, tuple[Rule, ...]],
     page: Page,
 ) -> tuple[Rule, ...]:
-    """Return the rules that apply to a page after the merge. ``known``: the rules of pages found before."""
+    """Return the rules that apply to a page after the merge. ``known``: the rules of the pages that were
+    already looked up."""
     path: list[Page] = []
     here: Page | None = page
     while here is not None and here.id not in known and all(here.id != one.id for one in path):

@@ -55,8 +55,8 @@ class AccessChanges(Struct, rename="camel", kw_only=True):
     errors=(404,),
 )
 def get_access_changes(call: Call, change: ChangeAccess) -> AccessChanges:
-    """Get who can see pages only after a change request is merged, or only before. Reviewers also get the number of
-    changed pages that they can't see, and the people who can review these."""
+    """List who gains or loses access to pages when a change request is merged. Reviewers also get the
+    number of changed pages that they can't see, and the people who can review those pages."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = access_changes.list_access_changes(tx, change, row)

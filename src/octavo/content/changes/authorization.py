@@ -1,4 +1,4 @@
-"""Authorization to see a change request in a space."""
+"""Authorization to view a change request in a space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ChangeAccess(InSpace, frozen=True):
 
 
 class WrittenChange(ChangeAccess, frozen=True):
-    """Change request whose revision contains everything people have written in it so far."""
+    """Change request whose latest revision contains everything that people have written in it so far."""
 
 
 class VisitedChange(Visiting, frozen=True):
@@ -56,19 +56,20 @@ def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
 
 
 def _missing(id_or_number: str) -> NotFound:
-    return NotFound(f"There is no change request {id_or_number!r} in this space.")
+    return NotFound(f"There is no change request with the ID or number {id_or_number!r} in this space.")
 
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
 def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) -> ChangeAccess:
-    """Authorize the caller for a change request, given its id or its number in the space."""
+    """Authorize the caller for a change request, given its ID or its number in the space."""
     space, change = _enter(call, needs, space_id, change_request_id)
     return ChangeAccess(space, change.id)
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save everything people have written before a call reads it. If it can't be saved now, a header of the response
-    indicates that the content is from an earlier state. Raises WritesFirst."""
+    """Save everything that people have written in a change request, so that the call reads it. If it can't
+    be saved now, a response header indicates that the content is from an earlier state. Raises WritesFirst
+    if the read must start again after the text has been saved."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):
@@ -102,7 +103,8 @@ def visit_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def change_access(tx: Transaction, space: SpaceAccess, change_request_id: str) -> ChangeAccess:
-    """Return access to a change request of an accessible space. Raises NotFound."""
+    """Return access to a change request of an accessible space. Raises NotFound if the change request
+    doesn't exist."""
     return ChangeAccess(space, _get(tx, space, change_request_id).id)
 
 

@@ -45,7 +45,7 @@ class DocumentInput(Struct):
 
 
 class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
-    """Layout options to set. Other options remain unchanged."""
+    """Layout options to set. Other options stay the same."""
 
     width: Literal["default", "wide", "landing"] | UnsetType = UNSET
     cover: bool | UnsetType = UNSET
@@ -75,11 +75,14 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if safe_url(self.url) is None:
-            raise ValueError("url: this kind of URL isn't allowed")
+            raise ValueError(
+                "url: this type of URL isn't allowed. Use an http, https, mailto, tel, or relative URL."
+            )
 
 
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
-    """Cover of a page. ``y_pos``: how far the image is shifted down from its center, in pixels of the image."""
+    """Cover of a page. ``y_pos``: the vertical offset of the image from its center, in image pixels;
+    positive values shift it down."""
 
     ref: CoverFile | CoverUrl
     ref_dark: CoverFile | CoverUrl | UnsetType = UNSET
@@ -127,7 +130,7 @@ _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Convert a given value to the form that pages store. ``before``: the current value of the page."""
+    """Convert a given value to the form that pages store. ``before``: the page's current value."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
@@ -143,8 +146,8 @@ def _stored(type: FieldType, value: object, before: object) -> object:
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a variable, and
-    others remain unchanged."""
+    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a
+    variable, and the others stay the same."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -160,8 +163,8 @@ class EditedPageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
     def edited(self, before: Mapping[str, object]) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files depend
-        on the page. ``before``: the values that the page has."""
+        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files
+        depend on the page. ``before``: the page's current values."""
         return {
             name: _stored(EDITED_FIELDS[name].type, value, before[name])
             for name, value in self._given().items()
@@ -230,7 +233,7 @@ class InsertBlocks(BlockPlace, kw_only=True):
 
 
 class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
-    """Existing blocks to move, in this order. ``from``: the page they are currently on; by default this
+    """Existing blocks to move, in this order. ``from``: the page they are currently on; by default, this
     page."""
 
     blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]
@@ -238,8 +241,8 @@ class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
 
 
 class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=True):
-    """Edit individual blocks of a page by key; an Octavo extension. The lists apply in this order: set, insert, move,
-    delete. The rest of the page remains the same, byte for byte."""
+    """Edit individual blocks of a page by key; an Octavo extension. The lists are applied in this order:
+    set, insert, move, delete. The rest of the page remains the same, byte for byte."""
 
     page: str
     set: Annotated[list[SetBlock], Meta(max_length=MAX_BLOCKS)] = []
@@ -249,7 +252,7 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
 
     def __post_init__(self) -> None:
         if not (self.set or self.insert or self.move or self.delete):
-            raise ValueError("provide `set`, `insert`, `move`, or `delete`")
+            raise ValueError("provide at least one of `set`, `insert`, `move`, and `delete`")
 
 
 MediaType = Annotated[
@@ -275,7 +278,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
         if sum(given is not None for given in (self.url, self.base64, self.upload)) != 1:
             raise ValueError("provide exactly one of `url`, `base64`, and `upload`")
         if self.base64 is not None and self.content_type is None:
-            raise ValueError("`contentType` is required with `base64`")
+            raise ValueError("`contentType` is required if you provide `base64`")
 
 
 class InsertFiles(Struct, tag_field="operation", tag="insert_files"):
@@ -298,7 +301,7 @@ class InsertGroup(Struct, tag_field="operation", tag="insert_group", kw_only=Tru
 
 
 class InsertLink(Struct, tag_field="operation", tag="insert_link", kw_only=True):
-    """Insert a link among the pages; an Octavo extension."""
+    """Insert a link in navigation; an Octavo extension."""
 
     title: PageTitle
     target: JsonObject

@@ -85,8 +85,8 @@ def sides_of(tx: Transaction, change: ChangeRow) -> Sides:
 
 
 def sides_of_reverting(tx: Transaction, done: State, main: State) -> Sides:
-    """Return the sides for reverting a revision of main, including the consecutive saves that it combines.
-    One side is the reversal, as a change request based on the revision; the other is current main."""
+    """Return the sides for reverting a revision of main, including any consecutive saves that were combined
+    into it. One side is the reversal, as a change request based on the revision; the other is current main."""
     branch, sequence = done.layers[0].branch_id, done.layers[0].sequence
     since = get_revision(tx, done.revision_id).before
     touched = list_changed(tx, done.layers[0], since)
@@ -104,7 +104,7 @@ def _sides(
 
 
 class MergedContent(Struct, frozen=True):
-    """Content that a revision of one branch has to write to contain the merge."""
+    """Content that a revision of one branch must write to include the merge."""
 
     changes: Changes
     bodies: list[str]
@@ -115,8 +115,8 @@ class MergedContent(Struct, frozen=True):
 def merge_into_main(
     tx: Transaction, sides: Sides, main: State, *, keeps_paths: bool = False
 ) -> MergedContent:
-    """Merge a change request into main. ``keeps_paths``: whether, if both added a file at the same path, the
-    file of the change request keeps the path and main's file moves."""
+    """Merge a change request into main. ``keeps_paths``: what happens if both added a file at the same
+    path: whether the change request's file keeps the path and main's file is moved."""
     found = _merge(tx, sides.base, sides.main, sides.change, main, keeps_paths=keeps_paths)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -132,7 +132,8 @@ def merge_into_change(tx: Transaction, sides: Sides, change: State, main: State)
 
 
 def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> MergedContent:
-    """Return main without one of its revisions, as the changes of a change request based on current main."""
+    """Return main without one of its revisions, in the form of the changes in a change request based on
+    current main."""
     found = _merge(tx, sides.base, sides.change, sides.main, done)
     pages = {**sides.base.pages, **sides.main.pages}
     items = {**sides.base.items, **sides.main.items}
@@ -140,8 +141,8 @@ def merge_reverted(tx: Transaction, sides: Sides, done: State, main: State) -> M
 
 
 def merge_edit(tx: Transaction, base: State, head: State, edited: EditedContent) -> MergedContent:
-    """Merge an unsaved edit of ``base`` with ``head``, a later state of ``base``. In conflicts, ``ours`` is
-    the saved content, which is kept, and ``theirs`` is the edit."""
+    """Merge an unsaved edit of ``base`` with ``head``, a later state of the same branch. In conflicts,
+    ``ours`` is the saved content, which is kept, and ``theirs`` is the edit."""
     # Hidden pages keep their slugs and paths.
     base, head = base.whole, head.whole
     since = _between(tx, base, head)
@@ -181,8 +182,9 @@ def merge_without(tx: Transaction, before: State, after: State, head: State) -> 
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """Return the pages and items that may differ between two states, one of which descends from the other:
-    states of main, of one change request, or of main and a change request based on it."""
+    """Return the pages and items that may differ between two states, one of which descends from the other.
+    Both are states of main or of one change request, or one is of main and the other of a change request
+    based on it."""
     pages: set[str] = set()
     items: set[str] = set()
     for layer in head.layers:
@@ -218,7 +220,7 @@ def _merge(
 
 
 OfText = Callable[[str, str], Document]
-"""Function that takes (id, hash) of an owner's text and returns the document with keys."""
+"""Function that takes an owner's ID and the hash of its text, and returns the document with keys."""
 
 
 def _written(

@@ -1,7 +1,7 @@
 """Copy pages, files, and variables into a state, for example from a template.
 
-Copies get new ids but keep their texts, so equal bodies and files are stored once. Files keep their relative
-positions, and so do the links between them.
+Copies get new IDs but keep their texts, so identical bodies and files are stored only once. Files keep
+their relative paths, so relative links between them still work.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ _RELATIVE = ("ref:", "/pages/", "/files/")
 
 
 class CopiedMaterial(Struct, frozen=True):
-    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``: the
-    function that returns the text of a body. ``stored``: whether all texts are already in the database.
-    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts as
-    they are, because they contain no slots and no references by id. ``into``: the parent page."""
+    """Content to copy: pages (parents first, in order), files, reusable content, and variables. ``text``:
+    the function that returns the text of a body. ``stored``: whether all texts are already in the database.
+    ``folder``: the folder to copy files to if their paths are in use. ``verbatim``: whether to copy texts
+    as they are, because they contain no slots and no references by ID. ``into``: the parent page."""
 
     pages: list[Page]
     items: list[Item]
@@ -53,7 +53,7 @@ class CopiedMaterial(Struct, frozen=True):
 
 
 def slots(tx: Transaction, material: CopiedMaterial) -> list[str]:
-    """Return the sorted names of slots, the open references of the form ``ref:name``."""
+    """Return the sorted names of slots, which are open references of the form ``ref:name``."""
     found: set[str] = set()
     for digest in _bodies(material):
         text = material.text(tx, digest)
@@ -79,8 +79,9 @@ def _slot(reference: Reference) -> str | None:
 def copy_material(
     tx: Transaction, state: State, material: CopiedMaterial, refs: dict[str, JsonObject]
 ) -> EditedContent:
-    """Return the edit that adds the content after the pages of ``state``. ``refs``: the files, pages, or URLs
-    to fill slots with; top-level blocks with unfilled slots are omitted. Raises BadRequest, NotFound."""
+    """Return the edit that adds the content after the pages of ``state``. ``refs``: the files, pages, or
+    URLs to fill slots with; top-level blocks with unfilled slots are omitted. Raises BadRequest or NotFound
+    if a reference is invalid."""
     return _Copier(tx, state, material, refs).copy_material()
 
 
@@ -100,12 +101,10 @@ class _Copier:
     def copy_material(self) -> EditedContent:
         draft, moment = self.draft, now()
         if self.filled and (unknown := sorted(set(self.filled) - set(slots(draft.tx, self.material)))):
-            raise BadRequest(
-                f"params.contentRefs.{unknown[0]}: the template has no reference with this name."
-            )
+            raise BadRequest(f"params.contentRefs.{unknown[0]}: the template has no reference with this name")
         into = self.material.into
         if into is not None and draft.get_page(into).kind not in ("document", "group"):
-            raise BadRequest(f"page: {into!r} can't contain pages.")
+            raise BadRequest(f"page: must be a page or group that can contain pages, not {into!r}")
         roots = draft.children(into)
         tops = sum(page.parent is None for page in self.material.pages)
         places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))
@@ -166,7 +165,7 @@ class _Copier:
         return {**target, **names}
 
     def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
-        """Return the target of a slot (the path of a file in the space, or a URL) and its anchor."""
+        """Return the target that fills a slot (the path of a file in the space, or a URL), and its anchor."""
         where = f"params.contentRefs.{name}"
         kind = ref.get("kind")
         if kind == "url" and isinstance(ref.get("url"), str):
@@ -176,21 +175,21 @@ class _Copier:
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
             if ref.get("space") not in (None, self.draft.state.space_id):
-                raise BadRequest(f"{where}: use a URL to link to a page in another space.")
+                raise BadRequest(f"{where}: must be a URL if you link to a page in another space")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")
-        raise BadRequest(f"{where}: must be a reference to a file, page, anchor, or URL.")
+        raise BadRequest(f"{where}: must be a reference to a file, page, anchor, or URL")
 
     def _found(self, where: str, find: Callable[[], str | None]) -> str | None:
         try:
             return find()
         except NotFound as error:
-            raise NotFound(f"{where}: {error.message}") from None
+            raise error.inside(where) from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
-        """Return the hash of the new text, in which references by id point to the copies and slots are
-        filled. Blocks with unfilled slots are omitted."""
+        """Return the hash of the new text, in which slots are filled and references by ID point to the
+        copies. Blocks with unfilled slots are omitted."""
         if digest is None or self.material.verbatim:
             return digest
         text = self.material.text(self.draft.tx, digest)

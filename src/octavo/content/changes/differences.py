@@ -51,8 +51,8 @@ class States(Struct, frozen=True):
 def states_of_change(
     tx: Transaction, space: SpaceAccess, change: ChangeRow, since: str | None = None
 ) -> States:
-    """Compare a change request with the state of main it is based on, or with one of its earlier revisions.
-    Raises BadRequest for any other revision."""
+    """Compare a change request with the state of main that it is based on, or with one of its earlier
+    revisions. Raises BadRequest if ``since`` is any other revision."""
     if since is not None:
         return _seen(tx, space, _states_since(tx, change.state, since))
     found = States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
@@ -60,7 +60,7 @@ def states_of_change(
 
 
 def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
-    """Return the states without the pages that the caller can't see in one of them."""
+    """Return the states without the pages that the caller can't see in either of them."""
     hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
     if not hidden:
         return states
@@ -73,13 +73,13 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
     try:
         before = revision_state(tx, after.space_id, since)
     except NotFound:
-        raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
+        raise BadRequest(f"since: there is no revision with the ID {since!r} in this space") from None
     top = after.layers[0]
     if before.layers[0].branch_id != top.branch_id:
         what = "this change request" if len(after.layers) > 1 else "main, like this revision"
-        raise BadRequest(f"since: must be a revision of {what}.")
+        raise BadRequest(f"since: must be a revision of {what}")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: must be an earlier revision.")
+        raise BadRequest("since: must be an earlier revision than the one you compare with")
 
     def find_touched() -> TouchedIds:
         found = [
@@ -94,9 +94,10 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 def states_of_revision(
     tx: Transaction, space: SpaceAccess, revision_id: str, since: str | None = None
 ) -> States:
-    """Compare a revision, including the consecutive saves that it combines, with the previous revision of its
-    branch; the first revision of a change request is compared with main. ``since``: the earlier revision of
-    its branch to compare with instead. Raises BadRequest for any other revision."""
+    """Compare a revision, including any consecutive saves that were combined into it, with the previous
+    revision of its branch; the first revision of a change request is compared with main. ``since``: an
+    earlier revision of its branch to compare with instead. Raises BadRequest if ``since`` is any other
+    revision."""
     return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
 
 
@@ -161,11 +162,11 @@ def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
 
 
 def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
-    """Return the changed blocks of a page with word differences. Raises NotFound if neither state has the
+    """Return a page's changed blocks with word-level differences. Raises NotFound if neither state has the
     page."""
     before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
     if before is None and after is None:
-        raise NotFound(f"There is no page {page_id!r} in either revision.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in either revision.")
     old = get_body(tx, before.body) if before is not None and before.body else ""
     new = get_body(tx, after.body) if after is not None and after.body else ""
     return diff_text(old, new)

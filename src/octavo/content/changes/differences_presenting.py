@@ -1,4 +1,4 @@
-"""Differences between two states as the API presents them."""
+"""Present differences between two states in the format of the API."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ from .wire import ChangeRequest
 def present_page_changes(
     to: Recipient, tx: Transaction, states: States, page_id: str, query: TextChangesQuery
 ) -> TextChanges:
-    """Present the differences in one page. Raises NotFound if neither state has it."""
+    """Present the differences in one page. Raises NotFound if neither state contains the page."""
     shown = present_text_changes(text_changes(tx, states, page_id))
     if query.format == "document":
         shown.blocks = _block_differences(to, tx, states, page_id)
@@ -90,9 +90,9 @@ def present_differences(
     only: str | None = None,
     merged_from: ChangeRequest | UnsetType = UNSET,
 ) -> SemanticChanges:
-    """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``: the id of
-    the page or item whose changes to present. Raises BadRequest if the token refers to something that is no longer
-    changed."""
+    """Present at most ``limit`` changes after a page token, and the number of remaining changes. ``only``:
+    the ID of the page or item whose changes to present. Raises BadRequest if the token refers to a change
+    that no longer exists."""
     entries = entries_between(tx, states)
     if only is not None:
         entries = [entry for entry in entries if isinstance(entry, Change) and entry.id == only]

@@ -13,9 +13,9 @@ from octavo.kit.db.pagination import Next
 
 
 class ChangesQuery(Struct):
-    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as the last
-    reviewed one; changes merged from main since then are included. ``only``: the id of the page or item whose changes
-    to return. ``page``: `next.page` of the previous response."""
+    """Query parameters for changes. ``since``: the revision of the change request to compare with, such as
+    the last reviewed one; changes merged from main since then are included. ``only``: the ID of the page or
+    item whose changes to return. ``page``: `next.page` of the previous response."""
 
     since: str | None = None
     only: str | None = None
@@ -98,8 +98,8 @@ class BlockWords(Struct):
 
 
 class BlockDifference(Struct, kw_only=True):
-    """Changed block of the page, with its nodes in the two states. ``behind``: the key of the previous block
-    in the new state; null for the first block."""
+    """Changed block of the page, with its nodes in the two states. ``behind``: the key of the block before
+    it in the new state; null for the first block."""
 
     kind: Literal["added", "removed", "changed", "moved"]
     key: str

@@ -11,8 +11,8 @@ from . import store
 from .pending import has_pending, try_to_save_pending
 
 DAYS = 7
-"""Days after which an empty draft is deleted if no one discarded it, for example because a tab was closed or a browser
-was offline."""
+"""Number of days after which an empty draft is deleted if no one discarded it, for example because a tab
+was closed or the browser was offline."""
 _AT_ONCE = 100
 
 

@@ -54,7 +54,7 @@ class BatchDocuments:
         self.draft, self.resolver = draft, resolver
         self._page_refs: dict[str, str] = {}
         self._file_refs: dict[str, str] = {}
-        """File ids by the names used in the batch."""
+        """File IDs by the names used in the batch."""
         self._given: dict[str, Document | Index | None] = {}
         """Pages and reusable content whose source this batch creates. The value is the document with keys if
         all of it was provided as nodes, or the index of the source if only some of its blocks were."""
@@ -86,8 +86,8 @@ class BatchDocuments:
         self._given.setdefault(owner_id, None)
 
     def copy_from(self, owner_id: str, document: Document) -> None:
-        """Let the blocks of a copied text keep their keys. ``document``: the document of another state that the
-        text was copied from."""
+        """Let the blocks of a copied text keep their keys. ``document``: the document, from another state,
+        that the text was copied from."""
         self._copied_from[owner_id] = document
 
     def resolve_names(self) -> list[KeptKeys]:
@@ -99,19 +99,21 @@ class BatchDocuments:
         return [kept for owner_id, given in self._given.items() if (kept := self._keys(owner_id, given))]
 
     def with_text(self, page: Page, source: str) -> Page:
-        """Return the page with another source. An unchanged heading does not override the title that the
-        page has in navigation."""
+        """Return the page with another source. An unchanged heading doesn't override the page's title in
+        navigation."""
         head = read_head(source)
         before = read_head(self.draft.text(page.body)).title if page.body else None
         title = page.title if head.title in (None, "", before) else head.title
         return replace(page, body=self.draft.put_text(source), title=title, **head_fields(head))
 
     def with_document(self, page: Page, given: DocumentInput) -> Page:
-        """Return the page with another document. Raises BadRequest, TooLarge."""
+        """Return the page with another document. Raises BadRequest if the document is invalid, and TooLarge
+        if it is too large."""
         return self.with_text(page, self.write(page_owner(page), page.body, given))
 
     def write(self, owner: Owner, body: str | None, given: DocumentInput) -> str:
-        """Return the new source of a page or reusable content. Raises BadRequest, TooLarge."""
+        """Return the new source of a page or reusable content. Raises BadRequest if the source is invalid,
+        and TooLarge if it is too large."""
         source, document = self._source(owner, body, given)
         self._given[owner.id] = document
         self._unresolved[owner.id] = None
@@ -139,7 +141,8 @@ class BatchDocuments:
         return source, document
 
     def _from_nodes(self, owner: Owner, body: str | None, nodes: object) -> tuple[Document, dict[str, Block]]:
-        """Return the document, with references as files write them, and the blocks of the previous version, by key."""
+        """Return the document, with references as written in files, and the blocks of the previous version
+        by key."""
         given = {"object": "document", "data": {"schemaVersion": 1}, "nodes": nodes}
         try:
             new = from_json(nodes if isinstance(nodes, dict) else given)
@@ -175,7 +178,7 @@ class BatchDocuments:
     def as_stored(
         self, page: Page, reference: Reference, written: WrittenReferences, path: str
     ) -> JsonObject | None:
-        """Return a new reference on a page as its file writes it; None if it is unchanged."""
+        """Return a new reference on a page as it is written in the page's file; None if it is unchanged."""
         now = written.of(reference) or self._as_written(reference, path)
         here = now or reference.ref
         if here.get("kind") == "url" and (match := _BY_REF.fullmatch(str(here.get("url")))):
@@ -184,7 +187,7 @@ class BatchDocuments:
         return now if url is None else {"kind": "url", "url": url}
 
     def _as_written(self, reference: Reference, path: str | None) -> JsonObject | None:
-        """Return a reference by id as an equivalent URL for a file; None if it is unchanged."""
+        """Return a reference by ID as an equivalent URL for use in a file; None if it is unchanged."""
         ref = reference.ref
         anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
         here = ref.get("space") in (None, self.draft.state.space_id)
@@ -202,13 +205,14 @@ class BatchDocuments:
             url = self.resolver.write_url(ref)
             if url is None:
                 raise BadRequest(
-                    f"document: {reference.path}: there is no page {ref.get('page')!r} in this space."
+                    f"document: {reference.path}: there is no page with the ID {ref.get('page')!r} in this"
+                    " space"
                 )
         return {"kind": "url", "url": url} if url else None
 
     def _write_links_as_paths(self, owner_id: str) -> None:
-        """In links, replace names used in this batch, and ids, with paths, because files in a space link to each other
-        by path."""
+        """Replace names used in this batch, and IDs, with paths in links, because files in a space link to
+        each other by path."""
         owner, given = self.draft.find_put(owner_id), self._given[owner_id]
         if owner is None or (
             isinstance(given, Index) and not self._open_refs[owner_id] & self._page_refs.keys()
@@ -278,7 +282,7 @@ class BatchDocuments:
         return keyed_document(self.draft.tx, owner_id, body, self.draft.text(body), kept)
 
     def _kept_here(self, owner_id: str, body: str) -> dict[str, str] | None:
-        """Return the keys to keep for a source that this batch created; None for a source that existed before."""
+        """Return the keys to keep for a source that this batch created; None if the source already existed."""
         owner = self.draft.find_put(owner_id)
         made = owner.body if isinstance(owner, Page) else owner.content if owner is not None else None
         if owner_id not in self._given or made != body:
@@ -287,7 +291,7 @@ class BatchDocuments:
         return kept.keys if kept is not None else None
 
     def _keys(self, owner_id: str, given: Document | Index | None) -> KeptKeys | None:
-        """Return the keys that nodes keep through this batch."""
+        """Return the keys that nodes keep after this batch."""
         owner = self.draft.find_put(owner_id)
         if owner is None:
             return None
@@ -324,7 +328,7 @@ class BatchDocuments:
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
-                raise BadRequest("title: must not be blank.")
+                raise BadRequest("title: must not be blank")
             given["title"] = title
         return self._with(page, given)
 
@@ -364,15 +368,17 @@ class BatchDocuments:
         return replace(page, **given)
 
     def with_blocks_of(self, page: Page, old: Page, keys: list[str]) -> None:
-        """Revert top-level blocks by key: edited ones are restored, new ones removed, and deleted ones
-        inserted after the block that they followed."""
+        """Revert top-level blocks by key: edited ones are restored, new ones are removed, and deleted ones
+        are inserted after the block that they followed."""
         then, here = self.keyed_of(page.id, old.body), self.keyed_of(page.id, page.body)
         was = {block.key: block for block in then.nodes}
         order = [block.key for block in then.nodes]
         for key in keys:
             there = [block.key for block in here.nodes]
             if key not in was and key not in there:
-                raise NotFound(f"block: there is no block {key!r} on the page or in that revision.")
+                raise NotFound(
+                    f"block: there is no block with the key {key!r} on the page or in that revision"
+                )
             if key in there:
                 at = there.index(key)
                 here.nodes[at : at + 1] = [was[key]] if key in was else []
@@ -392,7 +398,7 @@ class BatchDocuments:
 
 
 def _require_whole(source: str) -> None:
-    """Raise TooLarge for a page that exceeds the limits of a document."""
+    """Raise TooLarge if a page exceeds the limits of a document."""
     if may_be_cut(source) and not parse_source(body_hash(source), lambda: source).whole:
         raise TooLarge(
             f"document: a page can have at most {MAX_NODES:,} {PARTS}. Split it into several pages."

@@ -34,7 +34,7 @@ def list_changes_of_page(
     """List the drafts and open change requests that edit a page of main, newest first."""
     with call.db.read() as tx:
         if find_page(tx, main_seen_by(tx, space), page_id) is None:
-            raise NotFound(f"There is no page {page_id!r} in this space.")
+            raise NotFound(f"There is no page with the ID {page_id!r} in this space.")
         found = store.list_changes_of_page(tx, space.space_id, page_id, query.limit, query.page)
         pages = store.count_pages(
             tx, {change.branch_id: seen_by(tx, space, change.state).hidden for change in found.rows}
@@ -59,8 +59,9 @@ def discard_change(call: Call, change: ChangeAccess) -> None:
     errors=(404,),
 )
 def suggest_reviewers(call: Call, change: WrittenChange) -> Listing[SuggestedReviewer]:
-    """List people who can review a change request, the best suggestion first: those that merge rules require, those who
-    wrote the edited pages, and those who reviewed recent changes to the space. At most 8."""
+    """List people who can review a change request, the best suggestion first: those that merge rules
+    require, those who wrote the edited pages, and those who reviewed recent changes to the space. Returns
+    at most 8 people."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         shown = present_suggestions(call, tx, suggesting_reviewers.suggest(tx, change, row))

@@ -32,7 +32,7 @@ def filling_with_template(
     tx: Transaction, actor: Actor, template_id: str, refs: dict[str, JsonObject]
 ) -> MakeEdit:
     """Return the function that writes a template's pages. ``refs``: the targets of its open references, by
-    name. Raises NotFound or BadRequest for an invalid choice, before the space is created."""
+    name. Raises NotFound or BadRequest if the choice is invalid, before the space is created."""
     material = get_material(tx, actor, template_id)
     copy_material(tx, _EMPTY, material, refs)
     return lambda tx, state, _: copy_material(tx, state, material, refs)

@@ -53,13 +53,14 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
 def list_page_revisions(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[RevisionItem]:
-    """List the revisions of main that changed a page: its text, fields, or position. Deleted pages are included."""
+    """List the revisions of main that changed a page: its text, fields, or position. Deleted pages also
+    have a list."""
     with call.db.read() as tx:
         if page_id in main_seen_by(tx, space).hidden:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         return _present(call, tx, space, found)
 
 
@@ -81,7 +82,7 @@ def _present(
 def get_revision_changes(
     call: Call, space: SpaceAccess, revision_id: str, query: RevisionChangesQuery
 ) -> SemanticChanges:
-    """Get the changes that a revision made compared with the previous revision, or with the earlier revision
+    """Get the changes in a revision compared with the previous revision, or with the earlier revision
     `since`."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space, revision_id, query.since)
@@ -96,8 +97,9 @@ def get_revision_changes(
 def get_revision_page_changes(
     call: Call, space: SpaceAccess, revision_id: str, page_id: str, query: PageChangesQuery
 ) -> TextChanges:
-    """Get the blocks of a page that a revision changed, with word differences; with `format=document` also as
-    nodes with keys. `since` compares with an earlier revision."""
+    """Get the blocks of a page that a revision changed, with word-level differences. With
+    `format=document`, the blocks are also returned as nodes with keys. Use `since` to compare with an
+    earlier revision."""
     with call.db.read() as tx:
         states = states_of_revision(tx, space, revision_id, query.since)
         return present_page_changes(call, tx, states, page_id, query)
@@ -107,9 +109,9 @@ def get_revision_page_changes(
     "revertRevision", "POST", f"{_REVISION}/revert", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
-    """Create a change request that reverts a revision of main, such as a merge. Content that has been edited
-    since becomes a conflict in the change request. With `undo=later`, it reverts everything after the
-    revision, so it contains what main contained at that revision."""
+    """Create a change request that reverts a revision of main, such as a merge. Content that has been
+    edited since becomes a conflict in the change request. With `undo=later`, it reverts everything after
+    the revision, restoring the content of main at that revision."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
     else:
@@ -121,6 +123,6 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
 @operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
     """Roll back main to an earlier revision by creating a new revision with the same content, which undoes
-    everything after the earlier one. Not available in locked spaces. Returns 409 if main already has that
-    content. To undo a single revision and keep later ones, use `revertRevision`."""
+    everything after the earlier one. This isn't possible in locked spaces. Returns 409 if main already has
+    that content. To undo a single revision and keep later ones, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -1,4 +1,4 @@
-"""Wire types for revisions and of reverting them."""
+"""Wire types for revisions and for reverting them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .wire import ChangeRequest, ChangeRequestUrls, present_changes
 
 
 class RevisionChangesQuery(ContentQuery, kw_only=True):
-    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of the
-    previous one; an Octavo extension. ``only``: the id of the page or item whose changes to return. ``page``:
-    `next.page` of the previous response."""
+    """Query parameters for a revision's changes. ``since``: the earlier revision to compare with instead of
+    the previous one; an Octavo extension. ``only``: the ID of the page or item whose changes to return.
+    ``page``: `next.page` of the previous response."""
 
     limit: Annotated[int, Meta(ge=0, le=1000)] = 10
     since: str | None = None
@@ -76,8 +76,8 @@ def present_revisions(
     begun: dict[str, RevisionRow],
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: the merged change requests by id. ``begun``: the first of consecutive saves, by
-    the id of the last one. ``revised``: the changed pages by revision id."""
+    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first of consecutive
+    saves, by the ID of the last one. ``revised``: the changed pages by revision ID."""
     editors = list_editors(tx, merged)
     writers = list_authors(tx, [row.id for row in rows])
     contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}

@@ -24,8 +24,8 @@ from .saving import emit_change_event, lock_unchanged, require_editable, retry_o
 from .store import encode_conflicts
 
 _FREE_TRIES = 2
-"""Number of merge attempts that don't block people who are editing. All later attempts reject new text until
-they end."""
+"""Number of merge attempts that don't block people who are editing. Each further attempt rejects new text
+until it ends."""
 
 
 class MergeOutcome(NamedTuple):
@@ -37,10 +37,10 @@ class MergeOutcome(NamedTuple):
 
 
 def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
-    """Merge a change request into main as one revision. If both changed the same content, record the
-    conflicts in the change request and leave main unchanged.
+    """Merge a change request into main as one revision. If main and the change request changed the same
+    content, record the conflicts in the change request and leave main unchanged.
 
-    Raises Conflict for a change request that is merged or archived, or PreconditionFailed if a merge rule does not
+    Raises Conflict if the change request is merged or archived, and PreconditionFailed if a merge rule doesn't
     pass.
     """
     tries = itertools.count()
@@ -99,7 +99,7 @@ def _merge(context: Context, access: ChangeAccess) -> MergeOutcome:
 
 
 def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, revision: str) -> None:
-    """Mark a change request as merged, if its content reached main through another ``revision``. Raises
+    """Mark a change request as merged because its content reached main through another ``revision``. Raises
     BranchMoved if the change request was edited in the meantime."""
     recheck_permission(tx, access, Can.MERGE)
     change = lock_unchanged(tx, seen)
@@ -112,7 +112,7 @@ def mark_merged(tx: Transaction, access: ChangeAccess, seen: store.ChangeRow, re
 
 
 def _differing(change: Versions, state: Versions) -> Changes:
-    """Return the changes that a change request makes to the head of main, on which it is based."""
+    """Return the changes that a change request makes to the head of main, which it is based on."""
     return Changes(
         {id: page for id, page in change.pages.items() if not same_version(page, state.pages.get(id))},
         {id: item for id, item in change.items.items() if not same_version(item, state.items.get(id))},

@@ -1,9 +1,10 @@
-"""Text that people have written on pages edited live, in a change request or in main, and that is not in a revision
-yet.
+"""Text that people have written on live-edited pages, in a change request or in main, and that isn't in a
+revision yet.
 
 Everything that uses the content of a change request, such as a merge, an edit through the API, a review
-request, or a push to a branch, saves this text first. Operations that read it declare so with the type they
-enter: ``WrittenState`` or ``WrittenChange``. Lists of pages and files don't, because no one edits these live.
+request, or a push to a branch, saves this text first. Operations that read this text declare it with their
+scope type: ``WrittenState`` or ``WrittenChange``. Lists of pages and files don't, because no one edits
+these live.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ from .store import ChangeRow, get_change
 log = logging.getLogger("octavo.changes")
 
 _READS = 60
-"""Saves per minute that reads can cause in a change request. A client that reads after every save must not cause
-continuous saves. Additional reads return the last saved content, which is a few seconds old, and a header that
-indicates this."""
+"""Maximum number of saves per minute that reads can cause in a change request. A client that reads after
+every save must not cause continuous saves. Additional reads return the last saved content, which is a few
+seconds old, and a header that indicates this."""
 
 
 class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
     ``since(tx, branch_id)``: the time in milliseconds since which text is unsaved; None if everything is saved.
-    ``save(context, branch_id)``: save the text. Raises the same errors as that edit through the API. ``hold(context,
-    branch_id)``: reject new text inside the block.
+    ``save(context, branch_id)``: save the text. Raises the same errors as making that edit through the API.
+    ``hold(context, branch_id)``: reject new text while the block runs.
     """
 
     since: Callable[[Transaction, str], int | None]
@@ -55,7 +56,7 @@ def has_pending(tx: Transaction, branch_id: str) -> bool:
 
 
 def save_pending(context: Context, change_id: str) -> None:
-    """Save unsaved text. Raises the same errors as that edit through the API."""
+    """Save unsaved text. Raises the same errors as making that edit through the API."""
     _save(context, _branch_of(context, change_id))
 
 
@@ -71,7 +72,7 @@ def _save(context: Context, branch_id: str) -> None:
 
 @contextmanager
 def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
-    """Reject new unsaved text inside the block: clients are asked to wait, and keep their text in the
+    """Reject new unsaved text while the block runs. Clients are asked to wait, and keep their text in the
     meantime."""
     branch_id = _branch_of(context, change_id)
     with ExitStack() as stack:
@@ -89,7 +90,7 @@ def try_to_save_pending(context: Context, change_id: str) -> None:
 
 
 def try_to_save_main(context: Context, space_id: str) -> None:
-    """Save unsaved text of main, and ignore text that can't be saved."""
+    """Save unsaved text in main, and ignore text that can't be saved."""
     try:
         with context.db.read() as tx:
             branch_id = main_state(tx, space_id).layers[0].branch_id

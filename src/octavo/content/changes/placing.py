@@ -34,16 +34,17 @@ class PagePlacement:
         self.draft = draft
 
     def moved(self, page: Page, change: UpdatePage) -> Page:
-        """Return the page at the position that a change requests. Raises BadRequest, NotFound."""
+        """Return the page moved to the position that a change requests. Raises BadRequest or NotFound if
+        the position is invalid."""
         if change.into is UNSET and change.at is UNSET:
             return page
         into = page.parent if change.into is UNSET else change.into
         if into != page.parent:
             self.parent(into)
             if into is not None and page.kind == "group":
-                raise BadRequest("into: page groups can only be at the top level.")
+                raise BadRequest("into: page groups must be at the top level")
             if into is not None and (into == page.id or page.id in self.ancestor_ids(into)):
-                raise BadRequest("into: a page can't be moved into itself or one of its subpages.")
+                raise BadRequest("into: a page can't be moved into itself or one of its subpages")
         elif change.at is UNSET:
             return page
         siblings = self.draft.children(into)
@@ -53,16 +54,17 @@ class PagePlacement:
         return replace(page, parent=into, rank=self.rank(page.id, into, change.at))
 
     def parent(self, parent_id: str | None) -> Page | None:
-        """Return the new parent of a page; None for the top level. Raises BadRequest, NotFound."""
+        """Return the new parent of a page; None for the top level. Raises NotFound if the parent doesn't
+        exist, and BadRequest if it can't have children."""
         if parent_id is None:
             return None
         parent = self.draft.get_page(parent_id, "into")
         if parent.kind not in ("document", "group"):
-            raise BadRequest(f"into: a {parent.kind} can't contain pages.")
+            raise BadRequest(f"into: a {parent.kind} can't contain pages")
         return parent
 
     def ancestor_ids(self, page_id: str) -> set[str]:
-        """Return the ids of a page's ancestors."""
+        """Return the IDs of a page's ancestors."""
         found: set[str] = set()
         page = self.draft.find_page(page_id)
         while page is not None and page.parent is not None and page.parent not in found:
@@ -71,7 +73,8 @@ class PagePlacement:
         return found
 
     def rank(self, page_id: str, parent: str | None, at: Any) -> str:
-        """Return a rank for the position ``at`` among the other children, or after them if it is UNSET."""
+        """Return a rank for the position ``at`` among the parent's other children; UNSET means after all of
+        them."""
         siblings, page = self.draft.children(parent), self.draft.find_page(page_id)
         own = self.draft.place_of(page) if page is not None and page.parent == parent else len(siblings)
         count = len(siblings) - (own < len(siblings))
@@ -104,13 +107,17 @@ class PagePlacement:
         self.draft.put_page(page.id, replace(page, slug=slug))
 
     def new_slug(self, page: Page, change: EditedPageFields) -> str:
-        """Return the requested slug, or a slug derived from the title. Raises BadRequest, Conflict."""
+        """Return the requested slug, or a slug derived from the title. Raises BadRequest if the slug is
+        invalid, and Conflict if it is in use."""
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))
         if _BAD_SLUG.search(change.slug):
-            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`.")
+            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`")
         if self.draft.slug_taken(page, change.slug):
-            raise Conflict(f"slug: {change.slug!r} is already used by another page with the same parent.")
+            raise Conflict(
+                f"slug: {change.slug!r} is already used by another page with the same parent. Choose another"
+                " slug."
+            )
         return change.slug
 
     def folder(self, parent: Page | None) -> str:
@@ -125,7 +132,7 @@ class PagePlacement:
         return f"{folder}/" if folder else ""
 
     def free_path(self, folder: str, name: str, *, first: bool = False) -> str:
-        """Return a path that is not in use. ``first``: whether this is the first page of a space, which gets
+        """Return a path that isn't in use. ``first``: whether this is the first page of a space, which gets
         the reserved file name."""
 
         def is_taken(path: str) -> bool:

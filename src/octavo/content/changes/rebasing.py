@@ -60,19 +60,20 @@ def edit_since(
 
 
 def _base(tx: Transaction, head: State, revision_id: str) -> State:
-    """Return the state of a base revision. Raises BadRequest if ``head`` does not descend from it."""
+    """Return the state of a base revision. Raises BadRequest if ``head`` doesn't descend from it."""
     try:
         base = revision_state(tx, head.space_id, revision_id)
     except NotFound:
-        raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
+        raise NotFound(
+            f"baseRevision: there is no revision with the ID {revision_id!r} in this space"
+        ) from None
     if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
-        raise BadRequest("baseRevision: this revision belongs to another change request.")
+        raise BadRequest("baseRevision: this revision belongs to another change request")
     return as_seen(tx, base, head)
 
 
 def _outcome(outcome: PageOutcome, changes: Changes) -> PageOutcome:
-    """Return the outcome of a page. A page that was deleted on one side and edited on the other still
-    exists."""
+    """Return the outcome of a page. A page that was deleted on one side and edited on the other is kept."""
     if outcome.kind == "deleted_page" and changes.pages.get(outcome.page_id, True) is not None:
         return replace(outcome, kind="updated_page")
     return outcome

@@ -1,4 +1,4 @@
-"""Register the function that pages use to present the merge that created a revision."""
+"""Register the function with which pages present the merge that created a revision."""
 
 from __future__ import annotations
 

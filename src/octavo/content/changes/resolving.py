@@ -1,4 +1,4 @@
-"""Resolve conflicts of a change request with either side, the version before both, or a custom value, and
+"""Resolve conflicts in a change request with either side, the version before both, or a custom value, and
 reopen them."""
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: the
-    function that converts a custom value to the form of the sides. Raises NotFound if the conflict is not open, or
-    BadRequest for a value that is not allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
+    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
+    conflict isn't open, and BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -54,7 +54,7 @@ def resolve_conflict(
             conflicts, state = change.open_conflicts, seen_by(tx, access.space, change.state)
             wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
             if wanted is None or wanted.id in state.hidden:
-                raise NotFound(f"There is no open conflict {key!r} in this change request.")
+                raise NotFound(f"There is no open conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, wanted)
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
@@ -92,7 +92,8 @@ def resolve_conflict(
 def _require_rule_rights(
     tx: Transaction, access: ChangeAccess, state: State, conflict: MergeConflict
 ) -> None:
-    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller can't."""
+    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller isn't
+    allowed to change that."""
     decides = conflict.field == "visible_to" or (
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
@@ -101,9 +102,9 @@ def _require_rule_rights(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict with the version that the change request contained before it was resolved, and return
-    the resulting revision. Raises NotFound if the conflict is not resolved, or Conflict if the content has been edited
-    since."""
+    """Reopen a resolved conflict by restoring the version that the change request contained before, and
+    return the resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the
+    content has been edited since."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -112,7 +113,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
             if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
-                raise NotFound(f"There is no resolved conflict {key!r} in this change request.")
+                raise NotFound(f"There is no resolved conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)
             after = revision_state(tx, change.space_id, settled.revision)
@@ -121,7 +122,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
                 raise Conflict(
-                    "The content of this conflict has since been edited. Edit it directly instead."
+                    "The content of this conflict was edited after the conflict was resolved. Edit the"
+                    " content directly instead."
                 )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
@@ -152,7 +154,7 @@ def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
 def _as_before(
     tx: Transaction, before: State, head: State, conflicts: list[MergeConflict], edited: EditedContent
 ) -> list[MergeConflict] | None:
-    """Return the conflicts that were open in ``before``, adjusted to the edit of ``head``; None if the
+    """Return the conflicts that were open in ``before``, adjusted to the later edit ``head``; None if the
     content of one of them has changed."""
     pages = {one.id for one in conflicts if one.target == "page"}
     items = {one.id for one in conflicts if one.target != "page"}
@@ -173,7 +175,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice and return the ``others`` that remain open."""
+        """Apply the choice, and return the ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -183,7 +185,8 @@ class _ConflictResolution:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
             raise Conflict(
-                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
+                " conflict."
             )
         if kept:
             return others
@@ -208,7 +211,7 @@ class _ConflictResolution:
 
     def _update(self, entry: Any, value: Any) -> UpdatePage | None:
         """Return the ordinary page edit that sets a field to this value, or None if there is no such edit.
-        Raises BadRequest."""
+        Raises BadRequest if the value is invalid."""
         field = self.conflict.field or ""
         if not isinstance(entry, Page) or self.conflict.kind != "field":
             return None
@@ -242,11 +245,12 @@ class _ConflictResolution:
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
             raise Conflict(
-                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
+                " conflict."
             )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
-            raise BadRequest("value: must be Markdown text, or null to delete the text.")
+            raise BadRequest("value: must be Markdown text, or null to delete the text")
         page = isinstance(entry, Page)
         same_text = [
             other
@@ -257,8 +261,8 @@ class _ConflictResolution:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflict(
-                "This text has since been edited. To resolve the conflict, choose the side that was kept, then"
-                " edit the page."
+                "This text was edited after one side was kept. To resolve the conflict, choose the side that"
+                " was kept, then edit the page."
             )
         if page:
             self.batch.draft.put_page(entry.id, self.batch.documents.with_text(entry, found.text))
@@ -271,7 +275,7 @@ class _ConflictResolution:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Let blocks that come from main keep their keys, and so their comments."""
+        """Let blocks that come from main keep their keys, and therefore their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -317,5 +321,5 @@ class _ConflictResolution:
             try:
                 msgspec.json.decode(item.content or "null", type=str | int | float | bool)
             except (msgspec.DecodeError, msgspec.ValidationError):
-                raise BadRequest("value: must be a JSON string, number, or boolean.") from None
+                raise BadRequest("value: must be a JSON string, number, or boolean") from None
         self.batch.draft.put_item(item.id, item)

@@ -29,7 +29,7 @@ from .store import ChangeRow
 
 def revert(context: Context, space: SpaceAccess, revision_id: str) -> ChangeRow:
     """Create a change request that reverts a revision of main. Content that has been edited since becomes a
-    conflict in it."""
+    conflict in the change request."""
 
     def attempt() -> ChangeRow:
         with context.db.read() as tx:
@@ -82,12 +82,12 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
     _keep_rules(tx, main, changes, _hidden(tx, space, main, then))
     require_editable_pages(tx, seen_by(tx, space, main), changes.pages)
     if not changes:
-        raise Conflict("Main already has the content of this revision.")
+        raise Conflict("Nothing was restored, because main already has the content of this revision.")
     return main, changes
 
 
 def _hidden(tx: Transaction, space: SpaceAccess, *states: State) -> frozenset[str]:
-    """Return the pages that the caller can't see in one of these states."""
+    """Return the pages that the caller can't see in at least one of these states."""
     return frozenset().union(*(seen_by(tx, space, state).hidden for state in states))
 
 
@@ -102,8 +102,8 @@ def _keep_rules(tx: Transaction, main: State, changes: Changes, hidden: frozense
 
 
 def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
-    """Write a revision of main with the content of an earlier one and return its id. Raises Forbidden if the space is
-    locked, or Conflict if main already has that content."""
+    """Write a revision of main with the content of an earlier one and return its ID. Raises Forbidden if
+    the space is locked, and Conflict if main already has that content."""
     require_live(space)
 
     def attempt() -> str:
@@ -122,14 +122,14 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
 def _of_main(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     found = revision_state(tx, space.space_id, revision_id)
     if len(found.layers) > 1:
-        raise BadRequest("revisionId: must be a revision of main, not of a change request.")
+        raise BadRequest("revisionId: must be a revision of main, not of a change request")
     return found
 
 
 def _reverted_state(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     done = _of_main(tx, space, revision_id)
     if done.layers[0].sequence == 1:
-        raise BadRequest("revisionId: the first revision of a space can't be reverted.")
+        raise BadRequest("revisionId: must not be the first revision of the space, which can't be reverted")
     return done
 
 

@@ -76,7 +76,7 @@ def remove_reviewer(call: Call, change: ChangeAccess, user_id: str) -> bool:
 @operation("getReviewsByChangeRequestId", "GET", _REVIEWS, needs=Can.VIEW, errors=(404,), agents="docs:read")
 def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listing[Review]:
     """List the reviews of a change request, newest first. A review is outdated once the content is edited
-    after it; updating the change request with main does not make it outdated."""
+    after it; updating the change request with main doesn't make it outdated."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = store.list_reviews(tx, row, query.limit, query.page, query.outdated)
@@ -95,8 +95,8 @@ def list_reviews(call: Call, change: ChangeAccess, query: ReviewsQuery) -> Listi
     agents="docs:review",
 )
 def submit_review(call: Call, change: ChangeAccess, body: SubmitReview) -> Review:
-    """Submit a review of the current content. The creator of the change request cannot review it, and
-    neither can people who edited it since it was last approved by someone else."""
+    """Submit a review of the current content. The creator of the change request can't review it, and
+    neither can people who edited it since someone else last approved it."""
     with call.db.read() as tx:
         comment = reviewing.read_review_body(call, tx, change, body.comment)
     with call.db.write() as tx:

@@ -29,8 +29,8 @@ class RequestedReviewer(Struct, rename="camel", kw_only=True):
 
 
 class SuggestedReviewer(Struct):
-    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of edited pages that the
-    person created or edited, or of change requests in the space that they reviewed."""
+    """Suggested reviewer. ``reason``: the reason for the suggestion. ``count``: the number of the edited
+    pages that the person created or edited, or of change requests in the space that they reviewed."""
 
     user: User
     reason: Literal["required", "created", "edited", "reviewed"]
@@ -48,7 +48,7 @@ class RequestReviewers(Struct):
 
     def __post_init__(self) -> None:
         if not self.users and not self.teams:
-            raise ValueError("users: at least one person or team is required")
+            raise ValueError("provide at least one person in `users` or one team in `teams`")
 
 
 class RequestedReviewers(Struct):
@@ -117,7 +117,7 @@ def present_reviews(
     reviews: list[ReviewRow],
     comments: Mapping[str, object],
 ) -> list[Review]:
-    """Present reviews. ``comments``: the presented comments by review id."""
+    """Present reviews. ``comments``: the presented comments by review ID."""
     asked = [i for r in reviews for i in (r.reviewer, r.requested_by) if i]
     people = present_people(to, tx, asked)
     return [
@@ -141,7 +141,7 @@ def present_reviews(
 
 
 class SeenMark(Struct, rename="camel"):
-    """Viewed mark. ``id``: the id of the page, file, or reusable content; ``variables`` or ``tags`` for all
+    """Viewed mark. ``id``: the ID of the page, file, or reusable content; ``variables`` or ``tags`` for all
     variables or tags."""
 
     id: str

@@ -25,8 +25,8 @@ Format = Literal["document", "markdown"] | None
 class ReviewComments(NamedTuple):
     """Functions that store and present review bodies as comments.
 
-    ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx,
-    change, review_id, said)``: store the result as a comment on the review. ``show(call, tx, change,
+    ``read(call, tx, change, body)``: parse a body (``{markdown}`` or ``{document}``). ``post(call, tx, change,
+    review_id, said)``: store the parsed body as a comment on the review. ``show(call, tx, change,
     review_ids, format)``: return the presented comments by review.
     """
 
@@ -53,16 +53,16 @@ def review_comments(
 def request_reviews(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, user_ids: list[str], team_ids: list[str]
 ) -> list[Reviewer]:
-    """Request reviews by these people, and by those members of teams who can review; a draft becomes open. Raises
-    NotFound for people who can't see the space, or BadRequest for people and teams who can't review there."""
+    """Request reviews from these people, and from the team members who can review. A draft becomes open.
+    Raises NotFound if a person can't see the space, and BadRequest if a person or team can't review in it."""
     require_editable(change)
     asked = []
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
-            raise NotFound(f"users: user {user_id!r} doesn't exist or can't see this space.")
+            raise NotFound(f"users: there is no user with the ID {user_id!r} who can see this space")
         if not at_least(role, SPACE[Can.REVIEW]):
-            raise BadRequest(f"users: {user_id!r} doesn't have permission to review in this space.")
+            raise BadRequest(f"users: the user {user_id!r} doesn't have permission to review in this space")
         if (reason := _review_obstacle(tx, change, user_id)) is not None:
             raise BadRequest(f"users: {reason}")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
@@ -74,20 +74,21 @@ def request_reviews(
 
 
 def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team_ids: list[str]) -> list[str]:
-    """Return the members of these teams who can review. Raises NotFound for an unknown team, or BadRequest for a team
-    without such members."""
+    """Return the members of these teams who can review. Raises NotFound if a team doesn't exist, and
+    BadRequest if none of a team's members can review."""
     require_teams(tx, access.organization_id, team_ids, "teams")
     found: list[str] = []
     for team_id in dict.fromkeys(team_ids):
         able = [user for user in list_member_ids(tx, [team_id]) if can_review(tx, access, change, user)]
         if not able:
-            raise BadRequest(f"teams: no one in {team_id!r} can review this change request.")
+            raise BadRequest(f"teams: no member of the team {team_id!r} can review this change request")
         found += able
     return found
 
 
 def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id: str) -> bool:
-    """Return whether a person has permission to review in the space, and wrote nothing that they would review."""
+    """Return whether a person has permission to review in the space, and didn't write any of the content to
+    be reviewed."""
     role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
     return (
         role is not None
@@ -97,12 +98,12 @@ def can_review(tx: Transaction, access: ChangeAccess, change: ChangeRow, user_id
 
 
 def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | None:
-    """Return the reason a person can't review a change request; None if they can. The change request must be locked, so
-    that later edits make the review outdated."""
+    """Return the reason a person can't review a change request; None if they can. The change request must
+    be locked, so that any edit after the review makes the review outdated."""
     if user_id == change.created_by:
-        return "the creator of a change request can't review it."
+        return "the creator of a change request can't review it"
     if store.wrote_since_approval(tx, change.id, user_id):
-        return "people who edited a change request since it was last approved can't review it."
+        return "people who edited the change request after its last approval can't review it"
     return None
 
 
@@ -113,13 +114,13 @@ def read_review_body(
     if not comment:
         return None
     if not _comments:
-        raise Unavailable("comment: this server doesn't support comments.")
+        raise Unavailable("comment: this server doesn't support comments")
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 
 def submit(to: Recipient, tx: Transaction, access: ChangeAccess, status: str, comment: object) -> ReviewRow:
-    """Submit a review of the current content. ``comment``: the result of ``read_review_body``. Raises Forbidden
-    for authors of the reviewed content."""
+    """Submit a review of the current content. ``comment``: the result of ``read_review_body``. Raises
+    Forbidden if the caller wrote any of the reviewed content."""
     change = store.lock_change(tx, access.change_id)
     require_editable(change)
     if (reason := _review_obstacle(tx, change, access.user_id)) is not None:

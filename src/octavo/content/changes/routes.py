@@ -1,7 +1,8 @@
-"""Change requests: create, update, merge, and resolve conflicts."""
+"""Operations on change requests: create and update them, merge them, and resolve conflicts."""
 
 from __future__ import annotations
 
+import msgspec
 from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
@@ -81,17 +82,15 @@ _CHANGES = "/spaces/{spaceId}/change-requests"
 _CHANGE = f"{_CHANGES}/{{changeRequestId}}"
 
 
-def _filter(
-    query: ChangeRequestsQuery | OrganizationChangeRequestsQuery, **places: str | None
-) -> ChangeFilter:
+def _filter(query: ChangeRequestsQuery | OrganizationChangeRequestsQuery) -> ChangeFilter:
     return ChangeFilter(
         statuses=frozenset([query.status] if isinstance(query.status, str) else query.status),
         creator=query.creator,
         contributor=query.contributor,
         requested_reviewer=query.requested_reviewer,
         issues_cluster=query.conversations_issues_cluster,
+        topic=query.topic,
         order_by=query.order_by,
-        **places,
     )
 
 
@@ -114,12 +113,18 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
 def list_organization_changes(
     call: Call, org: OrgAccess, query: OrganizationChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """List the change requests of all spaces of an organization that the caller can see, newest first, with
-    the given statuses (`open` by default)."""
+    """List the change requests with the given statuses (`open` by default) in all of an organization's
+    spaces that the caller can see, newest first."""
     with call.db.read() as tx:
         if query.site is not None:
             site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
-        wanted = _filter(query, site=query.site, space=query.space)
+        wanted = msgspec.structs.replace(
+            _filter(query),
+            site=query.site,
+            space=query.space,
+            styleguide_run=query.styleguide_run,
+            finding="none" if query.finding == "none" else None,
+        )
         found = store.list_organization_changes(tx, org, wanted, query.limit, query.page)
         shown = present_changes(call, tx, list(found.rows))
     return present_slice(Slice(shown, found.count, found.next_token), lambda change: change)
@@ -160,8 +165,8 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
     "getChangeRequestById", "GET", _CHANGE, needs=Can.VIEW, errors=(404,), visitors=True, agents="docs:read"
 )
 def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeRequest:
-    """Get a change request by its id or its number in the space. A preview token can only get the previewed
-    change request."""
+    """Get a change request by its ID or its number in the space. A preview token gives access only to the
+    previewed change request."""
     present = present_change_to_visitor if isinstance(change, VisitedChange) else present_change
     with call.db.read() as tx:
         return present(call, tx, store.get_change(tx, change.change_id))
@@ -177,8 +182,8 @@ def get_change(call: Call, change: ChangeAccess | VisitedChange) -> ChangeReques
     minimal=True,
 )
 def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeRequest) -> ChangeRequest:
-    """Update the subject, description, links, or status of a change request. An archived one can only be reopened;
-    a merged one cannot be changed."""
+    """Update the subject, description, links, or status of a change request. An archived one can only be
+    reopened; a merged one can't be changed."""
     description = document_text(body.description) if body.description is not UNSET else UNSET
     given = {"subject": body.subject, "description": description, "status": body.status}
     fields: dict[str, object] = {name: value for name, value in given.items() if value is not UNSET}
@@ -203,8 +208,8 @@ def update_change_fields(call: Call, change: ChangeAccess, body: UpdateChangeReq
 )
 def merge_change(call: Call, change: ChangeAccess) -> MergeAnswer:
     """Merge a change request into main as one revision. If main and the change request changed the same
-    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts. Returns
-    412 if a merge rule does not pass."""
+    content, the result is `conflicts`: main is unchanged, and the change request has open conflicts.
+    Returns 412 if a merge rule doesn't pass."""
     made = merging.merge(call.context, change)
     return MergeAnswer(made.revision, "conflicts" if made.conflicts else "merge")
 
@@ -238,8 +243,8 @@ def list_contributors(call: Call, change: ChangeAccess) -> Listing[ContributorIt
     agents="docs:read",
 )
 def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> SemanticChanges:
-    """Get the changes in a change request compared with the state of main it is based on, or with one of its
-    earlier revisions (`since`)."""
+    """Get the changes in a change request compared with the state of main that it is based on, or with one
+    of its earlier revisions (`since`)."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         states = states_of_change(tx, change.space, row, query.since)
@@ -255,7 +260,7 @@ def get_changes(call: Call, change: WrittenChange, query: ChangesQuery) -> Seman
     agents="docs:read",
 )
 def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: PageChangesQuery) -> TextChanges:
-    """Get the blocks of a page that a change request changes, with word differences."""
+    """Get the blocks of a page that a change request changes, with word-level differences."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         return present_page_changes(
@@ -275,9 +280,9 @@ def get_page_changes(call: Call, change: WrittenChange, page_id: str, query: Pag
     agents="docs:read",
 )
 def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> Listing[OpenConflict]:
-    """List the conflicts between a change request and main. Until a conflict is resolved, the change request
-    contains the version `kept`. With the `status` `settled` or `all`, the list includes conflicts resolved
-    since the last update with main, which can be reopened."""
+    """List the conflicts between a change request and main. Until a conflict is resolved, the change
+    request contains the version named by `kept`. With the `status` `settled` or `all`, the list includes
+    conflicts resolved since the last update with main, which can be reopened."""
     with call.db.read() as tx:
         row = store.get_change(tx, change.change_id)
         found = row.open_conflicts if query.status != "settled" else []
@@ -335,7 +340,7 @@ def resolve_conflict(
     """Resolve a conflict with ours (the change request), theirs (main, or an edit to an older revision), the version
     before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: required if `choice` is `edited`, and not allowed otherwise.")
+        raise BadRequest("value: is required if `choice` is `edited`, and must be omitted otherwise")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:
@@ -350,8 +355,8 @@ def resolve_conflict(
     errors=(404, 409),
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Reopen a resolved conflict: the change request contains the version `kept` again. Returns 409 if the
-    content has been edited since."""
+    """Reopen a resolved conflict: the change request then contains the version named by `kept` again.
+    Returns 409 if the content has been edited since."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     with call.db.read() as tx:
         return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))

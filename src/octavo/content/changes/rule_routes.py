@@ -65,7 +65,7 @@ def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
 )
 def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeChecks:
     """Test the merge rules of a space, or unsaved rules, on one of its change requests or on a hypothetical
-    one. Nothing is changed."""
+    one. The test doesn't change anything."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
             rules = _unsaved_rules(tx, space.organization_id, body)
@@ -82,8 +82,8 @@ def try_in_space(call: Call, space: SpaceAccess, body: TryMergeRules) -> MergeCh
     errors=(400, 404),
 )
 def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRules) -> MergeChecks:
-    """Test the merge rules of an organization, or unsaved rules, on a change request of one of its spaces or
-    on a hypothetical one. Nothing is changed."""
+    """Test the merge rules of an organization, or unsaved rules, on a change request in one of its spaces
+    or on a hypothetical one. The test doesn't change anything."""
     with call.db.read() as tx:
         if body.rules is not UNSET:
             rules = _unsaved_rules(tx, org.organization_id, body)
@@ -93,7 +93,7 @@ def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRu
         if body.space is not UNSET:
             space = space_access(tx, org.actor, Can.VIEW, body.space)
             if space.organization_id != org.organization_id:
-                raise NotFound(f"There is no space {body.space!r}.")
+                raise NotFound(f"There is no space with the ID {body.space!r}.")
         return _try_rules(call, tx, org, space, rules, body)
 
 
@@ -171,10 +171,10 @@ def _check_merge(
 
 
 def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str]) -> list[MergeCheck]:
-    """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts aren't counted."""
+    """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts don't count."""
     conflicts = sum(one.id not in hidden for one in change.open_conflicts)
     wanted = {
-        "status": f"the change request is {change.status}."
+        "status": f"the change request isn't open; its status is `{change.status}`."
         if change.status in ("merged", "archived")
         else UNSET,
         "permission": UNSET

@@ -1,10 +1,10 @@
-"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can bypass
-rules can merge regardless.
+"""Merge rules: conditions for merging a change request. All rules must pass, in order; people who can
+bypass rules can merge regardless.
 
-A review counts until the content of the change request is edited again; updating it with main does not make
-the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule requires must
-together cover all changed pages. An invalid rule never passes, because a rule meant to protect content must not be
-ignored.
+A review counts until the content of the change request is edited again; updating it with main doesn't make
+the review outdated. It counts only for the pages that its reviewer can see: the reviews that a rule
+requires must together cover all changed pages. An invalid rule never passes, because a rule meant to
+protect content must not be ignored.
 """
 
 from __future__ import annotations
@@ -36,15 +36,16 @@ Rule = dict[str, Any]
 _MOST_NAMED = 5
 """Maximum number of style guide violations that a reason names."""
 NOT_MET = "this rule isn't met."
-"""Reason for people who may not know that a change request changes pages that they can't see."""
+"""Reason shown to people who must not learn that a change request changes pages that they can't see."""
 UNNAMED = "someone"
-"""Id of a hypothetical reviewer without a name."""
+"""ID of an unnamed hypothetical reviewer."""
 
 
 class RuleResult(NamedTuple):
-    """Rule with its result. ``reason``: why it does not pass; None if it does. ``missing``: the ids of people whose
-    review is missing or who requested changes. ``partial``: whether the required reviews exist, but no reviewer can see
-    some of the changed pages. ``violations``: the text that breaks the style guide on visible pages."""
+    """Rule with its result. ``reason``: why it doesn't pass; None if it does. ``missing``: the IDs of
+    people whose review is missing or who requested changes. ``partial``: whether the required reviews
+    exist, but no reviewer can see some of the changed pages. ``violations``: the text on visible pages that
+    violates the style guide."""
 
     rule: Rule
     reason: str | None
@@ -54,8 +55,8 @@ class RuleResult(NamedTuple):
 
 
 StyleCheck = Callable[[Transaction, ChangeRow, str], list[StyleViolation]]
-"""Function that returns the text in a change request that breaks rules of its space's style guides with at least this
-level."""
+"""Function that returns the text in a change request that violates rules of at least this level in its
+space's style guides."""
 _style_checks: list[StyleCheck] = []
 
 
@@ -64,8 +65,8 @@ def register_style_check(check: StyleCheck) -> None:
 
 
 class CheckedStyle(NamedTuple):
-    """Change request whose text is checked. ``hidden``: the pages that the caller can't see. ``counts_hidden``: whether
-    the caller may know that text on them breaks rules."""
+    """Change request whose text is checked. ``hidden``: the pages that the caller can't see.
+    ``counts_hidden``: whether the caller is allowed to know that text on those pages violates rules."""
 
     change: ChangeRow
     hidden: frozenset[str]
@@ -75,8 +76,8 @@ class CheckedStyle(NamedTuple):
 def require_rules(
     tx: Transaction, change: ChangeRow, actor_id: str, hidden: frozenset[str] | None = None
 ) -> None:
-    """Raise PreconditionFailed naming the first rule that does not pass and the reason, unless the actor can
-    bypass rules. ``hidden``: the pages that the actor can't see; without it, the text isn't checked."""
+    """Raise PreconditionFailed with the first rule that doesn't pass and the reason, unless the actor can
+    bypass rules. ``hidden``: the pages that the actor can't see; if it isn't given, the text isn't checked."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
@@ -110,19 +111,19 @@ def may_bypass(rules: list[Rule], actor_id: str) -> bool:
 
 
 def users_of(rule: Rule) -> list[str]:
-    """Return the ids of the people named by a rule."""
+    """Return the IDs of the people that a rule names."""
     return [user for user in rule.get("users", []) if isinstance(user, str)]
 
 
 def hidden_from(tx: Transaction, space: SpaceAccess, change: ChangeRow) -> frozenset[str]:
-    """Return the ids of the pages of a change request that the caller can't see."""
+    """Return the IDs of the pages in a change request that the caller can't see."""
     limits = seen_by(tx, space, change.state).limits
     return limits.hidden if limits is not None else frozenset()
 
 
 def required_reviewers(tx: Transaction, change: ChangeRow) -> list[str]:
-    """Return the ids of people named by unmet review rules of the space: depending on the rule, all of them or any one
-    of them must review."""
+    """Return the IDs of people named by unmet review rules of the space: depending on the rule, all of them
+    or any one of them must review."""
     checked = check_rules(
         tx, rules_of_space(tx, change.space_id), ruled_change(tx, change), change.created_by
     )
@@ -156,8 +157,9 @@ def check_rules(
     actor_id: str,
     style: CheckedStyle | None = None,
 ) -> list[RuleResult]:
-    """Check each rule in order, except bypass rules. ``actor_id``: the id of the person who wants to
-    merge. ``style``: the change request whose text is checked; without it, the text follows the style guide."""
+    """Check each rule in order, except bypass rules. ``actor_id``: the ID of the person who wants to merge.
+    ``style``: the change request whose text is checked; if it isn't given, the text is assumed to follow
+    the style guide."""
     return [
         _check_style(tx, rule, style)
         if rule.get("rule") == "require_style_guide"
@@ -175,7 +177,7 @@ def _check_rule(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str)
 
 
 def _is_covered(rule: Rule, change: RuledChange) -> bool:
-    """Return whether the reviewers whose reviews a rule requires can together see all changed pages."""
+    """Return whether the reviewers that a rule requires can together see all changed pages."""
     current = [review for review in change.reviews if not review.outdated]
     match rule.get("rule"):
         case "require_at_least_one_review":
@@ -202,7 +204,7 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
     if not shown and not style.counts_hidden:
         return RuleResult(rule, NOT_MET, [])
     if left := len(found if style.counts_hidden else shown) - len(parts):
-        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
+        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks style rules")
     reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
     return RuleResult(rule, reason, [], violations=shown)
 
@@ -249,7 +251,7 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
         case "custom":
             reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
-            reason = "this version of Octavo doesn't support the rule."
+            reason = "this version of Octavo doesn't support this rule."
     return reason, missing
 
 
@@ -259,7 +261,7 @@ def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -
     except ExpressionError as error:
         return f"{expression} can't be evaluated: {error}."
     if not isinstance(value, bool):
-        return f"{expression} is neither true nor false. Use a comparison."
+        return f"{expression} must be true or false. Use a comparison."
     return None if value else message or f"{expression} isn't true."
 
 

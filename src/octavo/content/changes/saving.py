@@ -67,13 +67,13 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
 def require_editable(change: ChangeRow) -> None:
     """Raise Conflict if the change request is merged or archived."""
     if change.status == "merged":
-        raise Conflict("This change request is merged. Create a new one, or revert the merge.")
+        raise Conflict("This change request is already merged. Create another one, or revert the merge.")
     if change.status == "archived":
         raise Conflict("This change request is archived. Reopen it first.")
 
 
 def lock_unchanged(tx: Transaction, seen: ChangeRow) -> ChangeRow:
-    """Lock a change request and return it if it still matches ``seen``. Raises BranchMoved."""
+    """Lock a change request and return it if it still matches ``seen``. Raises BranchMoved if it doesn't."""
     fresh = store.lock_change(tx, seen.id)
     if (fresh.sequence, fresh.status) != (seen.sequence, seen.status):
         raise BranchMoved
@@ -98,8 +98,8 @@ def emit_change_event(
 
 
 def create(tx: Transaction, space: SpaceAccess, subject: str, issues_cluster: str | None = None) -> ChangeRow:
-    """Create a draft based on the head of main. ``issues_cluster``: the id of the group of questions that it
-    should answer."""
+    """Create a draft based on the head of main. ``issues_cluster``: the ID of the cluster of questions that
+    it is meant to answer."""
     main = main_state(tx, space.space_id)
     branch = open_branch(tx, main, space.user_id)
     change = store.insert_change(
@@ -125,8 +125,8 @@ def create_with(
     parents: Sequence[str] = (),
     also: Callable[[Transaction, ChangeRow], None] | None = None,
 ) -> ChangeRow:
-    """Create a draft based on ``main`` with these changes and conflicts. ``also``: the function for additional writes
-    in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
+    """Create a draft based on ``main`` with these changes and conflicts. ``also``: a function that makes
+    additional writes in the same transaction. Raises BranchMoved if ``main`` is no longer the head."""
     with first_revision(context, main, merged.changes, merged.bodies, merged.keys, space.user_id) as revision:
         tx = revision.tx
         recheck_permission(tx, space, Can.EDIT)
@@ -146,7 +146,7 @@ def create_with(
 
 
 def set_status(tx: Transaction, access: ChangeAccess | SpaceAccess, change: ChangeRow, status: str) -> None:
-    """Set the status of a change request that is not merged to open, archived, or draft."""
+    """Set the status of a change request that isn't merged to open, archived, or draft."""
     if change.status in (status, "merged"):
         return
     store.set_fields(tx, change, status=status)
@@ -171,8 +171,8 @@ def create_conflicted(
 
 
 def set_change(tx: Transaction, change: ChangeAccess, **fields: object) -> None:
-    """Set the subject, description, or status. An archived change request can only be reopened; a merged one
-    cannot be changed. Raises Conflict."""
+    """Set the subject, description, or status. An archived change request can only be reopened; a merged
+    one can't be changed. Raises Conflict if the change isn't allowed."""
     row = store.lock_change(tx, change.change_id)
     if row.status == "merged" or "status" not in fields:
         require_editable(row)
@@ -211,9 +211,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, the saved version is kept and the change request gets an open
-    conflict. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, the saved version is kept and the change request
+    gets an open conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_rule_rights(context, access.space, changes)
@@ -259,7 +259,8 @@ def revise_change(
     refuse_conflicts: bool = False,
 ) -> EditedChange:
     """Write a revision of a change request with the result of ``make``. ``make`` is called again after a
-    concurrent write. ``author``: the author of the content, if the caller only accepts it."""
+    concurrent write. ``author``: the author of the content, if the caller is accepting someone else's
+    content."""
 
     try_to_save_pending(context, access.change_id)
 
@@ -285,8 +286,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
-    ``commit``. None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive saves that an edit to the head
+    continues, for ``commit``. Return None if it starts a new series of saves."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)
@@ -294,7 +295,7 @@ def _continued_save(
 
 
 def _require_sizes(context: Context, changes: Sequence[ContentChange]) -> None:
-    """Raise TooLarge for Markdown that exceeds the page size, before it is parsed. The size of nodes is
+    """Raise TooLarge if the Markdown exceeds the page size, before it is parsed. The size of nodes is
     checked when they are written."""
     most = context.settings.page_size
     for number, change in enumerate(changes):
@@ -321,7 +322,8 @@ def write_edit(
     author: store.Author | None = None,
 ) -> State:
     """Write the next revision of a change request, with the conflicts that are still open. ``author``: the
-    author of the content; by default the caller. Raises BranchMoved."""
+    author of the content; by default, the caller. Raises BranchMoved if the change request has changed
+    since ``seen``."""
     author = author or access.author
     with new_revision(context, seen.state, edited.changes, edited.bodies, edited.keys) as revision:
         tx = revision.tx
@@ -358,10 +360,10 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
             continue
         place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: only space administrators can change who can see a page.")
+            raise Forbidden(f"{place}: only space administrators can change who can see a page")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(f"{place}: pages in a space that is synced with Git can't be restricted.")
+                raise Conflict(f"{place}: pages can't be restricted, because the space is synced with Git")
             _require_known(tx, space.organization_id, given or (), place)
 
 
@@ -382,9 +384,9 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, main is unchanged, and a new change request contains the edit and
-    its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, main is unchanged, and a new change request
+    contains the edit and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_rule_rights(context, space, changes)
@@ -409,8 +411,9 @@ def edit_live(
     message: str | None = None,
     follows_rules: bool = True,
 ) -> EditedChange:
-    """Write a revision of main with the result of ``make``. ``follows_rules``: whether the rules of restricted pages
-    apply to it; they don't for content that follows another space. Raises Forbidden if the space is locked."""
+    """Write a revision of main with the result of ``make``. ``follows_rules``: whether the rules of
+    restricted pages apply to it; they don't apply to content that follows another space. Raises Forbidden
+    if the space is locked."""
     require_live(space)
     try_to_save_main(context, space.space_id)
 

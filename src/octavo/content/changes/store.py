@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -31,9 +31,9 @@ class Author(NamedTuple):
 
 
 class ChangeRow(Struct, frozen=True):
-    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: the conflicts and
-    the links as JSON. ``merged_by`` and ``merged_at``: the author and the time of the revision of main that the merge
-    created."""
+    """Change request with the current heads of its branch and of main. ``conflicts`` and ``links``: the
+    conflicts and the links as JSON. ``merged_by`` and ``merged_at``: the author and time of the revision
+    that the merge created in main."""
 
     id: str
     space_id: str
@@ -83,7 +83,7 @@ class ChangeRow(Struct, frozen=True):
 
     @property
     def below(self) -> State:
-        """Return the state of main that the change request is based on, without a revision id."""
+        """Return the state of main that the change request is based on, without a revision ID."""
         return State(self.space_id, "", (Layer(self.main_branch, self.base_sequence),))
 
     @property
@@ -93,7 +93,7 @@ class ChangeRow(Struct, frozen=True):
 
 
 def encode_conflicts(conflicts: list[MergeConflict]) -> str | None:
-    """Encode conflicts for a revision; None if there are none."""
+    """Encode conflicts for a revision. Return None if there are none."""
     return msgspec.json.encode(conflicts).decode() if conflicts else None
 
 
@@ -106,7 +106,7 @@ _FROM = """FROM change_requests c JOIN branches l ON l.id = c.branch_id JOIN rev
 
 
 def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow | None:
-    """Return a change request of a space by id or number."""
+    """Return a change request of a space by ID or number."""
     row = tx.one(
         f"SELECT {_CHANGE} {_FROM} WHERE c.space_id = :space AND c.id = :id", space=space_id, id=id_or_number
     )
@@ -120,8 +120,8 @@ def find_change(tx: Transaction, space_id: str, id_or_number: str) -> ChangeRow 
 
 
 def find_state(tx: Transaction, space_id: str, change_id: str | None) -> State:
-    """Return the current state of a change request; the state of main if there is no change request, or if it was
-    deleted."""
+    """Return the current state of a change request, or the state of main if no change request is given or
+    it was deleted."""
     change = find_change(tx, space_id, change_id) if change_id else None
     return main_state(tx, space_id) if change is None else change.state
 
@@ -129,19 +129,19 @@ def find_state(tx: Transaction, space_id: str, change_id: str | None) -> State:
 def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     row = tx.one(f"SELECT {_CHANGE} {_FROM} WHERE c.id = :id", id=change_id)
     if row is None:
-        raise NotFound(f"There is no change request {change_id!r}.")
+        raise NotFound(f"There is no change request with the ID {change_id!r}.")
     return ChangeRow(*row)
 
 
 def list_changes_by_id(tx: Transaction, change_ids: Sequence[str]) -> list[ChangeRow]:
-    """Return change requests in the order of these ids. Deleted change requests are omitted."""
+    """Return change requests in the order of these IDs. Deleted change requests are omitted."""
     rows = tx.all(f"SELECT {_CHANGE} {_FROM} WHERE c.id IN :ids", ids=list(change_ids)) if change_ids else []
     found = {change.id: change for change in (ChangeRow(*row) for row in rows)}
     return [found[id] for id in change_ids if id in found]
 
 
 def list_numbers(tx: Transaction, change_ids: Iterable[str]) -> dict[str, int]:
-    """Return the numbers of change requests by id; deleted change requests are omitted."""
+    """Return the numbers of change requests by ID; deleted change requests are omitted."""
     wanted = list(dict.fromkeys(change_ids))
     found = tx.all("SELECT id, number FROM change_requests WHERE id IN :ids", ids=wanted) if wanted else []
     return {row[0]: row[1] for row in found}
@@ -155,7 +155,8 @@ def lock_change(tx: Transaction, change_id: str) -> ChangeRow:
 
 class ChangeFilter(Struct, frozen=True, kw_only=True):
     """Conditions for listing change requests. ``site``: a site; only change requests of its spaces are listed.
-    ``order_by``: the time by which lists are sorted, newest first."""
+    ``topic`` and ``styleguide_run``: what they were created for. ``finding``: ``none`` for those that fix no
+    finding. ``order_by``: the time by which lists are sorted, newest first."""
 
     statuses: frozenset[str]
     space: str | None = None
@@ -164,6 +165,9 @@ class ChangeFilter(Struct, frozen=True, kw_only=True):
     contributor: str | None = None
     requested_reviewer: str | None = None
     issues_cluster: str | None = None
+    topic: str | None = None
+    styleguide_run: str | None = None
+    finding: Literal["none"] | None = None
     order_by: ChangeOrder = "createdAt"
 
 
@@ -181,6 +185,13 @@ _FILTERS = {
                              AND k.user_id = :requested_reviewer)""",
     "issues_cluster": "c.issues_cluster = :issues_cluster",
 }
+_filters_above: dict[str, str] = {}
+
+
+def register_filters(**conditions: str) -> None:
+    """Register SQL conditions on change requests ``c`` for fields of ``ChangeFilter`` that tables of packages above
+    decide."""
+    _filters_above.update(conditions)
 
 
 def _list(
@@ -197,7 +208,7 @@ def _list(
     # For a single status, an index contains the list in this order.
     where += " AND c.status = :status" if len(statuses) == 1 else " AND c.status IN :status"
     parameters = {**parameters, "status": statuses[0] if len(statuses) == 1 else statuses}
-    for name, condition in _FILTERS.items():
+    for name, condition in (*_FILTERS.items(), *_filters_above.items()):
         if (value := getattr(wanted, name)) is not None:
             where += f" AND {condition}"
             parameters["in_space" if name == "space" else name] = value
@@ -310,7 +321,7 @@ def insert_change(
 
 
 def set_fields(tx: Transaction, change: ChangeRow, **fields: Any) -> None:
-    """Update columns; a new ``status`` updates the counts of the space."""
+    """Update columns. A new ``status`` also updates the space's counts."""
     named = ", ".join(f"{name} = :{name}" for name in fields)
     tx.run(
         f"UPDATE change_requests SET updated_at = :at{', ' if named else ''}{named} WHERE id = :id",
@@ -340,7 +351,7 @@ def is_empty_draft(tx: Transaction, change_id: str) -> bool:
 
 
 def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
-    """Return the ids of empty drafts that were last updated before a time."""
+    """Return the IDs of empty drafts that were last updated before a time."""
     rows = tx.all(
         f"SELECT c.id FROM change_requests c WHERE c.updated_at < :before AND {_IS_EMPTY} ORDER BY c.id LIMIT :most",
         before=before,
@@ -350,7 +361,7 @@ def list_empty_drafts(tx: Transaction, before: int, limit: int) -> list[str]:
 
 
 def delete_change(tx: Transaction, change: ChangeRow) -> None:
-    """Delete a change request with its branch. Its number is not used again."""
+    """Delete a change request with its branch. Its number isn't reused."""
     delete_branch(tx, change.branch_id)
     update_change_counts(tx, change.space_id, change.status, "discarded")
 
@@ -366,9 +377,9 @@ def forget_clusters(tx: Transaction, space_id: str) -> None:
 def add_contribution(
     tx: Transaction, change_id: str, user_id: str, action: str, *, accepted: bool = False
 ) -> None:
-    """Count a contribution (``edit`` or ``comment``) of a person. Edits must be counted in the change request
-    first. ``accepted``: whether another person accepted the edit, such as a suggestion, and so has reviewed
-    it."""
+    """Count a contribution (``edit`` or ``comment``) of a person. Edits must already be counted in the
+    change request. ``accepted``: whether another person accepted the edit, such as a suggestion, and so has
+    reviewed it."""
     tx.run(
         """INSERT INTO change_contributors (change_id, user_id, action, count, updated_at, edits)
            VALUES (:change, :user, :action, 1, :at,
@@ -402,7 +413,7 @@ def list_contributors(tx: Transaction, change_id: str) -> list[Contributor]:
 
 
 def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the ids of the people who edited each change request, most recent first."""
+    """List the IDs of the people who edited each change request, most recent first."""
     rows = tx.all(
         f"""SELECT change_id, user_id FROM change_contributors
             WHERE change_id {tx.among("changes")} AND action = 'edit' ORDER BY updated_at DESC, user_id""",
@@ -415,7 +426,7 @@ def list_editors(tx: Transaction, change_ids: Iterable[str]) -> dict[str, list[s
 
 
 def put_authors(tx: Transaction, revision_id: str, authors: Iterable[Author]) -> None:
-    """Record everyone whose text is in a save of a page that is edited live."""
+    """Record everyone whose text is in a save of a live-edited page."""
     tx.run_many(
         "INSERT INTO revision_authors (revision_id, user_id, agent) VALUES (:revision, :user, :agent)",
         [{"revision": revision_id, "user": by.user_id, "agent": by.agent or ""} for by in authors],
@@ -431,8 +442,8 @@ def was_written_live(tx: Transaction, revision_id: str) -> bool:
 
 
 def list_authors(tx: Transaction, revision_ids: Iterable[str]) -> dict[str, list[str]]:
-    """List the ids of the people whose text each revision and the consecutive saves before it contain, most
-    recent first. Revisions that weren't saved by live editing are left out."""
+    """List the IDs of the people whose text is in each revision and in the consecutive saves before it,
+    most recent first. Revisions that weren't saved by live editing are left out."""
     rows = tx.all(
         f"""SELECT h.id, a.user_id FROM revisions h
             JOIN revisions r ON r.branch_id = h.branch_id AND r.sequence <= h.sequence
@@ -530,7 +541,8 @@ merged."""
 
 
 def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of any version of these pages of main, with the number of pages, most pages first."""
+    """Return the authors of any version of these pages in main, each with their number of pages, highest
+    first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -542,7 +554,8 @@ def count_edited_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str
 
 
 def count_created_pages(tx: Transaction, main_branch: str, page_ids: Iterable[str]) -> list[tuple[str, int]]:
-    """Return the authors of the first version of these pages of main, with the number of pages, most pages first."""
+    """Return the authors of the first version of these pages in main, each with their number of pages,
+    highest first."""
     authors = _AUTHORS.format(pages=tx.among("pages"))
     rows = tx.all(
         f"""SELECT a.person, count(DISTINCT a.page_id) AS pages FROM ({authors}) a
@@ -612,7 +625,7 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
         change=change_id,
     )
     if row is None:
-        raise NotFound(f"There is no review {review_id!r} of this change request.")
+        raise NotFound(f"There is no review with the ID {review_id!r} in this change request.")
     return ReviewRow(*row)
 
 
@@ -667,7 +680,7 @@ _SEEN = ", ".join(SeenRow.__struct_fields__)
 
 
 def list_seen(tx: Transaction, change_id: str, user_id: str) -> list[SeenRow]:
-    """List the viewed marks of a person, by object."""
+    """List a person's viewed marks by object."""
     rows = tx.all(
         f"SELECT {_SEEN} FROM change_seen WHERE change_id = :change AND user_id = :user ORDER BY object_id",
         change=change_id,
@@ -742,14 +755,14 @@ def list_settled(tx: Transaction, change_id: str) -> list[SettledConflict]:
 
 
 def delete_settled(tx: Transaction, change_id: str, conflict_id: str | None = None) -> None:
-    """Delete one resolved conflict, or all."""
+    """Delete one resolved conflict, or all of them."""
     one = "" if conflict_id is None else " AND conflict_id = :conflict"
     parameters = {} if conflict_id is None else {"conflict": conflict_id}
     tx.run(f"DELETE FROM change_settlements WHERE change_id = :change{one}", change=change_id, **parameters)
 
 
 def withdraw_requests(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Delete review requests for people who are not members of the organization."""
+    """Delete review requests for people who aren't members of the organization."""
     tx.run(
         """DELETE FROM change_reviewers WHERE change_id IN (SELECT id FROM change_requests WHERE space_id = :space)
            AND user_id NOT IN (SELECT user_id FROM members WHERE organization_id = :org)""",

@@ -52,25 +52,25 @@ class SuggestedEdit(Struct, frozen=True):
 def try_suggestion(
     context: Context, access: ChangeAccess, page_id: str, block: str, given: DocumentInput
 ) -> SuggestedEdit:
-    """Return the result of a suggested edit to a block. Raises NotFound if the block is not at the top level of the
-    page, BadRequest for content that is not allowed there or that changes nothing, or Conflict if the change request is
-    closed."""
+    """Return the result of a suggested edit to a block. Raises NotFound if the block isn't at the top level
+    of the page, BadRequest if the content isn't allowed there or doesn't change anything, and Conflict if
+    the change request is closed."""
     with context.db.read() as tx:
         change = store.get_change(tx, access.change_id)
         require_editable(change)
         state = seen_by(tx, access.space, change.state)
         page = find_page(tx, state, page_id)
         if page is None:
-            raise NotFound(f"page: there is no page {page_id!r} in this change request.")
+            raise NotFound(f"page: there is no page with the ID {page_id!r} in this change request")
         top = [node for node in keyed_document(tx, page.id, page.body).nodes if node.key == block]
         if not top:
-            raise NotFound(f"node: there is no block {block!r} at the top level of this page.")
+            raise NotFound(f"node: there is no block with the key {block!r} at the top level of this page")
         was = nodes_to_json(top)
         # Suggesting an edit requires no permission to make it.
         draft = replace(state, limits=ReaderLimits.of(state.hidden))
         edited = _edit(context, access.actor, tx, draft, change.below, page_id, block, given, None)
     if not edited.changes:
-        raise BadRequest("suggestion: the block already has this content.")
+        raise BadRequest("suggestion: the block already has this content")
     made = edited.outcomes[0].blocks
     return SuggestedEdit(change.revision, was, nodes_to_json(made.set[0]) if made else [])
 
@@ -111,10 +111,10 @@ def accept_suggestion(
     by: store.Author,
     note: Callable[[Transaction, AcceptedSuggestion | None], None],
 ) -> None:
-    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author
-    of the suggestion and the revision. ``note``: the function to call in the same transaction, with None
-    if the block already has this content. Raises Conflict if the block has been edited in a conflicting
-    way since."""
+    """Apply a suggestion to the current content of the change request, as a revision. ``by``: the author of
+    both the suggestion and the revision. ``note``: the function to call in the same transaction, with None
+    if the block already has this content. Raises Conflict if the block has been edited in a conflicting way
+    since."""
     given = DocumentInput(document=what.becomes)
     before = ""
 
@@ -124,8 +124,8 @@ def accept_suggestion(
         edited = _edit(context, access.actor, tx, head, started, page_id, block, given, what.revision)
         if edited.conflicts:
             raise Conflict(
-                "This block has been edited since the suggestion was made, and the two edits conflict."
-                " Edit the block directly instead."
+                "This block was edited after the suggestion was made, and the two edits conflict. Edit the"
+                " block directly instead."
             )
         return edited
 
@@ -157,7 +157,7 @@ def revert_suggestion(
             merged = merge_without(tx, before, after, change.state)
             if merged.conflicts:
                 raise Conflict(
-                    "This text has been edited since the suggestion was accepted. Edit it directly instead."
+                    "This text was edited after the suggestion was accepted. Edit it directly instead."
                 )
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited)
@@ -191,7 +191,7 @@ def is_block_unchanged(tx: Transaction, state: State, page_id: str, block: str, 
 
 
 def _comparable(value: object) -> object:
-    """Return nodes without the fields that don't affect their content."""
+    """Return nodes without fields that don't affect their content, so that they can be compared."""
     if isinstance(value, dict):
         return {name: _comparable(one) for name, one in value.items() if name not in ("key", "meta")}
     return [_comparable(one) for one in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""Verify a page: record on main that someone checked today that it is still correct."""
+"""Verify a page: record in main that someone checked today that it is still correct."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from .store import ChangeRow
 
 
 class Verified(NamedTuple):
-    """Result of a verification. ``change``: the change request that contains it, in a locked space. ``open``: whether
-    that change request still has to be reviewed and merged."""
+    """Result of a verification. ``change``: in a locked space, the change request that contains the
+    verification. ``open``: whether that change request still has to be reviewed and merged."""
 
     change: ChangeRow | None
     open: bool
@@ -34,8 +34,9 @@ class Verified(NamedTuple):
 def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
     """Record that the caller verified a page today.
 
-    In a locked space, this creates a change request. It is merged immediately if the caller can merge it and all merge
-    rules pass, and otherwise needs a review. Raises NotFound for a page that is missing or generated.
+    In a locked space, this creates a change request. It is merged immediately if the caller can merge it and
+    all merge rules pass, and otherwise needs a review. Raises NotFound if the page doesn't exist or is
+    generated.
     """
     with context.db.read() as tx:
         _require_page(tx, space, page_id)
@@ -61,7 +62,7 @@ def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
 def _require_page(tx: Transaction, space: SpaceAccess, page_id: str) -> None:
     page = find_page(tx, main_seen_by(tx, space), page_id)
     if page is None or page.kind != "document" or page.computed:
-        raise NotFound(f"There is no page {page_id!r} that can be verified.")
+        raise NotFound(f"There is no page with the ID {page_id!r} that can be verified in this space.")
 
 
 def _draft(context: Context, space: SpaceAccess, update: UpdatePage) -> ChangeRow:

@@ -1,4 +1,4 @@
-"""Viewed marks of people in change requests. A mark is valid until the marked content changes again."""
+"""People's viewed marks in change requests. A mark is valid until the marked content changes again."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .authorization import ChangeAccess
 from .store import ChangeRow, SeenRow, list_seen
 
 VARIABLES = "variables"
-"""Id for all variables, which are reviewed together."""
+"""ID for all variables, which are reviewed together."""
 TAGS = "tags"
-"""Id for all tags of the space, which are reviewed together."""
+"""ID for all tags of the space, which are reviewed together."""
 
 
 def list_marks(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, limit: int, page: str | None
 ) -> Slice[SeenRow]:
-    """List the valid marks of the caller, ordered by the id of the marked page or item."""
+    """List the caller's valid marks, ordered by the ID of the marked page or item."""
     changed = _changed(tx, access, change)
     good = [
         row
@@ -34,22 +34,22 @@ def list_marks(
 def make_mark(
     tx: Transaction, access: ChangeAccess, change: ChangeRow, object_id: str, revision_id: str
 ) -> SeenRow:
-    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound,
-    BadRequest."""
+    """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound if
+    the change request doesn't change it, and BadRequest if the revision is invalid."""
     if object_id not in _changed(tx, access, change):
-        raise NotFound(f"This change request doesn't change {object_id!r}.")
+        raise NotFound(f"This change request doesn't change anything with the ID {object_id!r}.")
     try:
         seen = revision_state(tx, change.space_id, revision_id).layers[0]
     except NotFound:
-        raise NotFound(f"revision: there is no revision {revision_id!r} in this space.") from None
+        raise NotFound(f"revision: there is no revision with the ID {revision_id!r} in this space") from None
     if seen.branch_id != change.branch_id:
-        raise BadRequest("revision: must be a revision of this change request.")
+        raise BadRequest("revision: must be a revision of this change request")
     return SeenRow(change.id, access.user_id, object_id, seen.sequence, now())
 
 
 def _changed(tx: Transaction, access: ChangeAccess, change: ChangeRow) -> dict[str, int]:
-    """Return the id of everything that a change request changes and the caller can see, with the sequence of the
-    branch at the last change."""
+    """Return the ID of everything that a change request changes and the caller can see, with the sequence
+    of the branch at the last change."""
     found = list_last_changes(tx, Layer(change.branch_id, change.sequence))
     hidden = seen_by(tx, access.space, change.state).hidden
     changed = {id: sequence for id, (_, sequence) in found.items() if id not in hidden}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -53,6 +53,31 @@ class ChangeRequestLink(Struct, frozen=True):
     title: str | UnsetType = UNSET
 
 
+class ChangeRequestTopic(Struct, kw_only=True):
+    """Topic of a site that a change request was created for, with the finding that it fixes."""
+
+    site: str
+    topic: str
+    finding: str | UnsetType = UNSET
+
+
+class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
+    """Style guide check that created a change request. ``changedPages``: the number of pages that it changed.
+    ``checkedAt``: the time of the latest check that kept the change request."""
+
+    site: str
+    run: str
+    changed_pages: int | UnsetType = UNSET
+    checked_at: str | UnsetType = UNSET
+
+
+class ChangeOrigin(Struct):
+    """Reason why the server created a change request, if there is one."""
+
+    topic: ChangeRequestTopic | UnsetType = UNSET
+    styleguide: ChangeRequestStyleguide | UnsetType = UNSET
+
+
 class ChangeRequest(Struct, rename="camel", kw_only=True):
     """Change request. ``conflicts``: the number of open conflicts. ``edits``: the number of edits to its content.
     ``agent``: the agent that its creator used. All three are Octavo extensions."""
@@ -80,6 +105,8 @@ class ChangeRequest(Struct, rename="camel", kw_only=True):
     merged_by: User | UnsetType = UNSET
     merged_at: str | UnsetType = UNSET
     links: list[ChangeRequestLink] | UnsetType = UNSET
+    site_topic: ChangeRequestTopic | UnsetType = UNSET
+    styleguide: ChangeRequestStyleguide | UnsetType = UNSET
     edits: int | UnsetType = UNSET
 
 
@@ -95,6 +122,7 @@ class ChangeRequestsQuery(PageQuery, rename="camel", kw_only=True):
     contributor: str | None = None
     requested_reviewer: str | None = None
     conversations_issues_cluster: str | None = None
+    topic: str | None = None
     order_by: ChangeOrder = "createdAt"
 
 
@@ -102,6 +130,8 @@ class OrganizationChangeRequestsQuery(ChangeRequestsQuery, rename="camel", kw_on
     status: list[Status] = msgspec.field(default_factory=lambda: ["open"])  # type: ignore[assignment]
     site: str | None = None
     space: str | None = None
+    styleguide_run: str | None = None
+    finding: Literal["none", "all"] = "all"
 
 
 class TemplateParams(Struct, rename="camel", frozen=True):
@@ -129,8 +159,9 @@ class UpdateChangeRequest(Struct, rename="camel"):
 
 
 class VerifyAnswer(Struct, rename="camel"):
-    """Result of a verification. ``changeRequest``: the change request that contains it, in a locked space. ``merged``:
-    whether the page is verified; if not, the change request is waiting for a review."""
+    """Result of a verification. ``changeRequest``: in a locked space, the change request that contains the
+    verification. ``merged``: whether the page is verified; if not, the change request is waiting for a
+    review."""
 
     merged: bool
     change_request: ChangeRequest | UnsetType = UNSET
@@ -157,14 +188,15 @@ class ContributorItem(Struct, rename="camel"):
 
 
 def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | None:
-    """Return the links of a change request as they are stored. Raises BadRequest for an id that it does not have, or
-    that is given twice."""
+    """Return the links of a change request as they are stored. Raises BadRequest if an ID doesn't exist or
+    is given twice."""
     known = {link.id for link in _links(change)}
     found = []
     for number, link in enumerate(links):
         if link.id is not UNSET and link.id not in known:
             raise BadRequest(
-                f"links[{number}].id: this change request has no such link. Omit the ID for a new link."
+                f"links[{number}].id: this change request has no link with this ID. Omit the ID to add a new"
+                " link."
             )
         known.discard(link.id or "")
         found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))
@@ -176,7 +208,7 @@ def _links(change: ChangeRow) -> list[ChangeRequestLink]:
 
 
 def document_text(value: Mapping[str, object]) -> str:
-    """Validate and normalize a description, and return its stored form. Raises BadRequest."""
+    """Validate and normalize a description, and return its stored form. Raises BadRequest if it is invalid."""
     try:
         return msgspec.json.encode(to_json(from_json(value))).decode()
     except DocumentError as error:
@@ -184,7 +216,7 @@ def document_text(value: Mapping[str, object]) -> str:
 
 
 class HiddenComments(Struct, frozen=True):
-    """Functions that count the comments on some pages in a change request: the open ones, and those of each
+    """Functions that count comments on hidden pages in a change request: the open ones, and those by each
     author."""
 
     count_open: Callable[[Transaction, str, Collection[str]], int]
@@ -198,6 +230,15 @@ def register_hidden_comments(counts: HiddenComments) -> None:
     _hidden_comments.append(counts)
 
 
+_Origins = Callable[[Recipient, Transaction, Sequence[str]], Mapping[str, ChangeOrigin]]
+_origins: list[_Origins] = []
+
+
+def register_origins(find: _Origins) -> None:
+    """Register a function that returns the origins of change requests, by id."""
+    _origins.append(find)
+
+
 def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
     return present_changes(to, tx, [change])[0]
 
@@ -205,10 +246,14 @@ def present_change(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeR
 def present_changes(to: Recipient, tx: Transaction, changes: list[ChangeRow]) -> list[ChangeRequest]:
     known = [person for change in changes for person in (change.created_by, change.merged_by) if person]
     people = present_people(to, tx, known)
-    return [_present(to, tx, change, people) for change in changes]
+    ids = [change.id for change in changes]
+    origins = {id: origin for find in _origins for id, origin in find(to, tx, ids).items()}
+    return [_present(to, tx, change, people, origins.get(change.id, ChangeOrigin())) for change in changes]
 
 
-def _present(to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[str, User]) -> ChangeRequest:
+def _present(
+    to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[str, User], origin: ChangeOrigin
+) -> ChangeRequest:
     comments, conflicts = change.comments, change.open_conflicts
     if comments or conflicts:
         hidden = seen_by_recipient(tx, to, change.state).hidden
@@ -241,6 +286,8 @@ def _present(to: Recipient, tx: Transaction, change: ChangeRow, people: Mapping[
         merged_by=people[change.merged_by] if change.merged_by else UNSET,
         merged_at=iso(change.merged_at) if change.merged_at is not None else UNSET,
         links=_links(change) or UNSET,
+        site_topic=origin.topic,
+        styleguide=origin.styleguide,
     )
 
 
@@ -255,7 +302,7 @@ def present_page_changes(
 
 
 def present_change_to_visitor(to: Recipient, tx: Transaction, change: ChangeRow) -> ChangeRequest:
-    """Present a change request in a preview: its content, but no details about the people who work on it."""
+    """Present a change request in a preview: its content, without details about the people who work on it."""
     shown = present_change(to, tx, change)
     return msgspec.structs.replace(
         shown,

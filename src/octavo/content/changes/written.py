@@ -1,4 +1,4 @@
-"""References as written in a document's file, for edits that name them by target."""
+"""References as written in a document's file, so that edits can refer to them by target."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from octavo.core.json_types import JsonObject
 
 
 class WrittenReferences:
-    """Written references by target. A page can write the same reference in several ways; each block keeps
-    its own form. ``found``: the references found, each as the key of its block, its target, and its
-    written form."""
+    """References by target, in their written form. A page can contain the same reference in several written
+    forms; each block keeps its own. ``found``: the references found, each as the key of its block, its
+    target, and its written form."""
 
     def __init__(self, found: Iterable[tuple[str | None, JsonObject, JsonObject]] = ()) -> None:
         self._anywhere: dict[bytes, dict[str, Any]] = {}
@@ -24,7 +24,7 @@ class WrittenReferences:
             self._anywhere[name] = self._in_block[key, name] = ref
 
     def of(self, reference: Reference) -> JsonObject | None:
-        """Return the written form of a reference; None if it does not occur yet."""
+        """Return the written form of a reference; None if it doesn't occur in the file yet."""
         name = _name(reference.ref)
         return self._in_block.get((reference.key, name)) or self._anywhere.get(name)
 

@@ -15,8 +15,8 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 
 
 class Discussion(InSpace, frozen=True):
-    """Discussion and its caller. ``change_id``: the id of the change request; None for the discussion of the space
-    itself. ``limits``: the caller's limits on restricted pages, if any."""
+    """Discussion and the caller who takes part in it. ``change_id``: the ID of the change request; None for
+    the discussion of the space itself. ``limits``: the caller's limits on restricted pages, if any."""
 
     change_id: str | None = None
     limits: ReaderLimits | None = None
@@ -43,18 +43,18 @@ class Discussion(InSpace, frozen=True):
         change = f"/change-requests/{self.change_id}" if self.change_id else ""
         return f"/spaces/{self.space_id}{change}/comments"
 
-    def may(self, ability: Can) -> bool:
-        """Return whether the caller's role includes the ability and the token can write comments."""
+    def allows(self, ability: Can) -> bool:
+        """Return whether the caller's role includes the ability and the caller's token can write comments."""
         return at_least(self.space.role, SPACE[ability]) and can_write(self.space.actor, "comments")
 
     def may_edit(self, author: str) -> bool:
-        """Return whether the caller can edit a comment. Only its author can."""
-        return author == self.user_id and self.may(Can.COMMENT)
+        """Return whether the caller can edit a comment. Only its author can edit it."""
+        return author == self.user_id and self.allows(Can.COMMENT)
 
     def may_delete(self, author: str) -> bool:
         """Return whether the caller can delete a comment. Its author and everyone who can edit the content
-        can."""
-        return self.may_edit(author) or self.may(Can.EDIT)
+        can delete it."""
+        return self.may_edit(author) or self.allows(Can.EDIT)
 
 
 @enters(Discussion, "spaceId")
@@ -73,6 +73,6 @@ def enter_change_discussion(call: Call, needs: Can, space_id: str, change_reques
 
 
 def discussion_of(tx: Transaction, actor: Actor, change: ChangeRow) -> Discussion:
-    """Return the discussion of a change request. Raises NotFound if the actor cannot see its space."""
+    """Return the discussion of a change request. Raises NotFound if the actor can't see its space."""
     space = space_access(tx, actor, Can.VIEW, change.space_id)
     return Discussion(space, change.id, seen_by(tx, space, change.state).limits)

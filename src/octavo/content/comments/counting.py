@@ -1,4 +1,4 @@
-"""Count the comments that someone can't see."""
+"""Count the comments that a person can't see."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def post(
     about: About,
     suggestion: DocumentInput | None = None,
 ) -> str:
-    """Post a comment and return its id. Raises NotFound for an unknown page, node, or cell, and the errors
-    of ``read_suggestion`` for a suggested edit."""
+    """Post a comment and return its ID. Raises NotFound if the page, node, or cell doesn't exist. For a
+    suggested edit, it also raises the errors of ``read_suggestion``."""
     parsed = parse(said)
     suggested = read_suggestion(context, discussion, about, suggestion) if suggestion is not None else None
     with context.db.read() as tx:
@@ -86,8 +86,8 @@ class ReviewBody(NamedTuple):
 
 
 def read_review(tx: Transaction, discussion: Discussion, given: Mapping[str, object]) -> ReviewBody | None:
-    """Parse the body of a review; return None for ``{}``. Raises BadRequest, and NotFound for people who
-    can't be mentioned."""
+    """Parse the body of a review; return None for ``{}``. Raises BadRequest if the body is invalid, and
+    NotFound if a mentioned person can't be mentioned."""
     parsed = parse_plain(given)
     if parsed.silent:
         return None
@@ -103,7 +103,7 @@ def post_review(
 
 
 def reply(context: Context, discussion: Discussion, comment_id: str, said: BodyInput) -> str:
-    """Post a reply and return its id."""
+    """Post a reply and return its ID."""
     parsed = parse(said)
     with context.db.read() as tx:
         discussion.require_may_comment(store.get_comment(tx, discussion, comment_id).page_id)
@@ -130,13 +130,15 @@ def update(
     added_reactions: Sequence[str] = (),
     removed_reactions: Sequence[str] = (),
 ) -> None:
-    """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
-    nothing changes. Raises Forbidden if the caller edits another person's comment, or can only read its page."""
+    """Update the body, the status, or the caller's reactions of a comment or reply. No event is emitted if
+    nothing changes. Raises Forbidden if the comment is another person's, or if the caller can only read its
+    page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
         raise BadRequest(
-            f"removedReactions: {min(both)} is also in addedReactions. List each emoji only once."
+            f"removedReactions: {min(both)} is also in `addedReactions`. Include each emoji in only one of"
+            " the two."
         )
     body, mentions = None, Mentions()
     if said is not None:
@@ -174,7 +176,7 @@ def _find(
 
 def _require_own(discussion: Discussion, row: CommentRow) -> None:
     if not discussion.may_edit(row.posted_by):
-        raise Forbidden("body: only the author can edit a comment.")
+        raise Forbidden("body: only the author can edit a comment")
 
 
 def _react(
@@ -183,12 +185,13 @@ def _react(
     changed = [store.remove_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(removed)]
     new = [store.add_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(added)]
     if any(new) and store.count_emojis(tx, row.id) > MAX_EMOJIS:
-        raise BadRequest(f"addedReactions: a comment can have at most {MAX_EMOJIS} different emoji.")
+        raise BadRequest(f"addedReactions: a comment can have at most {MAX_EMOJIS} different emoji")
     return any(changed) or any(new)
 
 
 def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: str | None = None) -> bool:
-    """Delete a comment with its replies, or a reply, and return whether it existed. Raises Forbidden."""
+    """Delete a comment with its replies, or a reply, and return whether it existed. Raises Forbidden if the
+    caller isn't allowed to delete it."""
     with context.db.write() as tx:
         row = thread = store.find_comment(tx, discussion, comment_id, lock=True)
         if thread is not None and reply_id is not None:
@@ -197,7 +200,9 @@ def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: 
             return False
         discussion.require_may_comment(thread.page_id if thread is not None else None)
         if not discussion.may_delete(row.posted_by):
-            raise Forbidden("Only the author and people who can edit the content can delete this.")
+            raise Forbidden(
+                "Only the author and people who can edit the content can delete this comment or reply."
+            )
         store.delete_comment(tx, row)
         emit_comment_event(tx, "deleted", discussion, row)
         return True

@@ -66,7 +66,7 @@ class _Page:
             self.talk = to.app.space(discussion.space_id, f"{change_view(number)}/~/talk")
 
     def present_urls(self, location: str, thread: str) -> CommentUrls:
-        """Return the URLs of a comment. ``thread``: the id of the first comment of its thread."""
+        """Return the URLs of a comment. ``thread``: the ID of the first comment of its thread."""
         discussion = self.discussion
         app = self.talk or self.call.app.thread(discussion.space_id, thread)
         return CommentUrls(app, self.call.url(f"{discussion.path}/{location}"))
@@ -87,7 +87,7 @@ class _Page:
         return CommentPermissions(
             view=True,
             edit=discussion.may_edit(row.posted_by),
-            reply=discussion.may(Can.COMMENT),
+            reply=discussion.allows(Can.COMMENT),
             delete=discussion.may_delete(row.posted_by),
         )
 
@@ -120,7 +120,7 @@ def present_suggestions(
     kept: dict[str, SuggestionRow],
     people: dict[str, User],
 ) -> dict[str, Suggestion]:
-    """Return suggestions by comment id. ``state``: the state in which to find their blocks."""
+    """Return suggestions by comment ID. ``state``: the state in which to find their blocks."""
     actor = discussion.space.actor
     shown = {}
     for row in rows:
@@ -193,7 +193,7 @@ def present_replies(
 def present_review_comments(
     to: Recipient, tx: Transaction, change: ChangeRow, review_ids: list[str], format: Format
 ) -> dict[str, Comment]:
-    """Return the comments that belong to reviews, by review id."""
+    """Return the comments that belong to reviews, by review ID."""
     rows = store.list_review_comments(tx, change.id, review_ids)
     shown = present_comments(to, tx, discussion_of(tx, to.actor, change), rows, format)
     return {row.review_id: comment for row, comment in zip(rows, shown, strict=True) if row.review_id}

@@ -10,8 +10,9 @@ MAX_EMOJIS = 50
 
 
 def emoji_of(given: str, field: str) -> str:
-    """Return the fully qualified emoji. Raises BadRequest naming ``field``."""
+    """Return the emoji in fully qualified form. Raises BadRequest with the name ``field`` if it isn't an
+    emoji."""
     found = find_emoji(given)
     if found is None:
-        raise BadRequest(f"{field}: expected an emoji, got {given[:50]!r}.")
+        raise BadRequest(f"{field}: must be an emoji, not {given[:50]!r}")
     return found

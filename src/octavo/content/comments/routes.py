@@ -1,4 +1,4 @@
-"""Comments in the discussions of spaces and change requests: each handler serves both."""
+"""Operations on comments in the discussions of spaces and change requests. Each handler serves both."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _update(
 )
 def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> Listing[Comment]:
     """List the comments of a space or change request, newest first. You can filter them by status, page,
-    authors, or the status of the edit they suggest."""
+    authors, or the status of the suggested edit."""
     wanted = CommentFilter(query.status, query.target_page, query.authors, query.suggestion)
     with call.db.read() as tx:
         found = store.list_comments(tx, discussion, wanted, query.order, query.limit, query.page)
@@ -106,8 +106,9 @@ def list_comments(call: Call, discussion: Discussion, query: CommentsQuery) -> L
     agents="docs:comment",
 )
 def post_comment(call: Call, discussion: Discussion, body: PostComment, query: CommentFormatQuery) -> Comment:
-    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that node. In a
-    change request, `suggestion` suggests an edit to the node, which must be a block of the page."""
+    """Post a comment on a space or change request, a page, a node of that page, or a table cell of that
+    node. In a change request, use `suggestion` to suggest an edit to the node, which must be a block of the
+    page."""
     cell = body.table_cell
     comment_id = posting.post(
         call.context,
@@ -159,10 +160,10 @@ def delete_comment(call: Call, discussion: Discussion, comment_id: str) -> bool:
 def settle_suggestion(
     call: Call, discussion: Discussion, comment_id: str, body: SettleSuggestion, query: CommentFormatQuery
 ) -> Comment:
-    """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the change request,
-    attributed to the author of the suggestion; reopening an accepted suggestion reverts that revision. The thread is
-    resolved and reopened along with it. Returns 409 if the block has been edited in a conflicting way in the
-    meantime."""
+    """Accept, decline, or reopen the edit that a comment suggests. Accepting creates a revision of the
+    change request, attributed to the author of the suggestion; reopening an accepted suggestion reverts
+    that revision. The comment thread is resolved or reopened accordingly. Returns 409 if the block has been
+    edited in a conflicting way in the meantime."""
     suggesting.settle_suggestion(call.context, discussion, comment_id, body.status)
     return _show(call, discussion, comment_id, query.format)
 

@@ -19,7 +19,7 @@ from .authorization import Discussion
 
 
 class Anchor(Struct, frozen=True):
-    """Target of a comment, and the revision that the target was found in."""
+    """Target of a comment, and the revision in which the target was found."""
 
     revision: str
     page_id: str | None = None
@@ -63,12 +63,12 @@ def get_comment(
     *,
     lock: bool = False,
 ) -> CommentRow:
-    """Return a comment, or a reply to the comment ``parent_id``. ``lock``: whether to lock the row until the
-    transaction ends. Raises NotFound."""
+    """Return a comment, or a reply to the comment ``parent_id``. ``lock``: whether to lock the row until
+    the transaction ends. Raises NotFound if it doesn't exist or is hidden from the caller."""
     found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
     if found is None:
         what = "comment" if parent_id is None else "reply"
-        raise NotFound(f"There is no {what} {comment_id!r} in this discussion.")
+        raise NotFound(f"There is no {what} with the ID {comment_id!r} in this discussion.")
     return found
 
 
@@ -105,8 +105,8 @@ def _is(parent_id: str | None) -> str:
 
 
 class CommentFilter(Struct, frozen=True):
-    """Filter for comments. ``authors``: the ids of authors; empty for all. ``suggestion``: the status of the
-    suggested edit."""
+    """Filter for comments. ``authors``: the IDs of authors; empty for all. ``suggestion``: the status of
+    the suggested edit."""
 
     status: str = "all"
     page_id: str | None = None
@@ -176,7 +176,8 @@ class Replier(Struct, frozen=True):
 
 
 def list_repliers(tx: Transaction, comment_ids: list[str]) -> list[Replier]:
-    """Return the number of replies by each person to these comments and the time of their last reply, latest first."""
+    """Return the number of each person's replies to these comments, and the time of their last reply, most
+    recent first."""
     rows = tx.all(
         """SELECT c.parent_id, c.posted_by, count(*), max(c.posted_at) FROM comments c
            WHERE c.parent_id IN :ids GROUP BY c.parent_id, c.posted_by ORDER BY 4 DESC, 2""",
@@ -190,7 +191,7 @@ _COMMENTERS = """FROM members m WHERE m.organization_id = :organization AND EXIS
 
 
 def list_commenters(tx: Transaction, discussion: Discussion, limit: int, page: str | None) -> Slice[str]:
-    """List the ids of organization members who commented or replied in the discussion."""
+    """List the IDs of organization members who commented or replied in the discussion."""
     return list_page(
         tx,
         limit,
@@ -267,8 +268,8 @@ def set_body(tx: Transaction, comment_id: str, body: str) -> None:
 
 
 def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
-    """Resolve a comment, or reopen it if ``by`` is None. ``comment``: the comment, which must be locked and
-    in the opposite state."""
+    """Resolve a comment, or reopen it if ``by`` is None. The comment must be locked and in the opposite
+    state."""
     tx.run(
         "UPDATE comments SET resolved_at = :at, resolved_by = :by WHERE id = :id",
         at=now() if by else None,
@@ -279,8 +280,8 @@ def set_resolved(tx: Transaction, comment: CommentRow, by: str | None) -> None:
 
 
 def delete_comment(tx: Transaction, comment: CommentRow) -> None:
-    """Delete a comment with its replies. ``comment``: the comment, which must be locked; for a reply, its
-    parent must be locked too."""
+    """Delete a comment with its replies. The comment must be locked; for a reply, its parent must be
+    locked, too."""
     tx.run("DELETE FROM comments WHERE id = :id", id=comment.id)
     if comment.parent_id is not None:
         tx.run("UPDATE comments SET replies = replies - 1 WHERE id = :id", id=comment.parent_id)
@@ -411,7 +412,7 @@ def find_suggestion(tx: Transaction, comment_id: str) -> SuggestionRow | None:
 
 
 def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, SuggestionRow]:
-    """Return suggestions by comment id."""
+    """Return suggestions by comment ID."""
     rows = tx.all(f"SELECT {_SUGGESTION} FROM comment_suggestions WHERE comment_id IN :ids", ids=comment_ids)
     return {
         id: SuggestionRow(id, msgspec.json.decode(was), msgspec.json.decode(becomes), *rest)
@@ -422,7 +423,7 @@ def list_suggestions(tx: Transaction, comment_ids: list[str]) -> dict[str, Sugge
 def set_suggestion_status(
     tx: Transaction, seen: SuggestionRow, status: str, by: str, accepted: AcceptedSuggestion | None
 ) -> bool:
-    """Set the status and return whether the suggestion still matched ``seen``."""
+    """Set the status if the suggestion still matches ``seen``, and return whether it did."""
     is_open = status == "open"
     return bool(
         tx.run(

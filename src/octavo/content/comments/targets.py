@@ -31,11 +31,11 @@ from .authorization import Discussion
 from .store import Anchor, CommentRow
 
 CellRef = tuple[str, str]
-"""Record and definition that identify a table cell."""
+"""Keys of the record and the definition that identify a table cell."""
 
 
 class About(NamedTuple):
-    """Target of a new comment: the ids of a page and a node, and a table cell. If all are None, the comment
+    """Target of a new comment: the IDs of a page and a node, and a table cell. If all are None, the comment
     is about the discussion as a whole."""
 
     page: str | None = None
@@ -56,8 +56,8 @@ _nodes: OwnCache[Nodes] = OwnCache("commented nodes", 4)
 
 
 class TargetLocation(Struct, frozen=True):
-    """Current position of a comment's target. ``gone``: whether the target no longer exists; ``revision`` is
-    then the last revision known to contain it, and ``spot`` its position there."""
+    """Current position of a comment's target. ``gone``: whether the target no longer exists; in that case,
+    ``revision`` is the last revision known to contain it, and ``spot`` is its position in that revision."""
 
     revision: str
     gone: bool = False
@@ -73,7 +73,7 @@ def discussed_state(tx: Transaction, discussion: Discussion) -> State:
 
 
 def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor:
-    """Return the anchor of a new comment. Raises NotFound for an unknown page, node, or cell.
+    """Return the anchor of a new comment. Raises NotFound if the page, node, or cell doesn't exist.
 
     A node or cell without a page is stored unchecked, because finding it would mean reading every page of the
     space. A cell with a page but no node refers to the first table that has this record and definition.
@@ -83,27 +83,29 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
     if page_id is None:
         record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)
-    page = require_found(find_page(tx, state, page_id), f"page: page {page_id!r} doesn't exist.")
+    page = require_found(find_page(tx, state, page_id), f"page: there is no page with the ID {page_id!r}")
     if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
     if node_id is None and cell is not None:
         node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist on this page.")
+            raise NotFound(
+                f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} on this page"
+            )
     assert node_id is not None
     if node_id not in nodes.keys:
-        raise NotFound(f"node: node {node_id!r} doesn't exist on this page.")
+        raise NotFound(f"node: there is no node with the key {node_id!r} on this page")
     if cell is None:
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     if cell not in spots:
-        raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist in this node.")
+        raise NotFound(f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} of this table")
     return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 
 def locate(tx: Transaction, state: State, comments: Sequence[CommentRow]) -> dict[str, TargetLocation]:
-    """Return the current positions of the targets of comments in a state, by comment id."""
+    """Return the current positions of the targets of comments in a state, by comment ID."""
     pages = find_pages(tx, state, [c.page_id for c in comments if c.page_id])
     return {c.id: _locate(tx, state, pages, c) for c in comments}
 
@@ -178,7 +180,7 @@ def order_commented_nodes(tx: Transaction, organization_id: str, space_id: str) 
 @job("noteCommentedNodes", bound=None, in_maintenance=True)
 def note_commented_nodes(context: Context, space_id: str, after: str = "") -> None:
     """Record the positions of all nodes with comments in a space, after an upgrade or an import. ``after``:
-    the id of the last page that was processed."""
+    the ID of the last page that was processed."""
     while True:
         with context.db.write() as tx:
             rows = tx.all(

@@ -12,8 +12,8 @@ SuggestionStatus = Literal["open", "accepted", "declined"]
 
 
 class Words(Struct, forbid_unknown_fields=True):
-    """Body of a comment: Markdown, or nodes (a list of blocks or a whole document). Without either (``{}``),
-    the body is empty."""
+    """Body of a comment: Markdown, or nodes (a list of blocks or a whole document). If neither is given
+    (``{}``), the body is empty."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | DocumentBlocks | UnsetType = UNSET

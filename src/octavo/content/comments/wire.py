@@ -75,7 +75,7 @@ class CommentPermissions(Struct):
 
 
 class CommentBody(Struct):
-    """Body in the requested format; exactly one of the two fields is set."""
+    """Body in the requested format. Exactly one of the two fields is set."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
@@ -97,9 +97,10 @@ class CommentReply(Struct, rename="camel", kw_only=True):
 
 
 class Suggestion(Struct, rename="camel", kw_only=True):
-    """Suggested edit to the block that the comment is about: its nodes when the edit was suggested, and the nodes to
-    replace them with (empty: delete the block). ``outdated``: whether the block has been edited or deleted since, so
-    that accepting may conflict. ``revision``: the revision of the change request that accepting created."""
+    """Suggested edit to the block that the comment is about: its nodes when the edit was suggested, and the
+    nodes to replace them with (empty: delete the block). ``outdated``: whether the block has been edited or
+    deleted since, so that accepting may conflict. ``revision``: the revision of the change request that was
+    created when the suggestion was accepted."""
 
     status: SuggestionStatus
     before: DocumentBlocks
@@ -155,9 +156,10 @@ class CommentsQuery(RepliesQuery, rename="camel", kw_only=True):
 
 
 class PostComment(Struct, rename="camel"):
-    """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without a
-    page it is stored unchecked. ``suggestion``: the replacement for the block ``node``, as Markdown or nodes;
-    an Octavo extension, only in change requests. With a suggestion, the body can be empty."""
+    """New comment. ``node``: the node to comment on, which must be on ``page`` if a page is given; without
+    a page, the node is stored unchecked. ``suggestion``: the replacement for the block ``node``, as
+    Markdown or nodes; an Octavo extension, only in change requests. With a suggestion, the body can be
+    empty."""
 
     body: BodyInput
     page: str | None = None

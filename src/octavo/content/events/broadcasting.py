@@ -27,7 +27,7 @@ def of_space(space_id: str) -> Topic:
 
 
 def of_main(space_id: str) -> Topic:
-    """Return the topic that only covers new revisions of main."""
+    """Return the topic that covers only new revisions of main."""
     return "main", space_id
 
 

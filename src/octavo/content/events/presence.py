@@ -27,7 +27,7 @@ from .types import Activity
 MOST_CLIENTS = 20
 """Maximum number of clients per person at a time."""
 _RENEWAL = 30_000
-"""Time in milliseconds during which an unchanged report is not written again."""
+"""Time in milliseconds during which an unchanged report isn't written again."""
 
 _Key = tuple[str, str]
 _CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
@@ -38,7 +38,8 @@ def is_client_id(text: str) -> bool:
 
 
 class _PendingReports:
-    """Reports that this process has received but not yet written. A value of None means that the client left."""
+    """Presence reports that this process has received but not yet written. A value of None means that the
+    client left."""
 
     def __init__(self) -> None:
         self.lock = Lock()
@@ -66,12 +67,12 @@ def _pending(owner: Database | Transaction) -> _PendingReports:
 def report(
     tx: Transaction, followed: FollowedPlace, client_id: str, activity: Activity, page_id: str | None
 ) -> PresenceRow:
-    """Record the location of a person for one minute. Raises NotFound for an unknown page, Forbidden for editing
-    without permission, or Conflict if the person has too many clients."""
+    """Record a person's location for one minute. Raises NotFound if the page doesn't exist, Forbidden if
+    the person reports editing without permission, and Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
-        raise Forbidden("activity: `editing` requires permission to edit this content.")
+        raise Forbidden("activity: `editing` requires permission to edit this content")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
-        raise NotFound(f"page: there is no page {page_id!r} in this content.")
+        raise NotFound(f"page: there is no page with the ID {page_id!r} in this version of the space")
     pending, moment = _pending(tx), now()
     own = pending.applied_to(store.list_of_person(tx, followed.user_id, moment))
     own = {key: here for key, here in own.items() if key[0] == followed.user_id}
@@ -112,8 +113,8 @@ def leave_place(tx: Transaction, followed: FollowedPlace, client_id: str) -> boo
 
 
 def write_presence(context: Context) -> None:
-    """Write the buffered reports and remove expired rows. This is called about every second in processes that
-    receive reports."""
+    """Write the buffered reports and remove expired rows. Processes that receive reports call this about
+    once per second."""
     pending, moment = _pending(context.db), now()
     with pending.lock:
         reports, pending.reports = pending.reports, {}

@@ -17,8 +17,8 @@ LIFETIME = 60_000
 
 
 class PresenceRow(Struct, frozen=True, kw_only=True):
-    """Presence of a person's client in one space or change request. ``came_at``: the time of its arrival. ``said_at``:
-    the time of its last report."""
+    """Presence of a person's client in one space or change request. ``came_at``: the time when the client
+    arrived. ``said_at``: the time of its last report."""
 
     user_id: str
     client_id: str
@@ -75,7 +75,8 @@ def list_present(
 
 
 def list_places(tx: Transaction, space_id: str, moment: int) -> list[str]:
-    """List the change requests of a space in which people are viewing or editing pages; '' for the space itself."""
+    """List the change requests of a space in which people are viewing or editing pages. An empty string
+    means the space itself."""
     rows = tx.all(
         """SELECT DISTINCT coalesce(p.change_request_id, '') FROM presence p
            WHERE p.space_id = :id AND p.said_at > :since AND p.page_id IS NOT NULL""",
@@ -94,8 +95,9 @@ def list_here(
     page: str | None,
     moment: int,
 ) -> Slice[PresenceRow]:
-    """List the people present in a space including its change requests, or in one change request, ordered by person and
-    client. ``hidden``: the pages whose visitors are left out, each preceded by its change request, or ''."""
+    """List the people present in a space including its change requests, or in one change request, ordered
+    by person and client. ``hidden``: the pages whose viewers are left out, each as a pair with its change
+    request first ('' for main)."""
     place, id = ("space_id", space_id) if change_id is None else ("change_request_id", change_id)
     source = f"{_PRESENCE} WHERE p.{place} = :id AND p.said_at > :since"
     if hidden:

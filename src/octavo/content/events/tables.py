@@ -1,4 +1,4 @@
-"""Declaration of the presence table."""
+"""Declare the presence table."""
 
 from __future__ import annotations
 

@@ -34,15 +34,15 @@ class PersonSummary(Struct, rename={"display_name": "displayName", "photo_url": 
 
 
 def present_person(user_id: str, known: UserRow | None) -> PersonSummary:
-    """Present a person; for a deleted account, only the id is known."""
+    """Present a person. If the account was deleted, only the ID is known."""
     if known is None:
         return PersonSummary(user_id, "Deleted user")
     return PersonSummary(user_id, known.display_name, known.photo_url or UNSET)
 
 
 class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
-    """Fields common to all events. ``timestamp``: the time of the event. ``change_request_id``: the id of its
-    change request, if any. ``user``: the person who caused it, if any."""
+    """Fields common to all events. ``timestamp``: the time of the event. ``change_request_id``: the ID of
+    its change request, if any. ``user``: the person who caused it, if any."""
 
     timestamp: str
     organization_id: str
@@ -52,9 +52,9 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the ids of pages that differ from the previous revision; omitted if there
-    are more than fifty. ``updated``: whether the change request was updated with changes from main. ``live``:
-    whether it is a save of a page that is edited live."""
+    """New revision. ``page_ids``: the IDs of pages that differ from the previous revision; omitted if there
+    are more than fifty. ``updated``: whether the change request was updated with changes from main.
+    ``live``: whether it is a save of a live-edited page."""
 
     action: Literal["edited", "updated"]
     revision_id: str
@@ -64,7 +64,7 @@ class RevisionEvent(_Event, tag="revision", kw_only=True):
 
 
 class ReviewEvent(_Event, tag="review", kw_only=True):
-    """Review event of a change request. ``reviewer_id``: the id of the person whose review was requested."""
+    """Review event of a change request. ``reviewer_id``: the ID of the person whose review was requested."""
 
     action: Literal["created", "statusChanged", "requested", "submitted", "merged"]
     status: Status | UnsetType = UNSET
@@ -74,8 +74,8 @@ class ReviewEvent(_Event, tag="review", kw_only=True):
 
 
 class CommentEvent(_Event, tag="comment", kw_only=True):
-    """Event of a comment. ``reply_id``: the id of the reply, if the event is about a reply to that comment.
-    ``changed``: the parts of it that changed."""
+    """Event of a comment. ``reply_id``: the ID of the reply, if the event is about a reply to that comment.
+    ``changed``: the parts of the comment that changed."""
 
     action: Literal["created", "updated", "deleted"]
     comment_id: str
@@ -86,7 +86,7 @@ class CommentEvent(_Event, tag="comment", kw_only=True):
 
 
 class PresenceEvent(_Event, tag="presence", kw_only=True):
-    """Person who arrived, moved to another page, or left. ``client_id``: the id that the client chose."""
+    """Person who arrived, moved to another page, or left. ``client_id``: the ID that the client chose."""
 
     activity: Activity | Literal["left"]
     client_id: str
@@ -110,8 +110,8 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters for a stream. ``after``: the id of the last known event; the header ``Last-Event-ID`` takes
-    precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID``
+    header takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST
@@ -137,7 +137,7 @@ class OwnEventsQuery(EventsQuery):
 
 
 class SayPresence(Struct, rename="camel"):
-    """Presence report. ``page``: the id of the page; None if no page is open."""
+    """Presence report. ``page``: the ID of the page; None if no page is open."""
 
     page: str | None = None
     activity: Activity = "viewing"

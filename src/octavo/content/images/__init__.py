@@ -1,3 +1,3 @@
-"""Space images in the widths that screens need, created once per file for readers and the app."""
+"""Images of spaces in the widths that screens need, created once per file for readers and the app."""
 
 from . import tables as tables

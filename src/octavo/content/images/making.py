@@ -33,11 +33,12 @@ from .widths import MAX_BYTES, MAX_PIXELS, NARROWEST
 
 _TYPES = ("image/png", "image/jpeg", "image/webp")
 _BOUNDS = ProcessLimits(memory=1024**3, file=32 * 1024**2, seconds=30)
-"""Resource limits of the process. If the first image exceeds them, it gets no variants."""
+"""Resource limits of the process. If the first image exceeds them, no variants are created for it."""
 _NOTED_AT_ONCE = 1000
-"""Number of images that are recorded in one transaction."""
+"""Number of images to record in one transaction."""
 _BATCH = 12
-"""Number of images per run of the job. Other jobs can run in between, and a shutdown waits only for these."""
+"""Number of images per run of the job. Other jobs can run in between, and a shutdown waits for only one
+batch."""
 _SOURCE, _RESULT = "source", "result.json"
 
 _on_made: list[Callable[[Transaction, str], None]] = []
@@ -51,7 +52,8 @@ class _Result(Struct):
 
 
 def on_variants_created(hook: Callable[[Transaction, str], None]) -> None:
-    """Register ``hook(tx, organization_id)``, called when images of an organization have new variants."""
+    """Register ``hook(tx, organization_id)``, which is called when images of an organization have new
+    variants."""
     _on_made.append(hook)
 
 
@@ -105,15 +107,15 @@ def _organization(tx: Transaction, space_id: str) -> str | None:
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Return an error message if an image of main has not been recorded."""
+    """Return an error message if an image in main hasn't been recorded."""
     wanted = {item.content for item in list_items(tx, main_state(tx, space_id), "file") if is_scaled(item)}
     missing = len(wanted - store.list_recorded(tx, space_id))
     return f"images: variants of {counted(missing, 'image')} missing" if missing else None
 
 
 def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
-    """Copy the variants of a space to its duplicate. For a large space, a job creates them along with all
-    other derived data."""
+    """Copy a space's variants to its duplicate. For a large space, a job creates the variants along with
+    all other derived data."""
     if copy.written:
         return
     store.copy_variants(tx, copy.source_id, copy.copy_id)
@@ -125,7 +127,8 @@ def copy_or_enqueue(tx: Transaction, copy: Copy) -> None:
 
 @jobs.job("noteImages", bound=None, seconds=600)
 def note_images(context: Context, space_id: str) -> None:
-    """Enqueue the variants of all images in a space that has none because it comes from an older version."""
+    """Enqueue the variants of all images in a space that has none because it was created by an older
+    version of Octavo."""
     with context.db.read() as tx:
         items = list_rasters(tx, space_id)
     for start in range(0, len(items), _NOTED_AT_ONCE):

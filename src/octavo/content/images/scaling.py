@@ -1,8 +1,9 @@
 """Scale images in a separate process: ``python -m octavo.content.images.scaling FOLDER NAME…``.
 
-Images are untrusted input for decoders written in C, so this runs isolated (``kit.processes.subprocesses``) and imports
-nothing else of Octavo. In each named folder, it reads ``source`` and writes a file ``WIDTH.webp`` for each width, then
-``result.json``, which is null for an image without variants.
+Images are untrusted input for decoders written in C, so this runs in isolation
+(``kit.processes.subprocesses``) and imports no other part of Octavo. In each named folder, it reads
+``source`` and writes a file ``WIDTH.webp`` for each width, then ``result.json``, which is null for an image
+without variants.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] |
     """Return the displayed size of an image, and its variants by size, each smaller in bytes than the
     original.
 
-    Return None for an image that is animated, too large, or broken, or that has more than eight bits per
-    color channel.
+    Return None if the image is animated, too large, or broken, or if it has more than eight bits per color
+    channel.
     """
     try:
         with Image.open(io.BytesIO(data), formats=FORMATS) as image:
@@ -73,7 +74,7 @@ def scale(data: bytes) -> tuple[tuple[int, int], dict[tuple[int, int], bytes]] |
 
 
 def _plain(image: Image.Image) -> Image.Image:
-    """Return the image in a mode in which colors can be blended, as scaling requires."""
+    """Return the image in a mode that allows blending colors, which scaling requires."""
     image.load()
     if image.mode in ("RGB", "RGBA", "L", "CMYK"):
         return image.convert("RGBA") if "transparency" in image.info else image

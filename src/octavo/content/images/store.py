@@ -127,7 +127,7 @@ def _insert(tx: Transaction, space_id: str, content: str, variants: Sequence[Ima
 
 
 def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
-    """Copy the variants of a space to its duplicate."""
+    """Copy a space's variants to its duplicate."""
     tx.run(
         """INSERT INTO images (space_id, content, state, width, height)
            SELECT :copy, content, state, width, height FROM images WHERE space_id = :source AND state = 'made'""",
@@ -143,7 +143,7 @@ def copy_variants(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 def delete_variants(tx: Transaction, space_id: str, _: Sequence[str]) -> None:
-    """Delete the variants of a space. Their files are deleted unless other content refers to them."""
+    """Delete a space's variants. Their files are deleted unless other content refers to them."""
     release(tx, "file", "SELECT file AS hash FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM image_variants WHERE space_id = :space", space=space_id)
     tx.run("DELETE FROM images WHERE space_id = :space", space=space_id)

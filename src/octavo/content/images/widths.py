@@ -10,11 +10,11 @@ NARROWEST = STEPS[0]
 MAX_PIXELS = 50_000_000
 MAX_BYTES = 64 * 1024**2
 _NEAR = 1.25
-"""A width is skipped unless the image is at least this many times wider."""
+"""A width is skipped unless the image is at least this many times as wide."""
 
 
 def wanted_widths(width: int) -> list[int]:
-    """Return the widths of variants in pixels. They include the image's own width, because WebP needs a
-    fraction of the bytes."""
+    """Return the widths of variants in pixels. They include the image's own width, because the WebP file is
+    much smaller."""
     own = min(width, STEPS[-1])
     return [*(step for step in STEPS if step * _NEAR <= own), own] if width > NARROWEST else []

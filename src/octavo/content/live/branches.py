@@ -46,7 +46,7 @@ def _of_change(change: ChangeRow) -> LiveBranch:
 
 
 def find_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBranch:
-    """Return the branch of a change request, or main. Raises NotFound."""
+    """Return the branch of a change request, or main. Raises NotFound if it doesn't exist."""
     if change_id is None:
         return LiveBranch(main_state(tx, space_id))
     return _of_change(get_change(tx, change_id))
@@ -54,7 +54,7 @@ def find_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBr
 
 def lock_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBranch:
     """Lock the branch of a change request, or main, until the transaction ends, and return it. Raises
-    NotFound."""
+    NotFound if it doesn't exist."""
     if change_id is None:
         states.lock_branch(tx, main_state(tx, space_id).layers[0].branch_id)
         return LiveBranch(main_state(tx, space_id))
@@ -62,19 +62,20 @@ def lock_branch(tx: Transaction, space_id: str, change_id: str | None) -> LiveBr
 
 
 def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
-    """Return the branch with an id. Raises NotFound."""
+    """Return the branch with an ID. Raises NotFound if it doesn't exist."""
     row = tx.one(
         """SELECT b.space_id, c.id FROM branches b LEFT JOIN change_requests c ON c.branch_id = b.id
            WHERE b.id = :id""",
         id=branch_id,
     )
     if row is None:
-        raise NotFound("This content no longer exists.")
+        raise NotFound("This space or change request no longer exists.")
     return find_branch(tx, *row)
 
 
 def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
-    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound."""
+    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound if
+    they no longer can."""
     space = space_access(tx, access.actor, Can.EDIT, access.space_id)
     if branch.change is None:
         require_live(space)
@@ -87,4 +88,4 @@ def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, pa
 def require_visible(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
     """Raise NotFound if a restriction hides a page from the caller."""
     if page_id in seen_by(tx, access.space, branch.state).hidden:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")

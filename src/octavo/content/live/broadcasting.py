@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Steps of a page are sent from this many milliseconds before the page is first read, so that a client that
-starts to follow the page in the meantime misses none."""
+"""Number of milliseconds before the first read of a page from which on its steps are sent. Without these, a
+client that starts following the page in the meantime would miss some steps."""
 _KIND = "live"
 
 

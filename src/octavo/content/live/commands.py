@@ -23,7 +23,7 @@ Name = Annotated[str, Meta(max_length=64)]
 
 
 class CaretPlace(Struct, frozen=True):
-    """Selection after a batch."""
+    """Selection after the steps of a batch."""
 
     anchor: Position
     head: Position
@@ -40,9 +40,8 @@ class CaretInput(Struct, frozen=True):
 
 
 class StepsInput(Struct, frozen=True, kw_only=True):
-    """Batch of steps. ``batch``: its number, which identifies the same changes until they are confirmed.
-    ``attempt``: the number of times it has been sent. ``version``: the version that the steps are based
-    on."""
+    """Batch of steps. ``batch``: its number, which identifies these changes until they are confirmed.
+    ``attempt``: the number of times it has been sent. ``version``: the version that the steps are based on."""
 
     epoch: Name
     schema: Name

@@ -39,7 +39,7 @@ _TAIL = 400
 _MOST_SIZE = 2_000_000
 """Maximum size of all documents, in ProseMirror positions: about 100 MB with their saved blocks."""
 _IDLE_SECONDS = 120.0
-"""Seconds after which an unused document is dropped from memory."""
+"""Number of seconds after which an unused document is dropped from memory."""
 
 
 class LoadedBatch(Struct, frozen=True):
@@ -63,7 +63,7 @@ class LivePage(Struct, frozen=True):
     tail: tuple[LoadedBatch, ...] = ()
 
     def with_steps(self, row: BatchRow, steps: Sequence[StepJson]) -> LivePage:
-        """Return the page after a batch. Raises StepError."""
+        """Return the page after a batch. Raises StepError if a step can't be applied."""
         applied = apply_steps(self.doc, steps)
         tail = (*self.tail[-_TAIL:], LoadedBatch(row, tuple(applied.ranges)))
         return LivePage(self.epoch, row.version, applied.doc, tail)
@@ -104,7 +104,7 @@ class LivePages:
                 self._drop(next(iter(self._pages)))
 
     def find_saved(self, key: PageKey) -> SavedBlocks | None:
-        """Return the blocks of a page that this process saved last."""
+        """Return the blocks of a page as this process last saved them."""
         with self._lock:
             return self._saved.get(key)
 
@@ -159,6 +159,13 @@ def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
     return page
 
 
+def read_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
+    """Return a page like ``load_page`` in a read transaction, and keep it in memory."""
+    page = load_page(tx, key, row)
+    live_pages(tx).keep(key, page)
+    return page
+
+
 def batches_after(
     tx: Transaction, key: PageKey, page: LivePage, version: int, most: int = -1
 ) -> list[LoadedBatch] | None:
@@ -171,7 +178,9 @@ def batches_after(
     else:
         rows = store.list_batches(tx, key, version, most)
         found = [LoadedBatch(row, _ranges(msgspec.json.decode(row.steps))) for row in rows]
-    return found if found and found[0].before <= version else None
+    # If the clock was changed, batches between others may have expired.
+    is_complete = all(one.row.version == other.before for one, other in itertools.pairwise(found))
+    return found if found and found[0].before <= version and is_complete else None
 
 
 def _ranges(steps: Iterable[StepJson]) -> tuple[Ranges, ...]:
@@ -189,14 +198,14 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
     """Return a page that can be edited live. Raises NotFound or Conflict."""
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
     if page.kind != "document" or page.computed:
-        raise Conflict("This page can't be edited because it has no document.")
+        raise Conflict("This page has no document, so it can't be edited.")
     return page
 
 
 class _EveryEditor:
-    """Viewer who sees only what every editor of a space can see. References to other spaces remain URLs."""
+    """Viewer who sees only what every editor of a space can see. References to other spaces stay URLs."""
 
     members = True
 
@@ -209,7 +218,7 @@ class _EveryEditor:
 
 def blocks_of(context: Context, tx: Transaction, state: State, page: Page) -> JsonObject:
     """Return the document of a page in the API's format, the same for all editors. Links to restricted
-    pages remain URLs."""
+    pages stay URLs."""
     resolver = state_resolver(tx, unrestricted(tx, state), app_hosts(context.settings.url), _EveryEditor())
 
     def shown(document: Document) -> JsonObject:

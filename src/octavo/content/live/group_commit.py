@@ -21,7 +21,7 @@ T = TypeVar("T")
 Shared = TypeVar("Shared")
 
 _GATHER = 0.012
-"""Number of seconds that the first request waits for others."""
+"""Number of seconds that the first request waits for others to join."""
 _TRIES = 6
 
 
@@ -43,8 +43,8 @@ class _Job(Generic[Shared]):
 
 
 class GroupCommit(Generic[Shared]):
-    """Transactions that requests share. ``begin(tx)``: returns the argument for each job of a transaction.
-    ``committed(it)``: called with that argument after the commit."""
+    """Transactions shared by several requests. ``begin(tx)``: returns the argument that each job of a
+    transaction receives. ``committed(it)``: called with that argument after the commit."""
 
     def __init__(
         self, db: Database, begin: Callable[[Transaction], Shared], committed: Callable[[Shared], None]
@@ -56,8 +56,8 @@ class GroupCommit(Generic[Shared]):
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="octavo-live")
 
     def submit(self, work: Callable[[Shared], T]) -> Future[T]:
-        """Run ``work`` in a transaction that is committed once the future is done. ``work`` may run more than
-        once, and the future raises its errors."""
+        """Run ``work`` in a transaction. When the returned future is done, the transaction is committed.
+        ``work`` may run more than once, and the future raises its errors."""
         job = _Job(work)
         with self._lock:
             self._waiting.append(job)

@@ -22,7 +22,7 @@ from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
 from .authorization import LiveAccess
 from .branches import LiveBranch, find_branch, require_visible, require_writable
 from .commands import CaretInput, StepsInput
-from .documents import batches_after, editable_page, load_page, unwritten_page
+from .documents import batches_after, editable_page, read_page, unwritten_page
 from .saving import save_page
 from .store import PageKey, SetAsideRow
 from .wire import (
@@ -58,7 +58,7 @@ def _branch(tx: Transaction, access: LiveAccess, page_id: str) -> LiveBranch:
 @operation("getLivePageInMain", "GET", _MAIN, needs=Can.EDIT, errors=(403, 404, 409))
 @operation("getLivePage", "GET", _LIVE, needs=Can.EDIT, errors=(404, 409))
 def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
-    """Get a page in the format used for live editing: a ProseMirror document at a version."""
+    """Get a page in the format used for live editing: a ProseMirror document with its version."""
     with call.db.read() as tx:
         branch = _branch(tx, access, page_id)
         key = PageKey(branch.id, page_id)
@@ -69,7 +69,7 @@ def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
             document = unwritten_page(call.context, tx, key, epoch, branch.state, page).doc
         else:
             epoch, version, saved = live.epoch, live.version, live.saved_version
-            document = load_page(tx, key, live).doc
+            document = read_page(tx, key, live).doc
         carets = store.list_carets(tx, [key]).get(key, [])
         known = list_users_by_id(tx, [caret.user_id for caret in carets])
         return LiveDocument(
@@ -101,14 +101,15 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
             return BatchesAfter(0, [])
         if live.epoch != query.epoch or query.after > live.version:
             raise _gone()
-        batches = batches_after(tx, key, load_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
+        batches = batches_after(tx, key, read_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
         if batches is None:
             raise _gone()
         return BatchesAfter(live.version, present_batches(batches))
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound."""
+    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
+    no such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
     require_visible(tx, access, branch, page_id)
     key = PageKey(branch.id, page_id)
@@ -180,8 +181,8 @@ def _present_accepted(done: Future[Accepted]) -> BatchesAfter:
     in_maintenance=True,
 )
 def set_live_caret(call: Call, access: LiveAccess, page_id: str, body: CaretInput) -> Deferred[None]:
-    """Report the selection of one of the caller's clients for one minute, or that this client no longer shows the
-    page. Batches of steps also report the selection."""
+    """Report the selection of one of the caller's clients for one minute, or report that this client no
+    longer shows the page. Batches of steps also report the selection."""
     return Deferred(accepting(call.context).place_caret(access, page_id, body), Future.result)
 
 
@@ -217,8 +218,8 @@ def save_live_page(call: Call, access: LiveAccess, page_id: str) -> SavedLive:
 def list_set_aside_texts(
     call: Call, access: LiveAccess, page_id: str, query: SetAsideQuery
 ) -> Listing[SetAsideText]:
-    """List the caller's texts that could not be added to a page because it was deleted while they were
-    writing."""
+    """List the caller's texts that couldn't be added to a page, for example because it was deleted in the
+    meantime."""
     with call.db.read() as tx:
         key = _known_page(tx, access, page_id)
         found = store.list_set_aside(tx, key, access.user_id, query.limit, query.page)
@@ -237,14 +238,14 @@ def list_set_aside_texts(
     "createSetAsideText", "POST", f"{_LIVE}/set-aside", needs=Can.EDIT, status=201, errors=(400, 404, 409)
 )
 def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: SetAsideInput) -> SetAsideText:
-    """Set aside a text that the caller could not add to a page. Only the caller can see it."""
+    """Set aside a text that couldn't be added to a page. Only the caller can see it."""
     row = SetAsideRow(ids.new_id(), body.markdown, body.why, now())
     with call.db.write() as tx:
         key = _known_page(tx, access, page_id)
         if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
-                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. "
-                "Delete some of them first."
+                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. Delete"
+                " one of them first."
             )
         store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)

@@ -1,7 +1,7 @@
 """Save live pages: write the differences from the last revision as edits to single blocks.
 
-Every save is computed from rows and is written in one transaction along with the version that it contains. So
-each save happens exactly once, no matter how many processes try or crash.
+Every save is computed from rows and is written in one transaction along with the version that it contains.
+Therefore, each save happens exactly once, no matter how many processes try or crash.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from octavo.core.editor.differences import (
     SavedBlock,
     UnwritableBlock,
     block_differences,
-    key_steps,
+    tidy_steps,
 )
 from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
@@ -59,7 +59,7 @@ from .documents import (
     editable_page,
     encode_document,
     live_pages,
-    load_page,
+    read_page,
 )
 from .store import LiveRow, PageKey
 
@@ -67,8 +67,8 @@ log = logging.getLogger("octavo.live")
 
 _ENTRY = re.compile(r"changes\[0\]\.(set|insert)\[(\d+)\]")
 _HOLD = 10_000
-"""Time in milliseconds after which steps are accepted again if the process that holds them ends before
-releasing them."""
+"""Time in milliseconds after which steps are accepted again if the process that rejects them ends without
+lifting the block."""
 _STEPS_OF_SNAPSHOT = 300
 """Number of steps after which the stored document is updated, so that a process that loads it has only a few steps to
 apply."""
@@ -114,8 +114,8 @@ def save_branch(context: Context, branch_id: str) -> None:
 
 @contextmanager
 def hold_branch(context: Context, branch_id: str) -> Iterator[None]:
-    """Reject steps for the pages of a branch inside the block, for at most a few seconds; clients send them
-    again. Pages whose first step arrives during that time are not affected."""
+    """Reject steps for the pages of a branch while the block runs, for at most a few seconds. Clients send
+    them again. Pages whose first step arrives during that time aren't affected."""
     with context.db.write() as tx:
         store.hold_branch(tx, branch_id, now() + _HOLD)
     try:
@@ -134,8 +134,8 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
             return Saved(
                 branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
-        page = load_page(tx, key, row)
-    if row.revision != branch.revision or key_steps(page.doc, itertools.repeat("new")):
+        page = read_page(tx, key, row)
+    if row.revision != branch.revision or tidy_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(key):
             return None
         raise BranchMoved
@@ -183,8 +183,9 @@ def _prepare(
 
 
 def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) -> Sequence[Author]:
-    """Return the authors of unsaved steps. If no one wrote them, as with new block keys, return the author of the
-    change request, or the last person who wrote in the page; nothing if neither is known."""
+    """Return the authors of unsaved steps. If no person wrote them, as with new block keys, return the
+    author of the change request or the last person who edited the page. If neither is known, return
+    nothing."""
     found = store.list_authors(tx, key, row.saved_version, row.version)
     if not found and branch.change is not None:
         return [Author(branch.change.created_by, None)]
@@ -192,8 +193,8 @@ def _authors(tx: Transaction, key: PageKey, branch: LiveBranch, row: LiveRow) ->
 
 
 def _continued(tx: Transaction, branch: LiveBranch) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive live saves that the next save continues,
-    regardless of their authors. None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive live saves that the next save
+    continues, regardless of their authors. Return None if it starts a new series of saves."""
     head = branch.state
     if not was_written_live(tx, head.revision_id):
         return None
@@ -305,7 +306,7 @@ def _write(context: Context, key: PageKey, save: _Save) -> str | None:
 
 
 def _lock_unchanged(tx: Transaction, seen: LiveBranch) -> LiveBranch:
-    """Lock a branch and return it if it still matches ``seen``. Raises BranchMoved."""
+    """Lock a branch and return it if it still matches ``seen``. Raises BranchMoved if it doesn't."""
     if seen.change is not None:
         change = lock_unchanged(tx, seen.change)
         return LiveBranch(change.state, change)
@@ -334,7 +335,7 @@ def _record(tx: Transaction, change: ChangeRow, save: _Save, made: State) -> Non
 
 
 def _require_unsaved(tx: Transaction, key: PageKey, seen: LiveRow) -> None:
-    """Raise BranchMoved if someone else saved the page since it was read."""
+    """Raise BranchMoved if another process has saved the page since it was read."""
     row = store.lock_live(tx, key)
     if row is None or (row.epoch, row.saved_version, row.revision) != (
         seen.epoch,
@@ -354,8 +355,8 @@ _RECENT = 3_600_000
 
 
 def save_due(context: Context) -> None:
-    """Save the pages that are due, and apply new revisions to pages that are being edited. This is called
-    about every second in processes that receive requests; only one of them saves a given page."""
+    """Save the pages that are due, and apply new revisions to pages that are being edited. Processes that
+    receive requests call this about once per second. Only one of them saves a given page."""
     moment = now()
     live_pages(context.db).drop_idle()
     with context.db.read() as tx:

@@ -43,7 +43,7 @@ class LiveRow(Struct, frozen=True):
 
 class BatchRow(Struct, frozen=True):
     """Batch of steps. ``version``: the version after its last step. ``steps``: the steps as JSON.
-    ``user_id``: the id of its author; None if it has no author."""
+    ``user_id``: the ID of its author; None if it has no author."""
 
     version: int
     client: str
@@ -99,7 +99,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return which of these pages are live."""
+    """Return the given pages that are being edited live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
@@ -193,7 +193,7 @@ def move_revision(tx: Transaction, branch_id: str, before: str, revision: str) -
 
 
 def claim_save(tx: Transaction, key: PageKey, until: int) -> bool:
-    """Claim the right to save a page until a time, and return whether this process got it."""
+    """Claim a page for saving until a time, and return whether this process got the claim."""
     return bool(
         tx.run(
             f"UPDATE page_live SET saving_until = :until WHERE {_PAGE} AND saving_until < :now AND save_at <= :now",
@@ -212,7 +212,7 @@ def end_claim(tx: Transaction, key: PageKey, retry_at: int | None) -> None:
 
 
 def hold_branch(tx: Transaction, branch_id: str, until: int) -> None:
-    """Reject steps for the pages of a branch until a time."""
+    """Reject steps for the pages of a branch until the given time."""
     tx.run(
         "UPDATE page_live SET held_until = :until WHERE branch_id = :branch", until=until, branch=branch_id
     )
@@ -242,7 +242,7 @@ def find_snapshot_version(tx: Transaction, key: PageKey) -> int:
 
 
 def postpone_save(tx: Transaction, key: PageKey, version: int) -> None:
-    """Postpone saving a page until its next steps, unless there are some after ``version``."""
+    """Postpone saving a page until its next steps, unless there are already steps after ``version``."""
     tx.run(
         f"UPDATE page_live SET save_at = NULL WHERE {_PAGE} AND version = :version",
         version=version,
@@ -266,7 +266,7 @@ def list_due(tx: Transaction, moment: int, most: int) -> list[PageKey]:
 
 
 def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
-    """List recently edited pages of branches whose latest revision is not part of the pages yet."""
+    """List recently edited pages of branches whose latest revision isn't part of the pages yet."""
     rows = tx.all(
         Live(f"""SELECT l.branch_id, l.page_id FROM page_live l JOIN branches b ON b.id = l.branch_id
                  LEFT JOIN change_requests c ON c.branch_id = l.branch_id
@@ -281,7 +281,7 @@ def list_outdated(tx: Transaction, since: int, most: int) -> list[PageKey]:
 
 
 def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, str | None] | None:
-    """Return the number of a client's last batch, and the id of its author."""
+    """Return the number of a client's last batch, and the ID of its author."""
     row = tx.one(
         f"SELECT batch, user_id FROM page_steps WHERE {_PAGE} AND client = :client ORDER BY batch DESC LIMIT 1",
         client=client,
@@ -291,8 +291,8 @@ def find_last_batch(tx: Transaction, key: PageKey, client: str) -> tuple[int, st
 
 
 def renew_epochs(tx: Transaction) -> None:
-    """Start a new epoch for each page. Clients may have later steps of the old ones, from before a backup was
-    restored."""
+    """Start a new epoch for each page. Clients may have later steps of the old epochs from before a backup
+    was restored."""
     tx.run("UPDATE page_live SET epoch = :epoch", epoch=ids.new_id())
 
 
@@ -352,7 +352,7 @@ def list_authors(tx: Transaction, key: PageKey, after: int, until: int) -> list[
 
 
 def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[PageKey]:
-    """List pages with steps that were added before a time and that their stored document does not contain."""
+    """List pages with steps that were added before a time and that their stored document doesn't contain."""
     rows = tx.all(
         Live("""SELECT DISTINCT s.branch_id, s.page_id FROM page_steps s
                 JOIN page_snapshots d ON d.branch_id = s.branch_id AND d.page_id = s.page_id AND d.version < s.version
@@ -364,7 +364,7 @@ def list_outdated_snapshots(tx: Transaction, before: int, most: int) -> list[Pag
 
 
 def remove_old(tx: Transaction, before: int, most: int) -> int:
-    """Delete saved steps that were added before a time and that the stored document contains. Return the
+    """Delete saved steps that were added before a time and are contained in the stored document. Return the
     number of deleted batches."""
     needed = """EXISTS (
       SELECT 1 FROM page_live l
@@ -381,13 +381,13 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited before
-    a time. A page of main stays if its epoch starts at the latest revision, because the same epoch could start
-    again."""
+    """Delete the live pages of merged change requests, and the completely saved ones of main, that were last edited
+    before a time. A page in main stays if its epoch starts at the latest revision, because the same epoch
+    could start again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
-             OR saved_version = version AND epoch <> 'r' || revision
+             OR saved_version = version AND refused = '[]' AND epoch <> 'r' || revision
              AND branch_id IN (SELECT main_branch FROM spaces))""",
         before=before,
     )

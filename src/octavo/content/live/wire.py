@@ -47,7 +47,7 @@ SetAsideQuery = PageQuery
 
 
 class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "photoURL"}):
-    """Summary of a person, with enough data for a caret."""
+    """Summary of a person, with enough data for a caret's label."""
 
     id: str
     display_name: str
@@ -55,7 +55,7 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
 
 
 class Batch(Struct, kw_only=True):
-    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the id of its
+    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its
     author, if it has one."""
 
     version: int
@@ -68,8 +68,8 @@ class Batch(Struct, kw_only=True):
 
 
 class BatchesAfter(Struct):
-    """Batches after a version, in order. ``version``: the version of the page; if the last batch ends before
-    it, there are more."""
+    """Batches after a version, in order. ``version``: the version of the page; if the last batch ends
+    before that version, there are more."""
 
     version: int
     batches: list[Batch]
@@ -104,7 +104,8 @@ class SavedEvent(Struct, tag_field="kind", tag="saved"):
 
 
 class LiveReset(Struct, tag_field="kind", tag="live-reset"):
-    """Request to load the page again, because it starts from a different document or can no longer be edited."""
+    """Request to load the page again, because it now starts from a different document or can no longer be
+    edited."""
 
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
@@ -128,11 +129,11 @@ class SavedLive(Struct):
 
     revision: str
     version: int
-    refused: Sequence[str] = ()
+    refused: Sequence[str] = []
 
 
 class SetAsideText(Struct, rename="camel", kw_only=True):
-    """Text of the caller that could not be added to the page."""
+    """Text by the caller that couldn't be added to the page."""
 
     id: str
     markdown: str

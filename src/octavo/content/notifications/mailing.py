@@ -21,10 +21,10 @@ from .store import NotificationRow
 from .types import DEFAULTS, Reason
 
 WAIT = 30_000
-"""Delay in milliseconds before an email is sent. The email includes events that happen in the meantime, and is not sent
-if the notification is read in the app first."""
+"""Delay in milliseconds before an email is sent. The email includes events that happen in the meantime. It
+isn't sent if the notification is read in the app first."""
 _DIGEST_LIMIT = 50
-"""Maximum number of entries in a digest; the rest are only counted."""
+"""Maximum number of entries in a digest; any others are only counted."""
 _BATCH = 500
 _PURPOSE = "unsubscribe"
 
@@ -58,7 +58,7 @@ def mail_notification(context: Context, user: str, notification: str) -> None:
 
 @jobs.job("mailDigests", bound=None, seconds=600)
 def mail_digests(context: Context, after: str = "") -> None:
-    """Enqueue digests for everyone who has pending notifications for the digest, ordered by user id."""
+    """Enqueue digests for everyone who has pending notifications for the digest, ordered by user ID."""
     while True:
         deadlines.check()
         with context.db.write() as tx:
@@ -77,8 +77,8 @@ jobs.schedule("mailDigests", 86_400, "mailDigests")
 
 @jobs.job("mailDigest", bound="one mail", attempts=5, waits=True)
 def mail_digest(context: Context, user: str) -> None:
-    """Email a digest to a person: the latest notifications that they can still see, and the number of the
-    rest. Without a mail server, notifications appear only in the app."""
+    """Email a digest to a person: the latest notifications that they can still see, and the number of any
+    others. Without a mail server, notifications appear only in the app."""
     with context.db.read() as tx:
         waiting = store.list_for_digest(tx, user)
         rows = [row for row in waiting if row.state == "unread" and _can_still_see(tx, row)]
@@ -103,8 +103,7 @@ def _can_still_see(tx: Transaction, row: NotificationRow) -> bool:
 
 
 def _address(tx: Transaction, user_id: str) -> str | None:
-    """Return the email address of a person who can be emailed: they are active and their email address is
-    verified."""
+    """Return a person's email address if the person is active and the address is verified."""
     user = find_user(tx, user_id)
     if user is None or user.disabled or not has_verified_email(tx, user_id):
         return None
@@ -155,7 +154,7 @@ def unsubscribe_link(context: Context, user_id: str, reason: Reason | None) -> s
 
 def read_token(context: Context, token: str) -> tuple[str, str]:
     """Return the user of an unsubscribe link and what it unsubscribes from: a reason or ``digest``. Raises
-    BadRequest."""
+    BadRequest if the token is invalid."""
     payload = context.signer.verify(_PURPOSE, token)
     if payload is None:
         raise BadRequest("This link is invalid or incomplete. Copy the whole link from the email.")
@@ -164,7 +163,7 @@ def read_token(context: Context, token: str) -> tuple[str, str]:
 
 
 def unsubscribe(tx: Transaction, user_id: str, what: str) -> None:
-    """Deliver notifications that were emailed only in the app from now on. Idempotent."""
+    """From now on, show notifications only in the app instead of emailing them. Idempotent."""
     if find_user(tx, user_id) is None:
         return
     channels = store.list_channels(tx, [user_id])[user_id]

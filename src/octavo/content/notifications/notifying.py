@@ -1,5 +1,5 @@
-"""Notify people of an event in a separate job. The request that merges, comments, or reviews only writes one
-event row, however many people are watching."""
+"""Notify people of an event in a separate job. The request that merges, comments, or reviews only writes
+one event row, no matter how many people are watching."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def enqueue_notifications(tx: Transaction, event: Event) -> None:
 
 @jobs.job("notifyPeople", bound="a batch of people")
 def notify_people(context: Context, event: JsonObject, after: str | None = None) -> None:
-    """Notify the recipients of an event in batches ordered by user id; each batch is a separate job.
-    ``after``: the last user id of the previous batch."""
+    """Notify the recipients of an event in batches ordered by user ID; each batch is a separate job.
+    ``after``: the last user ID of the previous batch."""
     occurred = Event(**event)
     with context.db.read() as tx:
         concern = read_concern(tx, occurred)
@@ -81,8 +81,8 @@ def notify(
     reasons: Mapping[str, Reason],
     **payload: object,
 ) -> None:
-    """Notify people about a subject in a space, each through the channels that they chose. ``reasons``: the reason for
-    each person. ``payload``: fields of the event that lists the new notifications."""
+    """Notify people about a subject in a space, each through the channels that they chose. ``reasons``: the
+    reason for each person. ``payload``: the fields of the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}
     for user_id, reason in sorted(reasons.items()):
@@ -108,8 +108,8 @@ def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) ->
 
 
 def _reasons(tx: Transaction, event: Event, concern: Concern, people: list[str]) -> dict[str, Reason]:
-    """Return the people to notify and the reason for each, except the person who caused the event, people who
-    muted the space or page, and people who can't see the space or any of the pages."""
+    """Return the people to notify and the reason for each. The person who caused the event, people who
+    muted the space or page, and people who can't see the space or any of the pages are left out."""
     reasons: dict[str, Reason] = {}
     for user_id in people:
         reason = concern.direct.get(user_id, concern.watched)
@@ -139,8 +139,8 @@ def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> b
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
-    """Return whether a person muted the event. Settings for pages take precedence over those for the space.
-    If any affected page is watched, the event is not muted."""
+    """Return whether a person has muted the event. Settings for pages take precedence over those for the
+    space. If any affected page is watched, the event isn't muted."""
     of_pages = [row.level for row in watches if row.page_id]
     levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels

@@ -30,13 +30,13 @@ _EXCERPT_SOURCE_LENGTH = 2000
 
 
 class Subjects(Struct, frozen=True):
-    """Subjects of notifications in their current state."""
+    """Current state of the subjects of notifications."""
 
     spaces: dict[str, tuple[str, str]]
-    """Title and organization by space id."""
+    """Title and organization by space ID."""
     changes: dict[str, ChangeRow]
     pages: dict[str, tuple[Page, str]]
-    """Page with its path, by page id."""
+    """Page with its path, by page ID."""
     words: dict[str, str]
 
     def space(self, row: NotificationRow) -> NotifiedSpace:

@@ -35,9 +35,9 @@ CONCERNING = FAILURES.keys() | {
 
 
 class Concern(Struct, frozen=True):
-    """Recipients of an event. ``direct``: the people to notify regardless of what they watch, and the reason for each.
-    ``pages``: the pages that the event is about. ``watched``: the reason for people who watch the space or one of these
-    pages; None if they are not notified."""
+    """Recipients of an event. ``direct``: the people to notify regardless of what they watch, and the
+    reason for each. ``pages``: the pages that the event is about. ``watched``: the reason for people who
+    watch the space or one of these pages; None if they aren't notified."""
 
     note: NotificationContent
     direct: dict[str, Reason]
@@ -46,7 +46,7 @@ class Concern(Struct, frozen=True):
 
 
 _URGENT = frozenset({"mentioned", "reviewRequested", "failed"})
-"""Reasons for which people are notified even if they muted the space or page."""
+"""Reasons that lead to a notification even if a person muted the space or page."""
 
 
 def passes_mute(reason: Reason) -> bool:
@@ -117,7 +117,7 @@ def _page_of(tx: Transaction, comment_id: str) -> list[str]:
 
 
 def _pages_of(tx: Transaction, event: Event) -> list[str]:
-    """Return the ids of the pages that a large revision changed."""
+    """Return the IDs of the pages that a large revision changed."""
     state = revision_state(tx, event.space_id or "", event.payload["revision"])
     before = get_revision(tx, event.payload["revision"]).sequence - 1
     layer: Layer = state.layers[0]

@@ -73,9 +73,9 @@ def _totals(seen: list[SpaceCounts]) -> NotificationCounts:
 
 @operation("listOwnNotifications", "GET", _OWN, needs=Can.SIGN_IN)
 def list_notifications(call: Call, caller: SignedIn, query: NotificationsQuery) -> Listing[Notification]:
-    """List the caller's notifications in everything that the token can access, latest first. Each thread
-    or change request has one entry. Notifications about content that the caller can no longer see are
-    omitted."""
+    """List the caller's notifications about everything that the token can access, latest first. There is
+    one entry per thread or change request. Notifications about content that the caller can no longer see
+    are omitted."""
     with call.db.read() as tx:
         counts = store.list_counts(tx, caller.user_id)
         seen, hidden = _visible(tx, caller, counts, query.organization, query.space)
@@ -97,7 +97,7 @@ def count_notifications(call: Call, caller: SignedIn) -> NotificationCounts:
 
 @operation("getOwnNotification", "GET", f"{_OWN}/{{notificationId}}", needs=Can.SIGN_IN, errors=(404,))
 def get_notification(call: Call, caller: SignedIn, notification_id: str) -> Notification:
-    """Get a notification of the caller."""
+    """Get one of the caller's notifications."""
     with call.db.read() as tx:
         return presenting.present(call, tx, [_get(tx, caller, notification_id)])[0]
 
@@ -108,7 +108,7 @@ def _get(
     row = store.find_notification(tx, caller.user_id, notification_id, lock=lock)
     space = find_space_access(tx, caller.actor, Can.VIEW, row.space_id) if row is not None else None
     if row is None or space is None or row.page_id in seen_by(tx, space, presenting.state_of(tx, row)).hidden:
-        raise NotFound(f"You have no notification {notification_id!r}.")
+        raise NotFound(f"You have no notification with the ID {notification_id!r}.")
     return row
 
 
@@ -156,7 +156,7 @@ def _until(body: UpdateNotifications) -> int:
 
 @operation("listOwnWatches", "GET", "/user/watches", needs=Can.SIGN_IN)
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
-    """List the spaces and pages that the caller watches or has muted and can see."""
+    """List the spaces and pages that the caller watches or has muted, as far as the caller can see them."""
     with call.db.read() as tx:
         spaces = {
             space_id: space
@@ -174,7 +174,7 @@ def _present(row: store.WatchRow) -> Watch:
 
 @operation("getSpaceWatch", "GET", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(404,))
 def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
-    """Get the caller's watch on a space. Returns 404 if they neither watch nor mute it."""
+    """Get the caller's watch on a space. Returns 404 if the caller neither watches nor mutes it."""
     return _get_watch(call, space, "")
 
 
@@ -198,7 +198,7 @@ _PAGE = "/spaces/{spaceId}/content/page/{pageId}/watch"
 
 @operation("getPageWatch", "GET", _PAGE, needs=Can.VIEW, errors=(404,))
 def get_page_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
-    """Get the caller's watch on a page. Returns 404 if they neither watch nor mute it."""
+    """Get the caller's watch on a page. Returns 404 if the caller neither watches nor mutes it."""
     return _get_watch(call, space, page_id)
 
 
@@ -221,7 +221,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
     if row is None:
-        raise NotFound("You aren't watching or muting this.")
+        raise NotFound("You aren't watching this space or page, and you haven't muted it.")
     return _present(row)
 
 

@@ -184,12 +184,12 @@ def list_counts(tx: Transaction, user_id: str) -> list[SpaceCounts]:
 
 
 Pages = set[tuple[str, str, str]]
-"""Pages, each preceded by its space and the change request that shows it; '' for main."""
+"""Pages, each as a triple of its space, the change request that shows it ('' for main), and the page."""
 
 
 def _outside(tx: Transaction, hidden: Pages, change: str = "coalesce(n.change_id, '')") -> str:
-    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``. ``change``:
-    SQL for the change request that shows the page of a row."""
+    """Return the condition for rows ``n`` that aren't about a hidden page, with the parameter ``hidden``.
+    ``change``: SQL for the change request that shows the row's page."""
     if not hidden:
         return ""
     pages = tx.given("hidden", "space_id", "change_id", "page_id")
@@ -202,8 +202,8 @@ def _given(hidden: Pages) -> str:
 
 
 def list_changes(tx: Transaction, user_id: str, space_id: str) -> list[str]:
-    """List the change requests of a space in which a person was notified about pages, if any version of a page of the
-    space is restricted."""
+    """List the change requests of a space in which a person was notified about pages. The result is empty
+    if no version of any of the space's pages is restricted."""
     rows = tx.all(
         """SELECT DISTINCT n.change_id FROM notifications n
            WHERE n.user_id = :user AND n.space_id = :space AND n.change_id IS NOT NULL AND n.page_id IS NOT NULL
@@ -241,8 +241,8 @@ def list_notifications(
     limit: int,
     page: str | None,
 ) -> Slice[NotificationRow]:
-    """List notifications of these spaces except those about hidden pages, latest first. ``count``: the total number
-    of notifications."""
+    """List notifications about these spaces except those about hidden pages, latest first. ``count``: the
+    total number of notifications."""
     source = f"""FROM notifications n
         WHERE n.user_id = :user AND {_WHERE[status]} AND n.space_id {tx.among("spaces")}{_outside(tx, hidden)}"""
     return list_page(
@@ -284,8 +284,9 @@ def lock_changing(
     limit: int,
     hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created by ``until``, whose state is about to change, except those
-    about hidden pages. ``only``: the ids of the notifications; by default everything in the inbox."""
+    """Lock and return up to ``limit`` notifications, created by ``until``, whose state is about to change,
+    except those about hidden pages. ``only``: the IDs of the notifications; by default, everything in the
+    inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(
         f"""SELECT {_COLUMNS} FROM notifications n
@@ -327,7 +328,7 @@ def list_digest_recipients(tx: Transaction, after: str, limit: int) -> list[str]
 
 
 def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
-    """Mark notifications as sent in a digest, except those with new events since they were read."""
+    """Mark notifications as sent in a digest, except those that have had new events since they were read."""
     tx.run_many(
         "UPDATE notifications SET digest = 0 WHERE id = :id AND at = :at AND events = :events",
         [{"id": row.id, "at": row.at, "events": row.events} for row in rows],
@@ -338,7 +339,8 @@ def clear_digest(tx: Transaction, rows: Iterable[NotificationRow]) -> None:
 
 
 class WatchRow(Struct, frozen=True):
-    """A person's setting to watch or mute a space or page. ``page_id``: the id of the page; empty for the space."""
+    """A person's setting to watch or mute a space or page. ``page_id``: the ID of the page; empty for the
+    space."""
 
     user_id: str
     space_id: str
@@ -394,7 +396,7 @@ def list_watched_spaces(tx: Transaction, user_id: str) -> list[str]:
 def list_watches(
     tx: Transaction, user_id: str, spaces: list[str], hidden: Pages, limit: int, page: str | None
 ) -> Slice[WatchRow]:
-    """List the watches of a person in these spaces, except those of hidden pages."""
+    """List a person's watches in these spaces, except those on hidden pages."""
     source = f"""FROM watches n WHERE n.user_id = :user AND n.space_id {tx.among("spaces")}
         {_outside(tx, hidden, "''")}"""
     return list_page(
@@ -413,7 +415,7 @@ def list_watches(
 
 
 def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: str, limit: int) -> list[str]:
-    """List the next ids of people who watch a space or one of these pages."""
+    """List the next IDs of people who watch a space or one of these pages."""
     rows = tx.all(
         f"""SELECT DISTINCT user_id FROM watches WHERE space_id = :space AND level = 'watching'
             AND page_id {tx.among("pages")} AND user_id > :after ORDER BY user_id LIMIT :limit""",
@@ -428,7 +430,7 @@ def list_watchers(tx: Transaction, space_id: str, page_ids: list[str], after: st
 def list_levels(
     tx: Transaction, space_id: str, page_ids: list[str], user_ids: Iterable[str]
 ) -> dict[str, list[WatchRow]]:
-    """Return the watches of these people for a space and these pages, by person."""
+    """Return these people's watches on a space and these pages, by person."""
     rows = tx.all(
         f"""SELECT {_WATCH} FROM watches WHERE space_id = :space AND page_id {tx.among("pages")}
             AND user_id {tx.among("users")}""",
@@ -448,7 +450,7 @@ _CHANNELS = dict[Reason, Channel]
 
 
 def list_channels(tx: Transaction, user_ids: Iterable[str]) -> dict[str, dict[Reason, Channel]]:
-    """Return the channels of these people by reason, including defaults."""
+    """Return these people's notification channels by reason, including defaults."""
     wanted = list(user_ids)
     rows = tx.all(
         f"SELECT user_id, channels FROM notification_settings WHERE user_id {tx.among('users')}",

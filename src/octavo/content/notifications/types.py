@@ -20,8 +20,8 @@ State = Literal["unread", "read", "done"]
 Level = Literal["watching", "muted"]
 Channel = Literal["app", "mail", "digest", "off"]
 NOTIFIED = "people_notified"
-"""Event that lists new notifications. ``users``: the recipients, each with the id of the notification and its
-reason."""
+"""Event that lists new notifications. ``users``: the recipients, each with the ID of the notification and
+its reason."""
 DEFAULTS: dict[Reason, Channel] = {
     "mentioned": "mail",
     "replied": "mail",
@@ -34,4 +34,4 @@ DEFAULTS: dict[Reason, Channel] = {
     "reviewDue": "mail",
     "failed": "mail",
 }
-"""Default channels. Without a mail server, ``mail`` notifies only in the app."""
+"""Default channels. If there is no mail server, ``mail`` notifies people only in the app."""

@@ -36,14 +36,14 @@ _Id = Annotated[str, Meta(min_length=1, max_length=50)]
 
 
 class UserPageAccess(Struct, tag_field="kind", tag="user", forbid_unknown_fields=True):
-    """A person's access to a page."""
+    """Access to a page for a person."""
 
     user: _Id
     level: PageLevel
 
 
 class TeamPageAccess(Struct, tag_field="kind", tag="team", forbid_unknown_fields=True):
-    """A team's access to a page."""
+    """Access to a page for a team."""
 
     team: _Id
     level: PageLevel
@@ -69,7 +69,7 @@ GivenPageAccess = Annotated[list[PageAccess], Meta(max_length=MAX_ENTRIES)]
 
 
 def read_page_access(given: Iterable[PageAccess]) -> Rule:
-    """Return the rule of a page, without duplicates."""
+    """Return a page's access rule, without duplicate entries."""
     return tuple(dict.fromkeys(map(_entry, given)))
 
 
@@ -115,8 +115,8 @@ class PageAccessGrant(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessRule(Struct, rename="camel", kw_only=True):
-    """Access rule of a page, which also applies to all pages under it. ``since``: the time of its last change.
-    ``set_by``: the person who changed it."""
+    """Access rule of a page, which also applies to all pages under it. ``since``: the time when it was last
+    changed. ``set_by``: the person who changed it then."""
 
     page: str
     title: str
@@ -126,8 +126,9 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Who can see a page. ``rules``: the rules that apply, from the page upward; a person must satisfy all of them.
-    ``published``: whether sites of the space show it. ``level``: the caller's role on the page."""
+    """Overview of who can see a page. ``rules``: the rules that apply, starting with the page's own and
+    followed by those of its ancestors; a person must satisfy all of them. ``published``: whether sites of
+    the space show it. ``level``: the caller's role on the page."""
 
     restricted: bool
     published: bool
@@ -138,7 +139,7 @@ class PageAccessOverview(Struct, rename="camel", kw_only=True):
 def present_access_overview(
     to: Recipient, tx: Transaction, space: SpaceAccess, page_id: str
 ) -> PageAccessOverview:
-    """Present the rules of a page of main. Raises NotFound."""
+    """Present the access rules of a page in main. Raises NotFound if there is no such page."""
     state = main_seen_by(tx, space)
     page = get_page(tx, state, page_id)
     pages = [page, *reversed(list_ancestors(tx, state, page))]
@@ -162,7 +163,10 @@ def present_access_overview(
                 set_by=people[start.author] if start and start.author else UNSET,
             )
         )
-    level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
+    level = require_found(
+        role_at_page(tx, space, page_id),
+        f"There is no page with the ID {page_id!r} in this version of the space.",
+    )
     return PageAccessOverview(
         restricted=bool(rules),
         published=is_published(page.visible_to for page in restricted),
@@ -176,7 +180,7 @@ def _grant(text: str, names: Mapping[str, str]) -> PageAccessGrant:
 
 
 def find_names(tx: Transaction, organization_id: str, rule: Iterable[str]) -> dict[str, str]:
-    """Return the names of the people and teams of the organization that a rule names, by ID."""
+    """Return the names, by ID, of the organization's people and teams that a rule refers to."""
     entries = [entry for text in rule if (entry := read_entry(text))]
     members = find_members(tx, organization_id, [entry.id for entry in entries if entry.subject == "user"])
     names = {id: person.display_name for id, person in list_users_by_id(tx, list(members)).items()}

@@ -33,7 +33,7 @@ from octavo.kit.db.database import Transaction
 
 _json_cache: OwnCache[bytes] = OwnCache("documents as JSON", 16)
 _asked: OwnCache[tuple[str, ...]] = OwnCache("spaces that documents depend on", 2)
-"""Cache of the other spaces in which the references of a document were looked up."""
+"""Cache of the other spaces in which a document's references were looked up."""
 
 Evaluated = Literal["true", "false", "deterministic-only"]
 
@@ -46,7 +46,7 @@ def shown_on(tx: Transaction, state: State, page_variables: Mapping[str, object]
 def evaluate_document_for(
     tx: Transaction, state: State, document: Document, mode: Evaluated, page_variables: Mapping[str, object]
 ) -> Document:
-    """Return the document with expressions replaced with values. ``mode``: how to evaluate them."""
+    """Return the document with its expressions replaced by values. ``mode``: how to evaluate them."""
     if mode == "false":
         return document
     shown = shown_on(tx, state, page_variables)
@@ -62,8 +62,8 @@ def document_json(
     evaluated: Evaluated = "false",
     page_variables: Mapping[str, object] | None = None,
 ) -> Raw:
-    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions with
-    values."""
+    """Return the encoded document as presented by the API. ``evaluated``: whether to replace expressions by
+    their values."""
     key = (state.key, owner, body, evaluated)
     asked = _asked.of(tx).get(key)
     if asked is not None and (kept := _json_cache.of(tx).get((*key, resolver.revisions(asked)))) is not None:
@@ -87,7 +87,7 @@ def page_markdown(
     evaluated: Evaluated,
     page_variables: Mapping[str, object],
 ) -> str:
-    """Return the original text of a page file, or its text with only the expressions replaced with values."""
+    """Return the original text of a page file, or that text with only its expressions replaced by values."""
     source = get_body(tx, body) if body else ""
     if evaluated == "false":
         return source

@@ -44,7 +44,7 @@ _RATIO = {"video": "16 / 9", "page": "4 / 3"}
 
 
 def find_embed(context: Context, url: str, *, ask: bool = True) -> Embed:
-    """Return the embed for a URL (HTTP or HTTPS). Responses are cached for an hour, failures for a minute.
+    """Return the embed for an HTTP or HTTPS URL. Responses are cached for an hour, failures for a minute.
     ``ask``: whether to fetch the URL if nothing is cached."""
     if (found := player(url)) is not None:
         return RichEmbed(found.provider, found.provider, _frame(found))
@@ -81,7 +81,7 @@ def _site(url: str) -> str:
 
 
 def _resolve_href(url: str, href: str) -> str | None:
-    """Return the absolute URL of ``href`` on a page at ``url``, or None if it is not a safe URL."""
+    """Return the absolute URL of ``href`` on a page at ``url``, or None if it isn't a safe URL."""
     return safe_url(join_address(url, href))
 
 

@@ -1,5 +1,5 @@
-"""Parts of the page tree of a state: one level, and the ancestors of pages. The cost depends on the parts,
-not on the size of the space."""
+"""Parts of a state's page tree: one level, and the ancestors of pages. The cost depends on the size of
+these parts, not on the size of the space."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PlacedPage(Struct, frozen=True):
 
 
 class LevelPart(Struct, frozen=True):
-    """Pages under ``parent`` (None: the top level), starting at the index ``at``, of ``count`` in total."""
+    """Some of the ``count`` pages under ``parent`` (None: the top level), starting at the index ``at``."""
 
     parent: str | None
     at: int
@@ -49,15 +49,15 @@ class Levels:
         self._tx, self._state, self._expansion = tx, state, expansion
 
     def slice(self, parent: Page | None, limit: int, at: int, token: str | None) -> Slice[Page]:
-        """Return up to ``limit`` pages of a level: from the index ``at`` without a ``token``, and otherwise
-        after the pages that the token marks as read."""
+        """Return up to ``limit`` pages of a level: starting at the index ``at`` if there is no ``token``,
+        or else after the pages that the token marks as read."""
         after = decode_token(token, str, str)
         rows = self._rows(parent, limit + 1, at, after)
         return slice_rows(rows, limit, self._count(parent), lambda page: (page.rank, page.id))
 
     def around(self, page: Page, limit: int) -> list[LevelPart]:
-        """Return the level of a page and of each of its ancestors. Of each level, only the part of ``limit`` pages that
-        contains the page or ancestor is returned."""
+        """Return the levels of a page and of each of its ancestors. Only the part of each level that
+        contains the page or ancestor is returned; it has ``limit`` pages."""
         levels = []
         way = [*self.above(page), page]
         for parent, child in zip([None, *way], way, strict=False):
@@ -70,7 +70,7 @@ class Levels:
         return LevelPart(parent.id if parent else None, at, self._count(parent), entries)
 
     def traces(self, page_ids: list[str]) -> dict[str, list[PlacedPage]]:
-        """Return the pages with these ids that exist, each after its ancestors, by id."""
+        """Return the existing pages with these IDs, each preceded by its ancestors, by ID."""
         ways = trace_pages(self._tx, self._state, page_ids)
         for id in page_ids:
             computed = self._expansion.find(id)
@@ -136,7 +136,7 @@ class Levels:
         return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
 
     def _parents(self, page_ids: set[str]) -> set[str]:
-        """Return which of these pages have subpages."""
+        """Return the given pages that have subpages."""
         known = {
             id: children
             for id in page_ids
@@ -147,7 +147,7 @@ class Levels:
 
 
 def _present_path(way: list[Page], parents: set[str]) -> list[PlacedPage]:
-    """Return the pages of a path from the top as entries."""
+    """Return the pages on a path, from the top level down, as entries."""
     path: list[str] = []
     found = []
     for page in way:

@@ -95,7 +95,7 @@ class Links:
         return self._usages(query, query.status, broken_context)
 
     def of_page(self, page_id: str, query: PageQuery, status: str | None = None) -> ReferenceUsages:
-        """Return the targets that a page refers to. Raises NotFound."""
+        """Return the targets that a page refers to. Raises NotFound if the page doesn't exist."""
         get_page(self._tx, self._state, page_id)
         return self._usages(query, status, None, page_id)
 
@@ -122,17 +122,18 @@ class Links:
         )
 
     def to_page(self, page_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the references to a page or to one of its sections. Raises NotFound."""
+        """Return the references to a page or to one of its sections. Raises NotFound if the page doesn't
+        exist."""
         get_page(self._tx, self._state, page_id)
         return self._backlinks(page_id, "page", query)
 
     def to_file(self, file_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the uses of a file. Raises NotFound."""
+        """Return the uses of a file. Raises NotFound if the file doesn't exist."""
         get_item(self._tx, self._state, file_id, "file")
         return self._backlinks(file_id, "file", query)
 
     def to_reusable(self, content_id: str, query: PageQuery) -> Listing[ContentLocation]:
-        """Return the inclusions of reusable content. Raises NotFound."""
+        """Return the places where reusable content is included. Raises NotFound if it doesn't exist."""
         get_item(self._tx, self._state, content_id, "reusable-content")
         return self._backlinks(content_id, "reusable-content", query)
 

@@ -1,5 +1,5 @@
-"""Files of a space in the API, with links to their content and, for images, to their variants; and pages that link to
-other pages."""
+"""Present a space's files in the API, with links to their content and, for images, to their variants; also
+present pages that link to other pages."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ def register_merge_presenter(present: MergedFrom) -> None:
 
 
 class GitNames(Struct, frozen=True):
-    """Git object IDs of the content of a synced space. ``find(contents)``: returns the IDs by hash.
+    """Git object IDs for the content of a synced space. ``find(contents)``: returns the IDs by hash.
     ``stamp``: a value that changes with every sync."""
 
     stamp: str
@@ -112,8 +112,8 @@ _find_git: list[FindGit] = []
 
 
 def register_git_names(find: FindGit) -> None:
-    """Register ``find(tx, space_id)``, which returns the Git names of a space's content, or None if the space
-    is not synced."""
+    """Register ``find(tx, space_id)``, which returns the Git names of a space's content, or None if the
+    space isn't synced."""
     _find_git[:] = [find]
 
 
@@ -144,8 +144,8 @@ def _present_level(part: LevelPart) -> PageLevel:
 
 
 class ContentReader:
-    """Implementation of the operations on all three kinds of states, for one request. ``view``: the app's
-    path of the state, relative to the space."""
+    """Implementation of the operations on all three kinds of states, for one request. ``view``: the path of
+    the state in the app, relative to the space."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State, view: str = "") -> None:
         self._to = to
@@ -275,7 +275,7 @@ class ContentReader:
         return item or get_item(self._tx, self._state, item_id, kind)
 
     def computed(self, found: Computed) -> ComputedRevision:
-        """Return the result of a source as if it were part of this state."""
+        """Return the result of a computed source as if it were part of this state."""
         return ComputedRevision(
             pages=_encoded(encode_tree(self._app, found.pages, None, "", self._cover)),
             files=self.present_files([item for item in found.items if item.kind == "file"]),
@@ -307,12 +307,12 @@ class ContentReader:
         return page or get_page(self._tx, self._state, page_id)
 
     def found_page(self, page_id: str) -> RevisionPage | None:
-        """Return a page without its subpages and its document, or None if it does not exist."""
+        """Return a page without its subpages and its document, or None if it doesn't exist."""
         return self._bare(find_page(self._tx, self._state, page_id))
 
     def nodes(self, page_id: str, body: str | None, nodes: list[Any]) -> list[Any]:
         """Return nodes of a page's document, with keys, as presented on the page. ``body``: the source that
-        they were read from. Nodes that the state's own source does not contain are omitted."""
+        they were read from. Nodes that aren't in the state's own source are omitted."""
         page = find_page(self._tx, self._state, page_id)
         if page is None:
             return []
@@ -323,7 +323,7 @@ class ContentReader:
         return nodes_to_json(self.resolver.resolve_all(Document(list(nodes)), page_owner(page)).nodes)
 
     def found_at(self, path: str) -> RevisionPage | None:
-        """Return a page like ``found_page``, but by the path of a document or group. Return None for the
+        """Return a page like ``found_page``, but by the path of a document or group. Returns None for the
         empty path, too."""
         page = find_page_by_path(self._tx, self._state, path) if path else None
         return self._bare(page) if page is not None and page.kind in WITH_PATHS else None
@@ -358,7 +358,7 @@ class ContentReader:
         if (page is None or page.kind not in WITH_PATHS) and computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in WITH_PATHS:
-            raise NotFound(f"No page has the path {path!r}.")
+            raise NotFound(f"There is no page at the path {path!r}.")
         return page
 
     def meta_links(self, page_id: str) -> PageMetaLinks:
@@ -371,7 +371,9 @@ class ContentReader:
         try:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
-            raise NotFound(f"The document of page {page_id!r} couldn't be computed: {error}") from None
+            raise NotFound(
+                f"The document of the page with the ID {page_id!r} couldn't be computed: {error}"
+            ) from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = list_items_page(self._tx, self._state, "file", query.limit, query.page)
@@ -429,7 +431,7 @@ class ContentReader:
         return list_ancestors(tx, state, page), below
 
     def _add_computed(self, presented: DocumentPage, page: Page, query: PageContentQuery) -> None:
-        """Add the computed document. If it can't be computed now, add nothing; the page still names its
+        """Add the computed document. If it can't be computed now, add nothing; the page still includes its
         source."""
         self._computes = True
         if not query.computed:

@@ -119,7 +119,7 @@ def list_pages(call: Call, read: ReadState | VisitedState, query: PagesQuery) ->
     "listChildPagesInChangeRequest", "GET", _CHANGE + "/children", needs=Can.VIEW, errors=(404,)
 )
 def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listing[PageEntry]:
-    """List one level of the page tree, in order: the subpages of `parent`, or by default the top-level
+    """List one level of the page tree, in order: the subpages of `parent`, or, by default, the top-level
     pages."""
     with _state_reader(call, read) as reader:
         return reader.children(query)
@@ -129,9 +129,9 @@ def list_children(call: Call, read: ReadState, query: ChildPagesQuery) -> Listin
 @operation("getWayToPageInRevisionById", "GET", _REVISION + "/way", needs=Can.VIEW, errors=(404,))
 @change_operation("getWayToPageInChangeRequest", "GET", _CHANGE + "/way", needs=Can.VIEW, errors=(404,))
 def get_way(call: Call, read: ReadState, query: WayQuery) -> PageWay:
-    """Get the location of a page in the tree: each level from the top to the page's own level. Of a long
-    level, only the part that contains the page or its ancestor is returned. Levels are divided into parts of
-    `limit` pages, which `listChildPages` returns by the index `at`."""
+    """Get the location of a page in the tree: each level from the top to the page's own level. For a long
+    level, only the part that contains the page or its ancestor is returned. Levels are divided into parts
+    of `limit` pages; use `listChildPages` with the index `at` to get other parts."""
     with _state_reader(call, read) as reader:
         return reader.way(query)
 
@@ -189,7 +189,7 @@ def get_page(call: Call, read: WrittenState | VisitedState, page_id: str, query:
 def get_page_by_path(
     call: Call, read: WrittenState | VisitedState, page_path: str, query: PathQuery
 ) -> RevisionPage:
-    """Get a page by its path. Slashes can be percent-encoded."""
+    """Get a page by its path. Slashes in the path can be percent-encoded."""
     with _reader(call, read) as reader:
         return reader.page_by_path(page_path, query)
 
@@ -282,7 +282,8 @@ def get_reusable_document(
 
 @operation("getPageAccess", "GET", _MAIN + "/page/{pageId}/access", needs=Can.VIEW, errors=(404,))
 def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessOverview:
-    """Get who can see a page of main. To change it, set the page's `visibleTo`."""
+    """Get the access rules that determine who can see a page in main. To change it, set the page's
+    `visibleTo`."""
     with call.db.read() as tx:
         return present_access_overview(call, tx, space, page_id)
 
@@ -297,7 +298,7 @@ def get_page_access(call: Call, space: SpaceAccess, page_id: str) -> PageAccessO
 def list_page_people(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[PersonPageAccess]:
-    """List everyone who can see a page of main, and the reasons, sorted by name."""
+    """List everyone who can see a page in main, with the reasons, sorted by name."""
     with call.db.read() as tx:
         return present_people_at_page(call, tx, space, page_id, query)
 
@@ -368,12 +369,12 @@ def list_reusable_content_backlinks(
     needs=Can.VIEW,
 )
 def get_document(call: Call, space: SpaceAccess, document_id: str, query: SchemaQuery) -> DocumentNodes:
-    """Get a document of the space by the ID in its page or reusable content."""
+    """Get a document of the space by the document ID that is stored in its page or reusable content."""
     with call.db.read() as tx:
         found = find_document(tx, space.space_id, document_id)
         state = seen_by(tx, space, found.state)
         if found.owner_id in state.hidden:
-            raise NotFound(f"This space has no document {document_id!r}.")
+            raise NotFound(f"There is no document with the ID {document_id!r} in this space.")
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
         return document_json(tx, state, ContentReader(call, tx, state).resolver, owner, document_id)
 
@@ -389,8 +390,8 @@ def _asker(space: SpaceAccess) -> Requester:
 
 
 def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
-    """Return the result of ``compute``. If it needs external data that has not been fetched yet, fetch the data
-    and try again."""
+    """Return the result of ``compute``. If it needs external data that hasn't been fetched yet, fetch the
+    data and try again."""
     try:
         with call.db.read() as tx:
             return compute(tx)
@@ -410,7 +411,7 @@ def _compute(call: Call, compute: Callable[[Transaction], T]) -> T:
 )
 def convert_text(call: Call, space: SpaceAccess, body: ConvertText) -> ConvertedText:
     """Convert Markdown to nodes, or nodes to Markdown, using the rules of pages in the space. Nothing is
-    stored, and references are not resolved."""
+    stored, and references aren't resolved."""
     try:
         document = read(body.markdown) if body.markdown is not UNSET else from_json(body.document)
     except DocumentError as error:

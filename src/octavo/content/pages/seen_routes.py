@@ -1,4 +1,4 @@
-"""The pages of a space as another person sees them, for administrators of the space."""
+"""A space's pages as another person sees them, for administrators of the space."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _reader(call: Call, tx: Transaction, space: SpaceAccess, user_id: str) -> Co
 
 @operation("listPagesSeenByUser", "GET", _PAGES, needs=Can.ADMIN, errors=(404,))
 def list_pages(call: Call, space: SpaceAccess, user_id: str, query: ContentQuery) -> Pages:
-    """List the pages of main that a person can see, as a tree."""
+    """List the pages in main that a person can see, as a tree."""
     with call.db.read() as tx:
         return _reader(call, tx, space, user_id).pages(query)
 
@@ -41,7 +41,7 @@ def list_pages(call: Call, space: SpaceAccess, user_id: str, query: ContentQuery
     returns=RevisionPage,
 )
 def get_page(call: Call, space: SpaceAccess, user_id: str, page_id: str, query: PageContentQuery) -> Raw:
-    """Get a page of main as a person sees it: without the pages below it that are hidden from them, and without
-    links to hidden pages."""
+    """Get a page in main as another person sees it: without the subpages that are hidden from that person,
+    and without links to hidden pages."""
     with call.db.read() as tx:
         return _reader(call, tx, space, user_id).page(page_id, query)

@@ -21,7 +21,8 @@ TagSlug = Annotated[
 
 
 class TagRef(Struct, tag_field="kind", tag="tag"):
-    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it is a different one."""
+    """Reference to a tag by its slug. ``space``: the space that defines the tag, if it isn't the page's
+    own."""
 
     tag: str
     space: str | UnsetType = UNSET

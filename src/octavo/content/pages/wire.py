@@ -70,8 +70,8 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because current Git metadata is
-    returned just as fast."""
+    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because returning current
+    Git metadata is just as fast."""
 
     cached_metadata: bool = False
 
@@ -86,8 +86,8 @@ class ChildPagesQuery(PageQuery):
 
 
 class WayQuery(Struct):
-    """Query parameters for the location of a page in the page tree. ``to``: the ID of a page. ``path``: the
-    path of a page. By default, the first document."""
+    """Query parameters for the location of a page in the page tree. ``to``: the ID of the page. ``path``:
+    the path of the page. By default, the page is the first document."""
 
     to: str | None = None
     path: str | None = None
@@ -194,7 +194,7 @@ class _Fields:
         ]
 
     def present(self, page: Page) -> JsonObject:
-        """Return the values of a page by field name, except structs."""
+        """Return the values of a page by field name, except those that are structs."""
         values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
             values[name] = present_page_tags(getattr(page, name))
@@ -291,8 +291,8 @@ class UrlTarget(Struct, tag_field="kind", tag="url"):
 
 
 class PageMetaLinks(Struct):
-    """Meta links of a page. ``canonical``: the page that search engines should show instead. ``alternates``:
-    the same page in other forms."""
+    """Meta links of a page. ``canonical``: the page that search engines should show instead.
+    ``alternates``: other versions of the page."""
 
     canonical: PageTarget | UrlTarget | UnsetType = UNSET
     alternates: list[PageTarget | UrlTarget] | UnsetType = UNSET
@@ -326,7 +326,7 @@ class PageLevel(Struct):
 
 
 class PageWay(Struct):
-    """Levels from the top to the level of ``page``."""
+    """Location of a page: the levels from the top down to the level of ``page``."""
 
     page: str | None
     levels: list[PageLevel]
@@ -357,7 +357,7 @@ class ComputeContent(Struct):
 
 
 class ConvertText(Struct):
-    """Body with text to convert: exactly one of the two fields."""
+    """Body with the text to convert. Exactly one of the two fields must be given."""
 
     markdown: str | UnsetType = UNSET
     document: DocumentObject | UnsetType = UNSET
@@ -511,7 +511,7 @@ class BrokenStats(Struct, rename="camel"):
 
 
 class ReferenceStats(Struct):
-    """Number of references; each location counts."""
+    """Number of references. Each location counts as one."""
 
     total: int
     broken: BrokenStats
@@ -678,10 +678,10 @@ def encode_tree(
     resolve_cover: ResolveCover,
     oids: Mapping[str, str] = {},
 ) -> bytes:
-    """Encode the pages under ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings in
-    order.
+    """Encode the pages under ``root`` as JSON: a list of ``RevisionPage``. ``pages`` must contain siblings
+    in order.
 
-    Pages are written one by one, so only one page and the output are held in memory.
+    Pages are written one by one, so that only one page and the output are in memory.
     """
     children: dict[str | None, list[Page]] = {}
     for page in pages:

@@ -12,8 +12,8 @@ _MOST = 20_000
 
 
 def list_broken(tx: Transaction, space_id: str) -> list[Row]:
-    """Return the broken references of a space, in order of their targets. The result is the same for all readers,
-    because references to people, collections, and other spaces are omitted."""
+    """Return the broken references of a space, in order of their targets. References to people,
+    collections, and other spaces are omitted, so the result is the same for all readers."""
     picked = ", ".join(f"r.{name}" for name in COLUMNS)
     rows = tx.all(
         f"""SELECT {picked} FROM content_references r

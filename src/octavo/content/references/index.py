@@ -1,9 +1,9 @@
 """Index of all references of a space and their targets, updated with each revision of main at a cost
 proportional to its changes.
 
-``derive_delta`` compares main with a state that differs from it by some changes, and returns the obsolete and
-the new rows. A revision of main writes the result; for a change request, the result is overlaid on the rows
-of main.
+``derive_delta`` compares main with a state that differs from it by some changes, and returns the obsolete
+rows and the new rows. A revision of main writes the result; for a change request, the result is overlaid on
+the rows of main.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ def _row(
 
 
 def _key(meaning: ResolvedReference, relation: str, ref: Any) -> str:
-    """Return a key that is the same for all references to one target. An unresolved reference is its own
-    target."""
+    """Return a key that is the same for all references to one target. An unresolved reference has a key of
+    its own."""
     if meaning.target is None:
         parts = [relation, meaning.kind, meaning.status, str(ref.get("url", ref))]
     else:
@@ -202,13 +202,19 @@ def _rows_of_edit(
 
 
 def _find_stale_questions(
-    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    files: StateFiles,
+    *,
+    same_places: bool,
+    from_scratch: bool,
 ) -> _Stale:
-    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors in the
-    texts of the pages are unchanged. ``anew``: see ``MainUpdate``."""
+    """Return the lookup questions whose answers may have changed. ``same_places``: whether the anchors in
+    the texts of the pages are unchanged. ``from_scratch``: see ``MainUpdate``."""
     stale = _Stale()
     before = StateFiles(tx, state)
-    old_pages = {} if anew else find_pages(tx, state, changes.pages)
+    old_pages = {} if from_scratch else find_pages(tx, state, changes.pages)
     for page_id, new in changes.pages.items():
         old = old_pages.get(page_id)
         if (old is None) != (new is None):
@@ -228,7 +234,7 @@ def _find_stale_questions(
             and ((old.body != new.body and not same_places) or old.title != new.title)
         ):
             stale.below("anchor", page_id, "#")
-    old_items = {} if anew else find_items(tx, state, changes.items)
+    old_items = {} if from_scratch else find_items(tx, state, changes.items)
     for item_id, item in changes.items.items():
         was = old_items.get(item_id)
         if (was is None) != (item is None):
@@ -245,7 +251,7 @@ def _find_stale_questions(
 def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
     """Return the effect of changes to a state of main on its references. ``whole``: whether to include
     ``written``."""
-    state, changes, hosts, anew, whole = update
+    state, changes, hosts, from_scratch, whole = update
     files = StateFiles(tx, state, changes)
     resolver = Resolver(files, hosts, EverythingViewer(tx))
     delta = Delta()
@@ -255,12 +261,12 @@ def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
     }
     old: dict[Place, Row] = {}
     new: dict[Place, Row] = {}
-    edit = None if anew or whole else _find_edit(tx, state, changes)
+    edit = None if from_scratch or whole else _find_edit(tx, state, changes)
     rows = _rows_of_edit(tx, resolver, state.space_id, *edit) if edit is not None else None
     if rows is not None:
         old, new = rows
     else:
-        if not anew:
+        if not from_scratch:
             old = _rows_where(
                 tx, "r.space_id = :space AND r.owner_id IN :given", things, space=state.space_id
             )
@@ -270,7 +276,7 @@ def derive_delta(tx: Transaction, update: MainUpdate) -> Delta:
                 new.update((row.at, row) for row in _rows_of(tx, resolver, state.space_id, thing))
         delta.owners, delta.written = frozenset(things), list(new.values())
     same_places = edit is not None and not edit[1].has_places
-    for row in _rows_asking(tx, state, changes, files, same_places=same_places, anew=anew):
+    for row in _rows_asking(tx, state, changes, files, same_places=same_places, from_scratch=from_scratch):
         if row.at not in old and not (row.space_id == state.space_id and row.owner_id in delta.owners):
             old[row.at] = row
             if (again := _resolve_again(resolver, row)) is not None:
@@ -301,13 +307,13 @@ def list_changes_between(tx: Transaction, head: State, there: State) -> Changes:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> Delta:
-    """Compute the changes in rows that a revision of main causes, before its transaction begins."""
-    return derive_delta(tx, update._replace(whole=update.anew or update.whole))
+    """Compute the changes to rows that a revision of main causes, before its transaction begins."""
+    return derive_delta(tx, update._replace(whole=update.from_scratch or update.whole))
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions: neither side refers to pages that
-    the other changed. If no page moved, only anchors can differ."""
+    """Return whether the prepared rows are still valid after concurrent revisions, which is the case if
+    neither side refers to pages that the other changed. If no page was moved, only anchors can differ."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)
@@ -330,7 +336,7 @@ def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[s
 
 
 def count(delta: Delta) -> int:
-    """Estimate the number of rows written: one per reference and about one per question."""
+    """Estimate the number of rows to be written: one per reference and about one per question."""
     return 2 * (len(delta.old) + len(delta.new))
 
 
@@ -348,12 +354,12 @@ def batches(delta: Delta, most: int) -> Iterator[list[Row]]:
 
 
 def write(tx: Transaction, space_id: str, batch: list[Row], version: int) -> None:
-    """Write rows under a version that is not current yet."""
+    """Write rows under a version that isn't current yet."""
     _insert(tx, [(row, version) for row in batch])
 
 
 def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
-    """Write the changes in rows of other owners. Raises BranchMoved like ``apply``."""
+    """Write the changes to rows of other owners. Raises BranchMoved under the same condition as ``apply``."""
     _require_unchanged(tx, delta)
     start_recount(tx, space_id)
 
@@ -364,8 +370,8 @@ def switch(tx: Transaction, space_id: str, delta: Delta) -> None:
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Delete about ``most`` rows of owners in old versions. Return the number of owners that have none
-    left."""
+    """Delete about ``most`` rows of owners in old versions. Return the number of owners that have no such
+    rows left."""
     of_owner = "space_id = :space AND owner_id = :owner AND version = :version"
     for done, (owner, version) in enumerate(replaced):
         given = {"space": space_id, "owner": owner, "version": version}
@@ -471,7 +477,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
             f"SELECT {picked} FROM content_references r WHERE r.space_id = :s AND {IS_CURRENT}", s=space_id
         )
     }
-    delta = derive_delta(tx, MainUpdate(state, changes, hosts, anew=True))
+    delta = derive_delta(tx, MainUpdate(state, changes, hosts, from_scratch=True))
     wanted = {row for row in delta.new if row.space_id == space_id}
     asked = sum(len(msgspec.json.decode(row.asked)) for row in wanted)
     questions = tx.value(
@@ -504,10 +510,16 @@ def _rows_where(tx: Transaction, where: str, given: Iterable[str], **parameters:
 
 
 def _rows_asking(
-    tx: Transaction, state: State, changes: Changes, files: StateFiles, *, same_places: bool, anew: bool
+    tx: Transaction,
+    state: State,
+    changes: Changes,
+    files: StateFiles,
+    *,
+    same_places: bool,
+    from_scratch: bool,
 ) -> list[Row]:
-    """Return the references, in any space, that depend on a question whose answer may have changed. ``anew``:
-    see ``MainUpdate``."""
+    """Return the references, in any space, that depend on a question whose answer may have changed.
+    ``from_scratch``: see ``MainUpdate``."""
     space_id = state.space_id
     if tx.one("SELECT 1 FROM reference_questions WHERE asked_in = :space LIMIT 1", space=space_id) is None:
         return []
@@ -516,9 +528,11 @@ def _rows_asking(
                    ON r.space_id = q.space_id AND r.owner_id = q.owner_id AND r.version = q.version
                      AND r.place = q.place
                  WHERE q.asked_in = :space AND {IS_CURRENT} AND """
-    if anew:
+    if from_scratch:
         joined += "q.space_id <> :space AND "
-    stale = _find_stale_questions(tx, state, changes, files, same_places=same_places, anew=anew)
+    stale = _find_stale_questions(
+        tx, state, changes, files, same_places=same_places, from_scratch=from_scratch
+    )
     found: dict[Place, Row] = {}
     exact = sorted(stale.exact)
     for start in range(0, len(exact), _BATCH):

@@ -54,7 +54,7 @@ _KEY = "CASE WHEN {hidden} THEN 'hidden ' || r.owner_id || ' ' || r.place ELSE r
 
 def _different(name: str, column: str, where: str) -> str:
     """Return SQL for the distinct values in a column of references. Each value takes one index lookup,
-    because a space has few neighbors and many references."""
+    because a space refers to few other spaces but has many references."""
     least = f"SELECT min({column}) AS id FROM content_references WHERE {where}"
     return f"""{name}(id) AS ({least} UNION ALL
                  SELECT ({least} AND {column} > {name}.id) FROM {name} WHERE {name}.id IS NOT NULL)"""
@@ -91,8 +91,8 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 
 class Spot(Struct, frozen=True, array_like=True):
-    """Position of a reference. ``owner``: the id of the page or reusable content. ``kind``: its kind. The key
-    of the node is the one in the text."""
+    """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: its kind. The
+    node's key is the one in the text."""
 
     space: str
     owner: str
@@ -192,7 +192,8 @@ class LinkIndex:
         return f" AND NOT {self._is_restricted('r.space_id', 'r.owner_id')}" if self._restricted else ""
 
     def _columns(self) -> str:
-        """Return the columns of references. Those to hidden pages look like broken ones, each with its own target."""
+        """Return the columns of references. References to hidden pages look like broken references, each
+        with its own target."""
         if not self._restricted:
             return ", ".join(COLUMNS)
         hidden = self._is_restricted("r.target_space", "r.target")
@@ -209,7 +210,7 @@ class LinkIndex:
         )
 
     def _as_seen(self, row: Row) -> Row | None:
-        """Return a row of the change request as the caller sees it; None for one on a hidden page."""
+        """Return a row of the change request as the caller sees it; None if it is on a hidden page."""
         if (row.space_id, row.owner_id) in self._restricted:
             return None
         if (row.target_space, row.target) not in self._restricted:
@@ -248,8 +249,8 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return the rows of the space or page that the change request removes, the rows it adds, and the
-        added rows with links that it broke."""
+        """Return three lists of rows: the rows of the space or page that the change request removes, the
+        rows that it adds, and the added rows whose links it broke."""
         if self._over is None:
             return [], [], []
 
@@ -296,9 +297,10 @@ class LinkIndex:
     def usages(
         self, query: PageQuery, status: str | None, context: str | None, owner: str | None = None
     ) -> Usages:
-        """Return the references of the space, or of one of its pages (``owner``), grouped by target. A target with more
-        than `MOST_LOCATIONS` locations becomes several consecutive items. ``context``: limits the result to broken
-        references, broken by the ``change-request`` or already broken in the ``space``."""
+        """Return the references of the space, or of one of its pages (``owner``), grouped by target. A
+        target with more than `MOST_LOCATIONS` locations becomes several consecutive items. ``context``:
+        limits the result to broken references: those broken by the change request (``change-request``) or
+        already broken before it (``space``)."""
         after = decode_token(query.page, str, str, int) or ("", "", -1)
         everything, listed = self._totals(context, owner)
         seen = self._find_visibility({*everything.refs, *listed.refs})
@@ -326,7 +328,7 @@ class LinkIndex:
         context: str | None,
         owner: str | None,
     ) -> list[ReferenceTarget]:
-        """Return a page of the list, and at least one more item if there are more. All items are in these
+        """Return a page of the list, plus at least one more item if there are more. All items are in these
         groups and have the visibility ``wanted``."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())

@@ -1,7 +1,7 @@
-"""Lookup of a space's pages and files in the database, one by one.
+"""Look up a space's pages and files in the database, one by one.
 
-``changes`` that are not saved yet can be overlaid on the state. Every lookup is recorded as a question; a
-reference keeps its target as long as the answers to its questions stay the same.
+``changes`` that aren't saved yet can be overlaid on the state. Every lookup is recorded as a question. The
+target of a reference stays the same as long as the answers to its questions do.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def question(kind: str, what: str) -> str:
 
 
 def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
-    """Return the anchors of a text; those of included content are not resolved."""
+    """Return the anchors of a text; those of included content aren't resolved."""
     found = _places.of(tx).get(body) if body else []
     if found is None:
         found = [place for _, place in list_places(close_conditions(read_source(tx, body)))]

@@ -1,4 +1,4 @@
-"""People and API specifications that pages mention, for visitors who request them."""
+"""Find people and API specifications that pages mention, for visitors who request them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _found: OwnCache[bool] = OwnCache("spaces with mentioned people", 1)
 
 
 def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
-    """Return the spaces whose main mentions a person, whether or not visitors can see the mention."""
+    """Return the spaces whose main version mentions a person, whether or not visitors can see the mention."""
     rows = tx.all(
         f"""SELECT DISTINCT r.space_id FROM content_references r
             WHERE r.target_space IS NULL AND r.target = :user AND r.kind = 'user' AND {IS_CURRENT}""",
@@ -36,8 +36,8 @@ def list_spaces_naming_person(tx: Transaction, user_id: str) -> list[str]:
 
 
 def list_spaces_naming_spec(tx: Transaction, organization_id: str, slug: str) -> list[str]:
-    """Return the spaces of an organization whose main uses an API specification, in a computed page or a
-    block."""
+    """Return the spaces of an organization whose main version uses an API specification, in a computed page
+    or a block."""
     rows = tx.all(
         f"""SELECT DISTINCT r.space_id FROM content_references r JOIN spaces s ON s.id = r.space_id
             WHERE r.target_space IS NULL AND r.target = :slug AND r.kind = 'openapi' AND s.organization_id = :org

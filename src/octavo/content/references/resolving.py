@@ -136,7 +136,7 @@ class Resolver:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """Return the IDs of the other spaces consulted so far. Results remain valid until one of their
+        """Return the IDs of the other spaces consulted so far. Results stay valid until one of their
         ``revisions`` changes."""
         return tuple(sorted((self._files.keys() | self._seen) - {self._own.space_id}))
 
@@ -156,8 +156,8 @@ class Resolver:
     def resolve(
         self, owner: Owner, ref: JsonObject, type: str, space_id: str | None = None
     ) -> ResolvedReference:
-        """Resolve a reference of ``owner``. The owner is in the resolver's space or in ``space_id``.
-        ``type``: the type of the node that contains the reference."""
+        """Resolve a reference in ``owner``, which is in the resolver's space or in ``space_id``. ``type``:
+        the type of the node that contains the reference."""
         own = self.files(space_id) if space_id is not None else self._own
         assert own is not None
         written = ref.get("url")
@@ -297,8 +297,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL that a file of the resolver's space uses to refer to a page of another space, or None if the
-        viewer can't see the page."""
+        """Return the URL with which a file in the resolver's space refers to a page in another space, or
+        None if the viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None

@@ -10,7 +10,7 @@ Place = tuple[str, str, int]
 """Space, owner, and position among the owner's references."""
 
 IS_CURRENT = f"r.version = {current_version('r.space_id', 'r.owner_id')}"
-"""SQL condition for rows of ``content_references r`` of the current version; others are invisible."""
+"""SQL condition for rows of ``content_references r`` of the current version; other rows are invisible."""
 
 
 class Row(Struct, frozen=True):

@@ -27,7 +27,7 @@ from .lookup import Owner
 from .resolving import Resolver, page_owner
 from .viewing import source_document
 
-_LEFT_OUT = "Not shown: the content included by this page exceeds the maximum length."
+_LEFT_OUT = "Not shown: the content included in this page exceeds the maximum length."
 
 
 class DocumentView(Protocol):
@@ -51,9 +51,9 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as presented to its visitor: evaluated, with included content in place, and without
-    comments and links to withheld pages. ``resolver``: the resolver of references in the files of the view,
-    including withheld ones."""
+    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and
+    without comments or links to withheld pages. ``resolver``: the resolver of references in the files of
+    the view, including withheld ones."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
         self._tx = tx
@@ -80,10 +80,10 @@ class ViewDocuments:
         return contained("show", self._source(page), drawn)
 
     def for_external_renderer(self, page: Page) -> Document:
-        """Return the document as nodes for an external renderer: like ``for_rendering``, with included content in
-        place.
+        """Return the document as nodes for an external renderer: like ``for_rendering``, with included
+        content inserted.
 
-        Blocks of the organization's API specifications remain blocks: the renderer fetches the specification
+        API blocks of the organization's specifications stay blocks, because the renderer fetches the specification
         and shows more of it than a document contains.
         """
         document = self.for_rendering(page, folded=False, elsewhere=True)
@@ -102,7 +102,7 @@ class ViewDocuments:
         return any(found.ref == ref for found in references(self._to_be_drawn(page)))
 
     def decisions(self, page: Page) -> list[ConditionResult]:
-        """Return the conditional parts of a page in reading order. Parts nested in a part that is not shown
+        """Return the conditional parts of a page in reading order. Parts nested in a part that isn't shown
         are omitted."""
         found: list[ConditionResult] = []
 
@@ -137,9 +137,10 @@ class ViewDocuments:
     def for_markdown(
         self, page: Page, url_of: Callable[[JsonObject], str | None], *, section: str | None = None
     ) -> Document:
-        """Return the document as Markdown for use outside its source. ``url_of``: the function that returns the URL of
-        a resolved reference, or None to leave the reference unchanged. Unchanged blocks keep their source. ``section``:
-        the anchor ID of the only section to return; the result is empty if the visitor can't see it."""
+        """Return the document as Markdown for use outside its source file. ``url_of``: the function that
+        returns the URL of a resolved reference, or None to leave the reference unchanged. Unchanged blocks
+        keep their source. ``section``: the anchor ID of the only section to return; the result is empty if
+        the visitor can't see it."""
         owner = page_owner(page)
 
         def withheld(ref: JsonObject, type: str) -> bool:
@@ -169,7 +170,7 @@ class ViewDocuments:
     def _draw(
         self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> None:
-        """Replace blocks with their rendered form."""
+        """Replace the blocks of a document with their rendered form."""
         asker = requester_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
             asker,
@@ -247,7 +248,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
-    """Return the table without values that point to withheld pages, or None if there are no such values."""
+    """Return the table without its values that point to withheld pages, or None if it has no such values."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

@@ -1,9 +1,9 @@
-"""Number of references and targets of a space, stored with the rows.
+"""Numbers of a space's references and targets, stored with the rows.
 
 ``reference_targets`` has a row for each target of main's references. ``reference_totals`` has their sums: a
 row for each group of references that look the same to everyone. Each write of rows adds its difference. A
-large revision starts a new generation instead, which is then counted key by key in short transactions; in the
-meantime, writes update only the keys that are already counted, and readers count the rows themselves.
+large revision starts a new generation instead, which is then counted key by key in short transactions; in
+the meantime, writes update only the keys that are already counted, and readers count the rows themselves.
 
 A writer of a space's rows locks its row in ``spaces`` until the transaction ends, so these updates are
 serialized.
@@ -26,7 +26,8 @@ from octavo.kit.work import jobs
 from .row import IS_CURRENT, Row
 
 MOST_LOCATIONS = 100
-"""Maximum number of locations in one item of a list; a target with more continues in the next item."""
+"""Maximum number of locations in one item of a list; a target with more locations continues in the next
+item."""
 
 _BATCH = 500
 _PAUSE = 0.02
@@ -73,7 +74,7 @@ class ReferenceTotals(NamedTuple):
 def target_of(
     space_id: str, key: str, status: str, target_space: str | None, kind: str, target: str | None
 ) -> Target:
-    """Return the target of a reference in the space ``space_id``, given the values of its row."""
+    """Return the target of a reference in the space ``space_id`` from the values of its row."""
     elsewhere = target_space if target_space is not None and target_space != space_id else ""
     kind, target = (kind, target or "") if kind in _DEPENDENT else ("", "")
     return key, ReferenceGroup(status, elsewhere, kind, target)
@@ -153,8 +154,8 @@ def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter
 def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", columns: str = "r.*", **parameters: object
 ) -> Counter[Target]:
-    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row.
-    ``columns``: SQL for the columns of the rows."""
+    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. This reads
+    every row. ``columns``: SQL for the columns of the rows."""
     # Count in the database: a page may have a hundred thousand references to one target, and writers are
     # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
     # one page.
@@ -189,12 +190,12 @@ def update_totals(tx: Transaction, old: Iterable[Row], new: Iterable[Row]) -> No
 
 
 def add_all(tx: Transaction, space_id: str) -> None:
-    """Count a space that has rows and no totals yet."""
+    """Count the references of a space that has rows but no totals yet."""
     _add(tx, space_id, _Counting(), count_targets(tx, space_id))
 
 
 def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[Target, int]) -> None:
-    """Add to the numbers of references. ``changed``: the difference for each target; targets that have not
+    """Add to the numbers of references. ``changed``: the difference for each target; targets that haven't
     been counted yet are ignored."""
     given = sorted([key, *group, refs] for (key, group), refs in changed.items() if refs)
     parameters = {"space": space_id, "generation": counting.generation}
@@ -244,7 +245,8 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
 
 
 def _lock(tx: Transaction, space_id: str) -> bool:
-    """Lock a space against writers of its rows. Return False if it no longer exists."""
+    """Lock a space so that no other transaction writes its rows. Return False if the space no longer
+    exists."""
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 
@@ -323,7 +325,7 @@ def _remove_earlier(tx: Transaction, space_id: str) -> bool:
 
 
 def check_totals(tx: Transaction, space_id: str) -> str | None:
-    """Compare the stored totals with the rows. Return an error message or None; counting in progress is not
+    """Compare the stored totals with the rows. Return an error message or None; counting in progress isn't
     an error."""
     generation, counted_to = _counting(tx, space_id)
     if counted_to is not None:

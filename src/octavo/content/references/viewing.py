@@ -1,8 +1,8 @@
 """Views of a whole space as seen by a visitor of a site, or as shown in a PDF.
 
-Revisions never change, so a view is built once and cached; a page then needs the database only for its own text. All
-reader output and all PDFs are based on a view: a page whose condition is not met is not in the tree, and only the
-visible parts of a document are returned.
+Revisions never change, so a view is built once and cached; displaying a page then requires the database
+only for the page's own text. All reader output and all PDFs are based on a view: a page whose condition
+isn't met isn't in the tree, and only the visible parts of a document are returned.
 """
 
 from __future__ import annotations
@@ -60,7 +60,8 @@ _MANY = 0.25
 
 
 class _IdsByName(Generic[K]):
-    """IDs by name; if several have the same name, the lowest one. ``shared``: the names with several IDs."""
+    """IDs by name; the lowest ID if several have the same name. ``shared``: the names with more than one
+    ID."""
 
     def __init__(self, named: Iterable[tuple[K, str]]) -> None:
         ids: dict[K, str] = {}
@@ -95,7 +96,7 @@ class SpaceView:
     """Pages, files, variables, and tags of one revision for a ``visitor``, whose claims determine which
     conditions are met.
 
-    ``tree``: the pages that they can see. ``every``: all pages, because a link to a withheld page is not a
+    ``tree``: the pages that they can see. ``every``: all pages, because a link to a withheld page isn't a
     broken link. ``computed``: the key of everything that computed pages depend on.
     """
 
@@ -176,7 +177,7 @@ class SpaceView:
         return bool(self.tree.withheld)
 
     def is_withheld(self, ref: Mapping[str, object]) -> bool:
-        """Return whether a resolved reference points to a page that exists but is not visible to this
+        """Return whether a resolved reference points to a page that exists but isn't visible to this
         visitor."""
         page = ref.get("page")
         if ref.get("kind") not in ("page", "anchor") or not isinstance(page, str):
@@ -185,7 +186,8 @@ class SpaceView:
 
     @cached_property
     def redirects(self) -> Mapping[str, Page]:
-        """The visible pages by the former paths that they redirect from; if two pages have the same path, the first."""
+        """Return the visible pages by the former paths that they redirect from; the first page if two have
+        the same path."""
         found: dict[str, Page] = {}
         for page in self.every.all_pages():
             if page.redirect_from and self.tree.page(page.id) is not None:
@@ -262,8 +264,8 @@ def _load(tx: Transaction, state: State, expansion: Expansion) -> SpaceView:
 
 
 def _load_next(tx: Transaction, state: State, expansion: Expansion) -> SpaceView | None:
-    """Return the view derived from the view of an earlier revision and the changes since. Return None if none
-    is cached, if too much changed, or if pages are computed."""
+    """Return the view derived from the view of an earlier revision and the changes since. Return None if no
+    such view is cached, if too much changed, or if pages are computed."""
     if expansion.fingerprint or len(state.layers) > 1 or state.hidden:
         return None
     layer = state.layers[0]

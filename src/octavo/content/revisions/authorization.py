@@ -18,14 +18,14 @@ from .restrictions import published, seen_by, shown_state
 from .states import State, main_state, revision_state
 
 OLD_REVISIONS = HOUR
-"""Time in milliseconds that site visitors can still read a revision after it is replaced."""
+"""Time in milliseconds for which site visitors can still read a revision after it is replaced."""
 
 
 class ReadState(InSpace, frozen=True):
     """Caller with a state that they can read.
 
-    ``view``: the app's path of the state, relative to the space. ``label``: the name of the state, empty for
-    main.
+    ``view``: the path of the state in the app, relative to the space. ``label``: the name of the state, empty
+    for main.
     """
 
     state: State
@@ -34,7 +34,7 @@ class ReadState(InSpace, frozen=True):
 
 
 class WrittenState(ReadState, frozen=True):
-    """Caller with a state that contains everything people have written in it so far."""
+    """Caller with a state that contains everything that people have written in it so far."""
 
 
 class VisitedState(VisitedSpace, frozen=True):
@@ -91,4 +91,4 @@ def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
         this=sequence,
     )
     if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
-        raise NotFound(f"This space has no revision {state.revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {state.revision_id!r} in this space.")

@@ -114,7 +114,7 @@ def parse_source(digest: str, get_text: Callable[[], str]) -> Document:
 
 def failed_lines(digest: str) -> list[int]:
     """Return the line numbers, from 1, of unreadable blocks that are shown as text in the source with this
-    hash. The result is also empty if this process has not read the source recently."""
+    hash. The result is also empty if this process hasn't read the source recently."""
     return _failed.get(digest) or []
 
 

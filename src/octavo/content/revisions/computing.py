@@ -1,9 +1,10 @@
 """Computed content: pages and documents generated from other data, such as an OpenAPI specification.
 
-A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type, and
-a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies, and
-the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for the
-reader before a cached result is returned, so that no one sees content computed from data they can't see.
+A source ``{type, props, dependencies}`` defines the content. Packages register a ``Computer`` for a type,
+and a resolver for a kind of dependency. Results are cached by their source, the state of all dependencies,
+and the seed of generated IDs: the same three always produce the same bytes. Dependencies are resolved for
+the reader before a cached result is returned, so that no one sees content computed from data that they
+can't see.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 class Dependency(Struct):
-    """Dependency of a source. ``ref``: the reference, with its ``kind``. A ``value`` sent by callers is
+    """Dependency of a source. ``ref``: the reference, with its ``kind``. A ``value`` that callers send is
     ignored."""
 
     ref: dict[str, Any] = {}
@@ -47,8 +48,8 @@ class Dependency(Struct):
 @schema_name("Source")
 class ComputedSource(Struct):
     """Source of computed content. ``type``: the type, which selects the computer. ``dependencies``: the
-    inputs by name. ``seed``: the seed of the IDs of the pages that were computed together with this
-    document's page and that it refers to."""
+    inputs by name. ``seed``: the seed of the IDs of the pages that this document refers to and that were
+    computed together with its page."""
 
     type: str
     props: dict[str, Any] = {}
@@ -57,8 +58,8 @@ class ComputedSource(Struct):
 
 
 class Requester(Struct, frozen=True):
-    """Reader of computed content in a space. ``actor``: the actor; None for visitors of a site that publishes
-    the content."""
+    """Reader of computed content in a space. ``actor``: the actor; None for visitors to a site that
+    publishes the content."""
 
     space_id: str
     organization_id: str
@@ -67,7 +68,7 @@ class Requester(Struct, frozen=True):
 
 class ComputeInput(Struct, frozen=True):
     """Input of a computer. ``values``: the dependencies by name; None for a dependency that doesn't exist.
-    The reader is not part of the input, because all readers get the same result."""
+    The reader isn't part of the input, because all readers get the same result."""
 
     space_id: str
     organization_id: str
@@ -91,8 +92,8 @@ def seeded_id(seed: str, key: str) -> str:
 
 
 class NotFetchedYet(BadRequest):
-    """Error for a source whose external data has not been fetched. ``fetch`` requests the data and waits; afterward,
-    this process can compute the source.
+    """Error for a source whose external data hasn't been fetched. ``fetch`` requests the data and waits for
+    it; afterward, this process can compute the source.
 
     Never call ``fetch`` inside a transaction. It raises the errors of the request.
     """
@@ -114,12 +115,12 @@ class Computed(Struct, frozen=True):
 class Computer(NamedTuple):
     """Functions that compute a type of source; a function is None if the type doesn't support it.
 
-    ``document`` and ``revision`` depend only on their input, on ``state``, and on nothing that changes
-    without being a dependency. They run while pages are read, so they make no external requests: a job
-    fetches external data, and they raise NotFetchedYet until it is available. For an invalid source they raise
-    BadRequest with the field, as ``source.props.page: ...``, or as ``source.type: ...`` when the computation
-    itself failed. References in documents are resolved. ``state``: returns a string that identifies the
-    fetched data for a revision (True) or a document (False) and changes with that data.
+    ``document`` and ``revision`` depend only on their input, on ``state``, and on data that can't change unless
+    a dependency changes. They run while pages are read, so they make no external requests: a job fetches
+    external data, and they raise NotFetchedYet until it is available. If a source is invalid, they raise
+    BadRequest with the field, such as ``source.props.page: ...``, or ``source.type: ...`` if the
+    computation itself failed. References in documents are resolved. ``state``: returns a string that
+    identifies the fetched data for a revision (True) or a document (False) and changes with that data.
     """
 
     document: Callable[[Transaction, ComputeInput], Document] | None = None
@@ -128,8 +129,8 @@ class Computer(NamedTuple):
 
 
 Resolve = Callable[[Transaction, Requester, Mapping[str, Any]], Any]
-"""Function that returns the value of a reference for a reader; the value changes whenever the target changes.
-Returns None if the target doesn't exist for the reader."""
+"""Function that returns the value of a reference for a reader; the value changes whenever the target
+changes. It returns None if the target doesn't exist or the reader can't see it."""
 
 _computers: dict[str, Computer] = {}
 _resolvers: dict[str, Resolve] = {}
@@ -150,8 +151,9 @@ def register_resolver(kind: str, resolve: Resolve) -> None:
 
 
 def on_dependency_change(hook: OnChange) -> None:
-    """Register ``hook(tx, organization_id, space_ids)``, called when a dependency of computed pages in these
-    spaces has changed; None for all spaces of the organization."""
+    """Register ``hook(tx, organization_id, space_ids)``, which is called when a dependency of computed
+    pages in these spaces has changed. It is called with None if all spaces of the organization can be
+    affected."""
     _on_change.append(hook)
 
 
@@ -168,11 +170,11 @@ def notify_dependency_changed(
 
 
 def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return the document as JSON, as presented by the API. Raises BadRequest for an invalid source, or NotFetchedYet
-    if external data is missing."""
+    """Return the document as JSON, as presented by the API. Raises BadRequest if the source is invalid, and
+    NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.document is None:
-        raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
+        raise BadRequest(f"source.type: {source.type!r} doesn't provide documents")
     asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, False)
     found = _documents.of(tx).get(state)
@@ -183,19 +185,19 @@ def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, 
 
 
 def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest for
-    an invalid source."""
+    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest if
+    the source is invalid."""
     return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
 
 
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises BadRequest for an
-    invalid source, or NotFetchedYet if external data is missing."""
+    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises
+    BadRequest if the source is invalid, and NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
-        raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")
+        raise BadRequest(f"source.type: {source.type!r} doesn't provide pages")
     asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, True)
     found = _revisions.of(tx).get(state)
@@ -222,7 +224,7 @@ def _computer(source: ComputedSource) -> Computer:
 
 
 def build_input(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> ComputeInput:
-    """Return the input of a computer for a reader. Raises BadRequest for an invalid dependency."""
+    """Return the input of a computer for a reader. Raises BadRequest if a dependency is invalid."""
     values = {
         name: _value(tx, asker, f"source.dependencies.{name}", dependency)
         for name, dependency in source.dependencies.items()
@@ -238,7 +240,7 @@ def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool
 def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> object:
     resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
-        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
+        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}")
     return resolve(tx, asker, dependency.ref)
 
 
@@ -247,28 +249,28 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
     try:
         from_json(data)
     except DocumentError as error:
-        raise BadRequest(f"source.type: {source.type!r} produced an invalid document: {error}") from None
+        raise BadRequest(f"source.type: {source.type!r} returned an invalid document: {error}") from None
     encoded = msgspec.json.encode(data)
     if len(encoded) > MAX_DOCUMENT:
         raise BadRequest(
-            f"source.type: {source.type!r} produced a document larger than {format_size(MAX_DOCUMENT)}."
+            f"source.type: {source.type!r} returned a document larger than {format_size(MAX_DOCUMENT)}"
         )
     return encoded
 
 
 def _check_result(source: ComputedSource, found: Computed) -> None:
-    """Check that a computer returned a valid result: not too large, parents before children, and a unique position for
-    each page. Raises BadRequest."""
+    """Check that a computer returned a valid result: not too large, parents before children, and a unique
+    position for each page. Raises BadRequest otherwise."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
-        raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES:,} pages or files.")
+        raise BadRequest(f"source.type: {source.type!r} returned more than {MAX_PAGES:,} pages or files")
     above: set[str | None] = {None}
     places: set[tuple[str | None, str]] = set()
     for page in found.pages:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} produced the invalid page {page.title!r}. "
-                "Each page must follow its parent and have a unique ID and path."
+                f"source.type: {source.type!r} returned the invalid page {page.title!r}. Each page must come"
+                " after its parent, and have a unique ID and path."
             )
         above.add(page.id)
         places.add(place)
@@ -280,10 +282,10 @@ def _size(page: Page) -> int:
 
 
 def _resolve_space(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> object:
-    """Return the ID and the main revision of a space, as in the public description.
+    """Return the ID and the main revision of a space, as described in the public documentation.
 
-    Visitors of a site can see only the space that they are reading: a reference in a page does not publish
-    its target.
+    Visitors to a site can see only the space that they are reading: a reference in a page doesn't publish its
+    target.
     """
     wanted = ref.get("space")
     if not isinstance(wanted, str):

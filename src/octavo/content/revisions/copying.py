@@ -1,7 +1,7 @@
 """Copy the content of a space to a new space: the current rows of main, inside the database.
 
 Texts and files are shared by hash. Pages and files keep their IDs, which are unique within a space, so all
-links among them remain valid.
+links between them stay valid.
 """
 
 from __future__ import annotations

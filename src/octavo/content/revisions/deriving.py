@@ -1,8 +1,8 @@
 """Data derived from the main branch of each space, in separate tables. Every revision of main updates it in
 the same transaction, and it can be rebuilt if it is lost.
 
-Expensive work is not done under the write lock: derived data is read and computed beforehand. For a large
-revision it is also written beforehand, like the rows of the revision (``staging.py``), and the transaction
+Expensive work isn't done under the write lock: derived data is read and computed beforehand. For a large
+revision, it is also written beforehand, like the rows of the revision (``staging.py``), and the transaction
 only switches to it.
 """
 
@@ -54,15 +54,15 @@ _OWNERS = 50
 class MainUpdate(NamedTuple):
     """Changes to a state of main, from which data is derived.
 
-    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``anew``: whether to derive the current
-    data of these owners as if none had been derived before. ``whole``: whether to prepare all rows, to write
-    them under a version, or only the differences.
+    ``hosts``: the hosts of this server (``core.links.app_hosts``). ``from_scratch``: whether to derive the
+    current data of these owners as if none had been derived before. ``whole``: whether to prepare all rows,
+    which are then written under a version, instead of only the differences.
     """
 
     state: State
     changes: Changes
     hosts: tuple[str, ...]
-    anew: bool = False
+    from_scratch: bool = False
     whole: bool = False
 
 
@@ -74,12 +74,13 @@ class Versioned(NamedTuple):
     ``switch(tx, space_id, prepared)``: finish in the transaction of the revision, where the owners already
     have that version.
 
-    ``owners``: the table and its column with the owners and versions of rows.
-    ``remove(tx, space_id, [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of
-    owners, counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows to a
-    duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows, in short
-    transactions. ``finish(db, space_id)``: do the work that ``switch`` left, in short transactions as well, in the job
-    that then removes replaced rows. Both ``recount`` and ``finish`` are parts of a job.
+    ``owners``: the table and its column with the owners and versions of rows. ``remove(tx, space_id,
+    [(owner_id, version)], most)``: remove about ``most`` of their rows and return the number of owners,
+    counted from the first one, that have none left. ``copy(tx, space_id, copy_id)``: copy the current rows
+    to a duplicate of a space. ``recount(db, space_id)``: correct the numbers that are stored with the rows,
+    in short transactions. ``finish(db, space_id)``: do the work that remains after ``switch``, also in
+    short transactions, in the job that then removes replaced rows. Both ``recount`` and ``finish`` run in a
+    job.
     """
 
     count: Callable[[Any], int]
@@ -97,14 +98,14 @@ class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
     ``prepare(tx, update)``: compute the data in a read transaction, with the head of main before the change.
-    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether the
-    result would be the same after concurrent changes to the texts and fields of these other pages.
+    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether
+    the result would be the same after concurrent changes to the texts and fields of these other pages.
     ``apply(tx, space_id, prepared)``: write the data under the current versions.
 
-    ``clear(tx, space_id, owner_ids)``: delete the current derived data of these owners; for data that is not
+    ``clear(tx, space_id, owner_ids)``: delete the current derived data of these owners; for data that isn't
     ``versioned``, delete all data derived from the space. ``check(tx, space_id, hosts)``: return a
-    description of what is wrong with the data, if anything. ``versioned``: the functions for large amounts of
-    data, if any.
+    description of what is wrong with the data, if anything. ``versioned``: the functions for large amounts
+    of data, if any.
     """
 
     prepare: Callable[[Transaction, MainUpdate], Any]
@@ -124,15 +125,16 @@ class Derived(NamedTuple):
         """Return the functions for data that jobs derive from queued files. A rebuild queues all files of a
         space; revisions, including those of change requests, queue their own."""
 
-        def apply(tx: Transaction, space_id: str, anew: bool) -> None:
-            if anew:
+        def apply(tx: Transaction, space_id: str, from_scratch: bool) -> None:
+            if from_scratch:
                 queue_all(tx, space_id)
 
-        return cls(lambda tx, update: update.anew, lambda *_: True, apply, clear, check)
+        return cls(lambda tx, update: update.from_scratch, lambda *_: True, apply, clear, check)
 
 
 class PreparedParts(Struct):
-    """Data derived with one revision, or in one part of a rebuild: one of ``parts`` for each of ``derived``.
+    """Data derived for one revision, or in one part of a rebuild: one of ``parts`` for each kind in
+    ``derived``.
 
     ``owners``: the owners of the data, as ``json_list``. ``staged``: the version under which all of the data
     and the rows of the revision are already written; None if nothing is written yet. ``in_place``: whether
@@ -158,9 +160,10 @@ def register_derived(derived: Derived) -> None:
 def prepare_derived(
     db: Database, state: State, changes: Changes, hosts: tuple[str, ...]
 ) -> Iterator[PreparedParts]:
-    """Provide all data derived from these changes to main, for the one transaction in the block that applies it.
+    """Provide all data derived from these changes to main, for the one transaction in the block that
+    applies it.
 
-    Call this outside any transaction. If the block fails, no data remains.
+    Call this outside any transaction. If the block fails, none of the data is kept.
     """
     with db.read() as tx:
         update = MainUpdate(state, changes, hosts)
@@ -208,8 +211,8 @@ def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
-    """Return whether all prepared data would be the same after concurrent changes to the texts and fields of
-    these pages."""
+    """Return whether all prepared data would be the same after concurrent changes to these pages' texts and
+    fields."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
         for derived, part in zip(prepared.derived, prepared.parts, strict=True)
@@ -229,14 +232,15 @@ def apply_derived(tx: Transaction, space_id: str, prepared: PreparedParts) -> No
 
 
 def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: str = "") -> None:
-    """Rebuild all derived data of a space, regardless of its current state, including references to the space
-    from other spaces.
+    """Rebuild all derived data of a space, regardless of its current state, including references to the
+    space from other spaces.
 
     Each part, which covers some owners, is one transaction that also records the part as done for the current
-    job; a large part is written beforehand, like a large revision. The data remains available in the
+    job; a large part is written beforehand, like a large revision. The data stays available in the
     meantime. Call this outside any transaction.
 
-    ``after``: the id of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps changing.
+    ``after``: the ID of the last owner that was processed. Raises NotFound, or BranchMoved if main keeps
+    changing.
     """
     moved = 0
     while True:
@@ -257,13 +261,14 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
 
 def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
     """Rebuild the data derived from the next owners, and return the last one. If there are no more owners,
-    rebuild the data that has no owner, and return None. Raises NotFound, BranchMoved."""
+    rebuild the data that has no owner, and return None. Raises NotFound if the space doesn't exist, and
+    BranchMoved if main keeps changing."""
     with db.read() as tx:
         head = main_state(tx, space_id)
         changes = _next_owners(tx, head, after)
         owners = sorted({*changes.pages, *changes.items})
         wanted = [derived for derived in _derived if (derived.versioned is not None) == bool(owners)]
-        update = MainUpdate(head, changes, hosts, anew=True)
+        update = MainUpdate(head, changes, hosts, from_scratch=True)
         parts = [derived.prepare(tx, update) for derived in wanted]
     prepared = PreparedParts(wanted, parts, json_list(owners))
     last = owners[-1] if owners else None
@@ -284,8 +289,9 @@ def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: st
 
 
 def _next_owners(tx: Transaction, head: State, after: str) -> Changes:
-    """Return the next owners after an id: pages and items that main has or once had, or that have derived
-    rows. The total size of their texts limits their number. Owners that main no longer has are None."""
+    """Return the next owners after an ID: pages and items that main has or once had, or that have derived
+    rows. The total size of their texts limits their number. Owners that main no longer has are returned as
+    None."""
     branch_id = head.layers[0].branch_id
     sources = [
         ("page_versions", "page_id", "branch_id = :branch"),
@@ -334,8 +340,8 @@ def index_space(context: Context, space_id: str, after: str = "") -> None:
 
 
 def enqueue_outdated(db: Database) -> bool:
-    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was any.
-    Called after migrations."""
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was
+    any. This is called after migrations."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
             return False
@@ -378,7 +384,7 @@ def rebuild_outdated(context: Context, space_id: str, version: int, after: str =
         # During an upgrade, two versions run at the same time, and this job needs a worker of the newer
         # version.
         raise Unavailable(
-            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            f"This rebuild requires a newer version of Octavo (derivation {version} instead of {DERIVATION})."
             " Upgrade this worker."
         )
     index_space(context, space_id, after)
@@ -425,8 +431,8 @@ def as_changes_from_nothing(tx: Transaction, space_id: str) -> tuple[State, Chan
 
 @jobs.job("removeReplaced", bound=None, seconds=_SECONDS)
 def remove_replaced(context: Context, space_id: str) -> None:
-    """Finish the work that large revisions of a space left, and remove obsolete rows: replaced derived data
-    and rows left by killed processes."""
+    """Finish the work that remains after large revisions of a space, and remove obsolete rows: replaced
+    derived data, and rows from processes that were killed."""
     with context.db.write() as tx:
         end_versions(tx, space_id, begun_before=now() - ABANDONED_AFTER)
     with context.db.read() as tx:

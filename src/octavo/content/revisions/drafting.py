@@ -32,8 +32,8 @@ from .store import Changes
 
 
 class Draft:
-    """Draft: a state with the changes ``laid`` and all later changes on top. Each part of the state is read
-    only once."""
+    """State with the changes ``laid`` and all later changes on top. Each part of the state is read only
+    once."""
 
     def __init__(self, tx: Transaction, state: State, laid: Changes | None = None) -> None:
         self.tx, self.state = tx, state
@@ -64,9 +64,11 @@ class Draft:
         return self._pages[page_id] if page_id in self._pages else self.page_before(page_id)
 
     def get_page(self, page_id: str, what: str = "page") -> Page:
-        """Return a page. ``what``: the name of the field for the error. Raises NotFound."""
+        """Return a page. ``what``: the name of the field for the error. Raises NotFound if the page doesn't
+        exist."""
         return require_found(
-            self.find_page(page_id), f"{what}: page {page_id!r} doesn't exist in this content."
+            self.find_page(page_id),
+            f"{what}: there is no page with the ID {page_id!r} in this version of the space",
         )
 
     def page_before(self, page_id: str) -> Page | None:
@@ -87,8 +89,8 @@ class Draft:
         return known
 
     def place_of(self, page: Page) -> int:
-        """Return the index of a page among the children of its parent, or the index at which it would be
-        inserted."""
+        """Return the index of a page among the children of its parent, or, if it isn't there yet, the index
+        at which it would be inserted."""
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
@@ -98,7 +100,7 @@ class Draft:
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
     def slug_taken(self, page: Page, slug: str) -> bool:
-        """Return whether another page under the same parent has this slug."""
+        """Return whether another page with the same parent has this slug."""
         return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
@@ -106,7 +108,7 @@ class Draft:
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
-        """Set a page; None deletes it. Raises Forbidden if its restrictions don't allow that."""
+        """Set a page; None deletes it. Raises Forbidden if the page's restrictions don't allow that."""
         old = self._find_any(page_id)
         require_editable_page(self.state, page_id, page, old)
         if old is not None:
@@ -134,9 +136,10 @@ class Draft:
         return item if item is not None and item.kind == kind else None
 
     def get_item(self, item_id: str, kind: str) -> Item:
-        """Return an item. Raises NotFound."""
+        """Return an item. Raises NotFound if it doesn't exist."""
         return require_found(
-            self.find_item(item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+            self.find_item(item_id, kind),
+            f"There is no {kind.replace('-', ' ')} with the ID {item_id!r} in this version of the space.",
         )
 
     def item_before(self, item_id: str) -> Item | None:
@@ -163,7 +166,7 @@ class Draft:
     # --- files of the space -----------------------------------------------------------------------------
 
     def find_page_by_file(self, path: str) -> Page | None:
-        """Return the page whose file has this path; if there are several, the one with the lowest ID."""
+        """Return the page whose file has this path; if there is more than one, the one with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
         below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:

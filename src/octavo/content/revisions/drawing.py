@@ -20,15 +20,16 @@ from .computing import Requester
 from .item_versions import Item
 
 FindFile = Callable[[dict[str, Any], str], Item | None]
-"""Function that returns the file of the space that a reference in a block refers to, in the displayed state.
-It takes the type of the block."""
+"""Function that returns the file that a reference in a block refers to, in the displayed state of the
+space. The function also takes the block's type."""
 
 
 class Drawing(Struct, frozen=True):
-    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side, as on a web
-    page; otherwise, everything is in sequence, as in a text. ``title``: the title of the page, which need not be
-    repeated. ``written``: whether people wrote the page and the block is one part of it. ``whole``: whether to include
-    all details; otherwise, some collapsed details may be replaced with a link to the page with all of them."""
+    """Options of a rendering. ``folded``: whether details can be collapsed and content placed side by side,
+    as on a web page; otherwise, everything is in sequence, as in a plain text. ``title``: the title of the
+    page, which doesn't have to be repeated. ``written``: whether people wrote the page and the block is one
+    part of it. ``whole``: whether to include all details; otherwise, some collapsed details may be replaced
+    with a link to the page with all of them."""
 
     asker: Requester
     folded: bool
@@ -41,7 +42,7 @@ class Drawing(Struct, frozen=True):
 Draw = Callable[[Transaction, Drawing, list[Block]], list[list[Block] | None]]
 """Function that returns the replacement of each block of a page, or None to keep the block."""
 StateOf = Callable[[Transaction, Requester, Any], str]
-"""Function that returns the state on which the rendering of blocks with this ``ref`` depends. Equal states
+"""Function that returns the state that the rendering of blocks with this ``ref`` depends on. Equal states
 have equal renderings."""
 
 _draw: dict[str, tuple[Draw, StateOf]] = {}
@@ -60,7 +61,7 @@ class Drawn(Struct, frozen=True):
 
 
 def list_rendering_states(tx: Transaction, asker: Requester, drawn: Iterable[Drawn]) -> tuple[str, ...]:
-    """Return the states on which a page with these rendered blocks depends."""
+    """Return the states that a page with these rendered blocks depends on."""
     return tuple(_draw[each.type][1](tx, asker, msgspec.json.decode(each.ref)) for each in drawn)
 
 
@@ -88,8 +89,8 @@ def draw_blocks(
     document: Document,
     stays: Callable[[Block], bool] = lambda block: False,
 ) -> set[Drawn]:
-    """Replace the blocks of a document with their renderings, in place, and return their sources. ``stays``: the
-    function that returns whether to leave a block to another renderer."""
+    """Replace the blocks of a document with their renderings, in place, and return their sources.
+    ``stays``: the function that returns whether to leave a block for another renderer."""
     there = [block for block in walk_blocks(document) if block.type in _draw and not stays(block)]
     blocks = [with_content(block, drawing.find_file) for block in there]
     drawn: dict[int, list[Block]] = {}

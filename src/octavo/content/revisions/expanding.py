@@ -1,6 +1,6 @@
 """Expansion of computed pages: the results of their sources, inserted into the page tree of a state.
 
-A source that can't be computed remains unchanged. Computed pages in the results are not expanded again.
+A source that can't be computed stays unchanged. Computed pages in the results aren't expanded again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .page_versions import find_page, find_page_by_path, list_ancestors, list_ch
 from .states import State
 
 MAX_PAGES = 20_000
-"""Maximum number of computed pages in a state. Sources beyond it remain unchanged."""
+"""Maximum number of computed pages in a state. Sources beyond this limit stay unchanged."""
 
 
 class Expansion:
@@ -95,7 +95,7 @@ class Expansion:
 
     def children(self, tx: Transaction, state: State, parent: str | None) -> list[Page] | None:
         """Return the children of a page (None: the top level) in order if they include or could include
-        computed pages; otherwise None."""
+        computed pages; or else None."""
         if parent in self._by_id:
             return self._children.get(parent, [])
         if parent in self._parents:
@@ -112,7 +112,7 @@ class Expansion:
 
 
 NOTHING_COMPUTED = Expansion(b"", {}, [], set())
-"""Expansion of a state that has no computed pages or whose computed pages are not expanded."""
+"""Expansion of a state that has no computed pages or whose computed pages aren't expanded."""
 
 _expansions: OwnCache[Expansion] = OwnCache("expanded page trees", 16)
 
@@ -163,7 +163,7 @@ def requester_at(tx: Transaction, space_id: str, actor: Actor | None) -> Request
 
 
 def source_of(page: Page) -> ComputedSource | None:
-    """Return the source of a page, or None if it is not a valid source."""
+    """Return the source of a page, or None if the page has no valid source."""
     try:
         return msgspec.convert(page.computed, ComputedSource)
     except msgspec.ValidationError:
@@ -203,16 +203,16 @@ def _place(found: _Found, taken: set[str]) -> list[Page]:
 
 
 def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page: Page) -> Document:
-    """Return the document of a computed page. Raises BadRequest when it can't be computed."""
+    """Return the document of a computed page. Raises BadRequest if it can't be computed."""
     source = source_of(page)
     if source is None:
-        raise BadRequest(f"Page {page.id!r} has no valid source to compute its document from.")
+        raise BadRequest(f"The page with the ID {page.id!r} has no valid source for computing its document.")
     encoded = compute_document(tx, requester_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
 
 
 def computed_state(tx: Transaction, space_id: str, page: Page) -> bytes:
-    """Return the state on which a page's document depends for visitors, or an empty string if it can't be
+    """Return the state that a page's document depends on for visitors, or an empty string if it can't be
     computed."""
     source = source_of(page)
     try:

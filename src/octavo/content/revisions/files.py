@@ -1,4 +1,4 @@
-"""Files of a space: their content and download links."""
+"""A space's files: their content and download links."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def signed_url(context: Context, grant: FileGrant) -> str:
 
 
 def store_file(context: Context, data: bytes) -> Blob:
-    """Store the content of a file. It remains stored even if no row refers to it yet and another space has
-    just released it."""
+    """Store the content of a file. The content stays stored even if no row refers to it yet and another
+    space has just deleted it."""
     digest = hashlib.sha256(data).hexdigest()
     with context.db.read() as tx:
         released = is_released(tx, "file", digest)

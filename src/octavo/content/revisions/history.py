@@ -1,4 +1,4 @@
-"""Revisions: who changed a branch, when, and how saves are shown as one."""
+"""Revisions: who changed a branch and when, and how consecutive saves are shown as one."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from octavo.kit.db.pagination import Slice, list_page
 from .states import Layer, State, revision_state
 
 SAVES_APART = 5 * 60_000
-"""Maximum number of milliseconds between two saves by the same person that are shown as one."""
+"""Maximum number of milliseconds between two saves by the same person for them to be shown as one."""
 SAVES_LONGEST = 60 * 60_000
-"""Maximum number of milliseconds from the first to the last save that are shown as one."""
+"""Maximum number of milliseconds between the first and the last save for them to be shown as one."""
 RevisionType = Literal["edits", "merge", "rollback", "update", "computed"]
 
 
@@ -39,7 +39,8 @@ class RevisionRow(Struct, frozen=True):
     conflicts: str | None
     agent: str | None
     saves_since: int | None
-    """Sequence before the run of consecutive saves that this one continues; None if it starts a run."""
+    """Sequence before the series of consecutive saves that this one continues; None if it starts a new
+    series."""
 
     @property
     def before(self) -> int:
@@ -48,7 +49,7 @@ class RevisionRow(Struct, frozen=True):
 
 
 def list_revisions(tx: Transaction, space_id: str, limit: int, page: str | None) -> Slice[RevisionRow]:
-    """List the revisions of main, newest first; of consecutive saves, only the last is listed."""
+    """List the revisions of main, newest first; only the last of a series of consecutive saves is listed."""
     # A save that continues another one replaces it in the list.
     count = tx.value(
         """SELECT count(*) - count(r.saves_since) FROM revisions r JOIN spaces s ON s.main_branch = r.branch_id
@@ -95,15 +96,15 @@ _OF_PAGE = """touched(sequence) AS (
     SELECT DISTINCT (SELECT min(r.sequence) FROM revisions r
                       WHERE r.branch_id = :branch AND r.sequence >= t.sequence AND {last})
       FROM touched t)"""
-"""SQL for the sequences of the revisions of main in which a page changed. Of consecutive saves, only the last
-counts. The cost depends on the history of the page, not on that of the space."""
+"""SQL for the sequences of the revisions of main in which a page changed. Only the last of a series of
+consecutive saves counts. The cost depends on the history of the page, not on that of the space."""
 
 
 def list_revisions_of_page(
     tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
 ) -> Slice[RevisionRow]:
-    """List the revisions of main that changed a page, newest first; of consecutive saves, the last is listed
-    if any of them changed the page. The result is empty for a page that main never had."""
+    """List the revisions of main that changed a page, newest first; the last of a series of consecutive
+    saves is listed if any of them changed the page. The result is empty if the page was never in main."""
     branch = tx.value("SELECT main_branch FROM spaces WHERE id = :id", id=space_id)
     given = {"branch": branch, "page": page_id}
     prefix = f"WITH {_OF_PAGE.format(last=_IS_LAST)}"
@@ -122,12 +123,12 @@ _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     row = tx.one(f"SELECT {_REVISION} FROM revisions r WHERE r.id = :id", id=revision_id)
     if row is None:
-        raise NotFound(f"There is no revision {revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {revision_id!r}.")
     return _revision(row)
 
 
 def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
-    """Return the revision that wrote a sequence of a branch."""
+    """Return the revision that wrote a layer's sequence of its branch."""
     row = tx.one(
         f"""SELECT {_REVISION} FROM revisions r WHERE r.branch_id = :branch AND r.sequence >= :seq
             ORDER BY r.sequence LIMIT 1""",
@@ -138,8 +139,8 @@ def find_revision_at(tx: Transaction, layer: Layer) -> RevisionRow | None:
 
 
 def state_before(tx: Transaction, space_id: str, revision: RevisionRow) -> State:
-    """Return the state before a revision or, if the revision continues consecutive saves, before the first of
-    them. Raises NotFound."""
+    """Return the state before a revision or, if the revision continues consecutive saves, before the first
+    of them. Raises NotFound if there is no such state."""
     found = tx.value(
         """SELECT id FROM revisions WHERE branch_id = :branch AND sequence <= :before
            ORDER BY sequence DESC LIMIT 1""",
@@ -179,8 +180,8 @@ _NAMED = 5_000
 def list_revised_pages(
     tx: Transaction, revisions: Sequence[RevisionRow], hidden: frozenset[str]
 ) -> dict[str, RevisedPages]:
-    """Return the pages, except hidden ones, that each of these revisions of one branch and the consecutive saves
-    before it changed, by the ID of the revision; revisions that changed none are left out."""
+    """Return the pages, except hidden ones, that were changed by each of these revisions of one branch and
+    the consecutive saves before it, by revision ID. Revisions that didn't change any pages are left out."""
     if not revisions:
         return {}
     rows = tx.all(
@@ -204,8 +205,8 @@ def list_revised_pages(
 
 
 def find_continued_saves(tx: Transaction, state: State, author: str, agent: str | None) -> int | None:
-    """Return the sequence before the consecutive saves that an edit to this state by this person or their agent
-    continues, or None if it starts a new run."""
+    """Return the sequence before the consecutive saves that an edit to this state by this person or their
+    agent continues, or None if the edit starts a new series."""
     last = get_revision(tx, state.revision_id)
     if (
         (last.type, last.author, last.agent) != ("edits", author, agent)

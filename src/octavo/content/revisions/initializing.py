@@ -1,4 +1,4 @@
-"""Create a space's main branch and its first revision. The revision is empty or contains a copy."""
+"""Create a space's main branch and its first revision, which is empty or contains a copy of another space."""
 
 from __future__ import annotations
 

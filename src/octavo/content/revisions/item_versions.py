@@ -78,7 +78,8 @@ def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[s
 
 def get_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item:
     return require_found(
-        find_item(tx, state, item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+        find_item(tx, state, item_id, kind),
+        f"There is no {kind.replace('-', ' ')} with the ID {item_id!r} in this version of the space.",
     )
 
 
@@ -116,7 +117,7 @@ def list_items(tx: Transaction, state: State, kind: ItemKind) -> list[Item]:
 
 
 def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> list[str]:
-    """List the hashes of all files with one of these suffixes in any revision of any branch of a space."""
+    """List the hashes of all files with one of these suffixes in any revision on any branch of a space."""
     ends = " OR ".join(f"lower(i.name) LIKE '%{suffix}'" for suffix in suffixes)
     rows = tx.all(
         f"""SELECT DISTINCT i.content FROM branches b JOIN item_versions i ON i.branch_id = b.id
@@ -128,8 +129,8 @@ def list_content(tx: Transaction, space_id: str, suffixes: Iterable[str]) -> lis
 
 
 def list_rasters(tx: Transaction, space_id: str) -> list[Item]:
-    """List the files with a width and height that any revision of any branch of a space contains, without
-    duplicate content."""
+    """List the files with a width and height in any revision on any branch of a space, without duplicate
+    content."""
     rows = tx.all(
         f"""SELECT {_ITEM} FROM branches b JOIN item_versions p ON p.branch_id = b.id
             WHERE b.space_id = :space AND p.from_seq <= b.sequence AND p.kind = 'file' AND p.content IS NOT NULL
@@ -172,8 +173,8 @@ class FoundDocument(Struct, frozen=True):
 
 
 def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocument:
-    """Return the text with this hash in its latest version in main or, if main never had it, in any branch of
-    the space. Raises NotFound."""
+    """Return the text with this hash in its latest version in main or, if main never had it, in any branch
+    of the space. Raises NotFound if there is none."""
     found = tx.one(
         """SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path
@@ -193,7 +194,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
         space=space_id,
     )
     if found is None:
-        raise NotFound(f"This space has no document {document_id!r}.")
+        raise NotFound(f"There is no document with the ID {document_id!r} in this space.")
     owner, kind, path, revision = found
     return FoundDocument(revision_state(tx, space_id, revision), owner, kind, path)
 

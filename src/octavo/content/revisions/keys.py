@@ -1,7 +1,7 @@
 """Keys of document nodes across edits.
 
-Reading a text assigns its nodes keys derived from their content. If an earlier edit carried a key over from
-another text, that key is stored with the text for its owner (a page or reusable content).
+When a text is read, its nodes get keys derived from their content. If an earlier edit carried a key over
+from another text, that key is stored for the text and its owner (a page or reusable content).
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ _edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 
 
 
 class KeptKeys(Struct, frozen=True):
-    """Keys carried over to a text. ``keys``: a map from the keys that reading assigns to the kept keys, where
-    they differ."""
+    """Keys carried over to a text. ``keys``: a map from the keys that nodes get when the text is read to
+    their kept keys, where they differ."""
 
     owner_id: str
     body: str
@@ -88,7 +88,7 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """Return a map from the keys that reading this text assigns to the kept keys of its nodes, where they
+    """Return a map from the keys that nodes get when this text is read to their kept keys, where they
     differ."""
     stored = _load_stored(tx, owner_id, body)
     if not stored.places:
@@ -157,7 +157,7 @@ def _replace_keys(
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
     """Return the keys to keep for a source that was edited from these documents.
 
-    A node takes the key of an identical node in preference to that of a similar one; earlier documents take
+    A node gets the key of an identical node rather than that of a similar one; earlier documents take
     precedence.
     """
     digest = body_hash(text)

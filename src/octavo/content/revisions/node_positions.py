@@ -17,7 +17,8 @@ from .revising import on_commit
 from .store import Changes
 
 _AT_ONCE = 50
-"""Number of texts of a page, newest first, that one job processes; the next job continues."""
+"""Number of texts of a page, newest first, that one job processes. The next job processes the following
+ones."""
 _MOST_PAGES = 1000
 """Maximum number of changed pages for which a revision enqueues jobs. If there are more, the next comment on or edit to
 a page enqueues its job."""

@@ -15,8 +15,8 @@ long and save only another sixth."""
 _PLAIN, _ZLIB = b"\x00", b"\x01"
 
 _CUT = re.compile(b"\n\n(?=.{4}[%b])" % re.escape(bytes(range(4, 256, 16))), re.S)
-"""Candidate positions for splitting a large source. They depend on the text at the position, so editing another part of
-the text moves no boundary."""
+"""Candidate positions for splitting a large source. They depend on the text at the position, so editing
+another part of the text doesn't move any boundary."""
 _CUT_AT = 2
 """One in this many candidates is a boundary, which produces parts of about 8 KB."""
 _LEAST = 4 * 1024

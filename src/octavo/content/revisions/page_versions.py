@@ -99,7 +99,10 @@ def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[s
 
 
 def get_page(tx: Transaction, state: State, page_id: str) -> Page:
-    return require_found(find_page(tx, state, page_id), f"This content has no page {page_id!r}.")
+    return require_found(
+        find_page(tx, state, page_id),
+        f"There is no page with the ID {page_id!r} in this version of the space.",
+    )
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
@@ -211,7 +214,7 @@ def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> d
 
 
 def find_rule_start(tx: Transaction, main: State, page: Page) -> int:
-    """Return the sequence at which a page of main got its current rule."""
+    """Return the sequence at which a page in main got its current rule."""
     (layer,) = main.layers
     start = layer.sequence
     for from_seq, fields in tx.all(
@@ -372,7 +375,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return which of these spaces have or had a restricted page in main."""
+    """Return the given spaces that have, or once had, a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",
@@ -415,8 +418,8 @@ def slice_children(
     at: int = 0,
     after: tuple[str, str] | None = None,
 ) -> list[Page]:
-    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index ``at``.
-    ``after``: the rank and ID of the child from which to count."""
+    """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index
+    ``at``. ``after``: the rank and ID of the child after which to start counting."""
     below = state.hidden_below([parent or ""])
     among, hidden = f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, below)}", json_list(below)
     if after is not None:

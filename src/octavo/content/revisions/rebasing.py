@@ -2,7 +2,7 @@
 
 Writers compute without a lock, so others may create revisions in the meantime. If those revisions changed
 only the texts and fields of other pages, and nothing that either side refers to, the order makes no
-difference and no one has to start again.
+difference and neither writer has to start again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .states import State, list_changed, lock_branch, main_state
 from .store import BranchMoved, Changes
 
 _MOST = 500
-"""Maximum number of concurrently changed pages; beyond it, changes are computed again."""
+"""Maximum number of concurrently changed pages; if there are more, the changes are computed again."""
 
 
 def lock_main(tx: Transaction, state: State, changes: Changes, prepared: PreparedParts) -> State:

@@ -1,7 +1,8 @@
 """Restricted pages of a state, and the state as one person sees it.
 
-The rule of a page is data of its version, so it is merged like any field. Restoring content keeps the current rule. The
-rules of main apply to every state of the space, including revisions and change requests from before the rule.
+A page's rule is part of its version, so it is merged like any field. Restoring content keeps the current
+rule. The rules of main apply to every state of the space, including revisions and change requests from
+before the rule.
 """
 
 from __future__ import annotations
@@ -283,7 +284,7 @@ def published_seen_by(tx: Transaction, space: SpaceAccess) -> State:
 
 
 def unrestricted(tx: Transaction, state: State) -> State:
-    """Return the state without restricted pages, which everyone who sees the space can see."""
+    """Return the state without restricted pages, as everyone who can see the space sees it."""
     found = find_rules(tx, state)
     if not found:
         return state
@@ -292,8 +293,8 @@ def unrestricted(tx: Transaction, state: State) -> State:
 
 
 def require_editable_page(state: State, page_id: str, new: Page | None, old: Page | None = None) -> None:
-    """Raise Forbidden unless the reader of the state can replace a page with another version. ``old``: the version
-    before, if it is known."""
+    """Raise Forbidden unless the reader of the state can replace a page with another version. ``old``: the
+    previous version, if known."""
     if state.limits is None or (old is not None and new is not None and replace(old, rank=new.rank) == new):
         return
     if page_id in state.limits.hidden:
@@ -329,7 +330,7 @@ def require_editable_pages(tx: Transaction, state: State, pages: Mapping[str, Pa
 
 
 def role_at_page(tx: Transaction, space: SpaceAccess, page_id: str) -> str | None:
-    """Return the caller's role on a page of main; None if they can't see it."""
+    """Return the caller's role on a page in main; None if they can't see the page."""
     rules = find_rules(tx, main_state(tx, space.space_id)).get(page_id, ())
     return level_at(rules, find_viewer(tx, space))
 
@@ -355,8 +356,8 @@ def require_same_readers(
 
 
 class HiddenPages:
-    """Restricted pages that someone can't see in the spaces of an organization, read space by space. ``see``: the
-    function that returns main of a space as they see it."""
+    """Restricted pages that a person can't see in the spaces of an organization, read space by space.
+    ``see``: the function that returns a space's main version as that person sees it."""
 
     def __init__(
         self, tx: Transaction, organization_id: str, see: Callable[[Transaction, str], State]
@@ -374,8 +375,8 @@ class HiddenPages:
         return self.main(space_id).hidden if space_id in self.spaces else frozenset()
 
     def condition(self, space: str, page: str) -> str:
-        """Return SQL for rows that aren't about a hidden page, given their columns: empty, or a condition after AND,
-        with the parameter ``hidden_pages``."""
+        """Return SQL that limits rows to those that aren't about a hidden page, given the names of their
+        columns: an empty text, or ``AND`` with a condition that uses the parameter ``hidden_pages``."""
         if not self._pages:
             return ""
         listed = self._tx.given("hidden_pages", "space_id", "page_id")
@@ -391,7 +392,7 @@ class HiddenPages:
         return [(space, page) for space in sorted(self.spaces) for page in sorted(self.of(space))]
 
     def main(self, space_id: str) -> State:
-        """Return main of a space without its hidden pages."""
+        """Return a space's main version without its hidden pages."""
         if space_id not in self._states:
             see = self._see if space_id in self.spaces else main_state
             self._states[space_id] = see(self._tx, space_id)

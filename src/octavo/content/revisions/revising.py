@@ -1,5 +1,5 @@
-"""Write revisions of main or of a change request, with all related data: texts, rows, data derived from main,
-kept keys of blocks, and the event.
+"""Write revisions of main or of a change request, with all related data: texts, rows, data derived from
+main, kept block keys, and the event.
 
 All revisions are created with ``new_revision`` or ``first_revision``.
 """
@@ -61,10 +61,10 @@ def new_revision(
     """Open the transaction of the next revision of main or of a change request with the head ``state``. The
     block checks its preconditions, writes the revision, and writes related data.
 
-    Large or slow work is done before the transaction; if the block fails, nothing remains. ``texts``: the
-    sources that the changes refer to. ``keys``: the kept keys of their blocks. ``if_any``: whether to create
-    no revision if there are no changes; the result is then the state itself, which must still be the head.
-    Raises BadRequest or TooLarge if the space would exceed a limit.
+    Large or slow work is done before the transaction; if the block fails, nothing is kept. ``texts``: the
+    sources that the changes refer to. ``keys``: the kept keys of their blocks. ``if_any``: whether to
+    create a revision only if there are changes; without changes, the result is the state itself, which must
+    still be the head. Raises BadRequest or TooLarge if the space would exceed a limit.
     """
     db, size = context.db, context.settings.page_size
     if if_any and not changes:
@@ -105,7 +105,7 @@ def first_revision(
 
 
 def write_unchanged(tx: Transaction, state: State, **about: object) -> State:
-    """Create a revision of a change request that changes no content, for example to record conflicts."""
+    """Create a revision of a change request without changes to content, for example to record conflicts."""
     return _commit(tx, _organization_of(tx, state), state, Changes(), None, **about)
 
 
@@ -113,7 +113,8 @@ _on_commit: list[Callable[[Transaction, str, Changes], None]] = []
 
 
 def on_commit(hook: Callable[[Transaction, str, Changes], None]) -> None:
-    """Register ``hook(tx, space_id, changes)``, called in the transaction of each revision of any branch."""
+    """Register ``hook(tx, space_id, changes)``, which is called in the transaction of every revision on any
+    branch."""
     _on_commit.append(hook)
 
 
@@ -131,9 +132,9 @@ class PreparedCommit(Struct, frozen=True):
 def prepare_commit(
     db: Database, state: State, changes: Changes, texts: Sequence[str], page_size: int
 ) -> Iterator[PreparedCommit]:
-    """Prepare the input of one ``commit`` inside the ``with`` block. If there are many changes, they are written
-    beforehand, with the ``texts`` that they refer to. ``page_size``: the maximum size of a page in bytes. Raises the
-    errors of ``commit`` and ``write_before_revision``."""
+    """Prepare the input for one ``commit`` in the ``with`` block. If there are many changes, they are
+    written beforehand, with the ``texts`` that they refer to. ``page_size``: the maximum size of a page in
+    bytes. Raises the errors of ``commit`` and ``write_before_revision``."""
     if len(changes) <= staging.MOST_AT_ONCE:
         yield PreparedCommit(texts, page_size)
         return
@@ -208,12 +209,12 @@ def prepare_main(
     hosts: tuple[str, ...],
     page_size: int,
 ) -> Iterator[PreparedParts]:
-    """Provide the input of one ``revise_main`` in the block: the data derived from main. It is computed
-    before the transaction and, if large, also written before it, like the changes.
+    """Provide the input for one ``revise_main`` in the block: the data derived from main. The data is
+    computed before the transaction and, if there is a lot of it, also written before it, like the changes.
 
-    The sources ``texts`` that the changes refer to are stored first; nothing refers to them before the
-    revision does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size``: the maximum
-    size of a page in bytes. Raises BadRequest or TooLarge if the space would exceed a limit.
+    The sources ``texts`` that the changes refer to are stored first; nothing refers to them before the revision
+    does. ``hosts``: the hosts of this server (``core.links.app_hosts``). ``page_size``: the maximum size of
+    a page in bytes. Raises BadRequest or TooLarge if the space would exceed a limit.
     """
     store_bodies(db, texts)
     with db.read() as tx:
@@ -233,9 +234,9 @@ def revise_main(
     live: bool = False,
     **about: object,
 ) -> State:
-    """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply in
-    the same way. ``live``: whether it is a save of a page that is edited live. ``about``: the named arguments
-    of ``store.commit``. Raises BranchMoved."""
+    """Create the next revision of main. ``state``: its head, or an earlier head to which the changes apply
+    in the same way. ``live``: whether it is a save of a live-edited page. ``about``: the named arguments of
+    ``store.commit``. Raises BranchMoved if main has changed in the meantime."""
     head = lock_main(tx, state, changes, prepared)
     organization_id = _organization_of(tx, state)
     made = _commit(tx, organization_id, head, changes, prepared.staged, **about)

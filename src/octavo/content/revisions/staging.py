@@ -18,9 +18,11 @@ from .store import Changes, Staged, insert_rows, list_replaced
 from .versions import begin_version, end_earlier, end_version, lock_version
 
 MOST_AT_ONCE = 10_000
-"""Maximum number of rows that a revision writes in its own transaction; more are written beforehand."""
+"""Maximum number of rows that a revision writes in its own transaction; if there are more, they are written
+beforehand."""
 BATCH = 2_000
-"""Number of rows per transaction when writing before a revision, which takes about a tenth of a second."""
+"""Number of rows per transaction when writing before a revision. Writing them takes about a tenth of a
+second."""
 
 Write = Callable[[Transaction, Staged], None]
 
@@ -68,9 +70,9 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
-    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``:
-    the sequence below which to remove rows; by default all. The texts and files that they refer to are
-    released."""
+    """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``: the
+    sequence below which to remove rows; by default, all of them. These rows then no longer prevent the
+    removal of the texts and files that they refer to."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:

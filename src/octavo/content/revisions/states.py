@@ -1,7 +1,8 @@
 """States of a space's content: stacks of branches, each at a sequence number.
 
-A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main has one layer;
-a change request has two: its own branch, and main at the revision it is based on. Reads search the stack from the top.
+A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main
+has one layer; a change request has two: its own branch, and main at the revision it is based on. Reads
+search the stack, starting at the top.
 
 Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
 is being written (``staging.py``) or that a process failed to finish.
@@ -29,10 +30,11 @@ class Layer(Struct, frozen=True):
 
 
 class ReaderLimits(Struct, frozen=True):
-    """Limits on a person in a state with restricted pages. ``hidden``: the pages that they can't see. ``read_only``:
-    the pages that they can see but not edit; ``silent``: those that they can't comment on either. ``rules``: the rules
-    that apply to each restricted page. ``key``: a key of the hidden pages, for caches. ``below``: the hidden pages by
-    parent, if the parents are known; the parent of pages at the top level is empty."""
+    """Limits on what a person can see and do in a state with restricted pages. ``hidden``: the pages that
+    they can't see. ``read_only``: the pages that they can see but not edit; ``silent``: those that they
+    can't comment on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the
+    hidden pages, for caches. ``below``: the hidden pages by parent, if the parents are known; the parent of
+    pages at the top level is empty."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
@@ -60,9 +62,9 @@ class ReaderLimits(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the limits of the
-    person who reads it; None for the whole state. Functions that read pages don't return hidden ones. ``reader``:
-    that person, if the state is not for code that runs for everyone."""
+    """Revision of a space, with the layers of branches that its content is read from. ``limits``: the
+    limits of the person who reads it; None for the whole state. Functions that read pages don't return
+    hidden ones. ``reader``: that person; None if the state is for code that runs on behalf of everyone."""
 
     space_id: str
     revision_id: str
@@ -87,7 +89,7 @@ class State(Struct, frozen=True):
 
     @property
     def key(self) -> str:
-        """Return a key for caches of what its readers see."""
+        """Return a cache key for what the state's readers see."""
         return f"{self.revision_id}-{self.limits.key}" if self.limits is not None else self.revision_id
 
 
@@ -99,7 +101,7 @@ def main_state(tx: Transaction, space_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"There is no space {space_id!r}.")
+        raise NotFound(f"There is no space with the ID {space_id!r}.")
     return State(space_id, row[2], (Layer(row[0], row[1]),))
 
 
@@ -110,7 +112,7 @@ def lock_branch(tx: Transaction, branch_id: str) -> bool:
 
 
 def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
-    """Return the state of a revision of this space. Raises NotFound."""
+    """Return the state of a revision of this space. Raises NotFound if there is none."""
     row = tx.one(
         """SELECT r.branch_id, r.sequence, r.base_sequence, l.base_branch FROM revisions r JOIN branches l
            ON l.id = r.branch_id
@@ -119,7 +121,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"This space has no revision {revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {revision_id!r} in this space.")
     branch_id, sequence, base_sequence, base_branch = row
     layers = [Layer(branch_id, sequence)]
     if base_branch is not None:
@@ -128,19 +130,19 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
 
 
 def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
-    """Return the head of a branch of this space. Raises NotFound."""
+    """Return the head of a branch of this space. Raises NotFound if there is none."""
     revision = tx.value(
         "SELECT revision FROM branches WHERE id = :branch AND space_id = :space",
         branch=branch_id,
         space=space_id,
     )
     if revision is None:
-        raise NotFound(f"This space has no branch {branch_id!r}.")
+        raise NotFound(f"There is no branch with the ID {branch_id!r} in this space.")
     return revision_state(tx, space_id, revision)
 
 
 class TouchedIds(Struct, frozen=True):
-    """IDs of the pages and items that a branch created, changed or deleted."""
+    """IDs of the pages and items that a branch created, changed, or deleted."""
 
     pages: frozenset[str]
     items: frozenset[str]
@@ -194,7 +196,7 @@ _BATCH = 500
 def find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, Row | None]:
-    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
+    """Return the topmost row for each of these IDs, or None if that row is marked as deleted."""
     found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:

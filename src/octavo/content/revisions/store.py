@@ -19,7 +19,8 @@ from .states import FOREVER, Layer, State, find_rows
 
 
 class BranchMoved(Exception):
-    """Raised if someone else created a revision on the branch first. Read again and retry."""
+    """Raised if another writer created a revision on the branch first. The caller should read the branch
+    again and retry."""
 
 
 def open_branch(tx: Transaction, main: State, author: str | None) -> State:
@@ -77,7 +78,7 @@ class Changes(Struct):
 
 
 class Staged(Struct, frozen=True):
-    """Revision whose rows are written before it.
+    """Revision whose rows are written before it is created.
 
     ``sequence``: the sequence of the rows, far beyond the head of the branch. ``version``: the version of the
     derived data. ``pages`` and ``items``: the IDs of the pages and items that they replace (``json_list``).
@@ -111,8 +112,8 @@ def _end_validity(tx: Transaction, table: str, column: str, branch_id: str, sequ
 
 
 def insert_rows(tx: Transaction, branch_id: str, sequence: int, changes: Changes, *, hides: bool) -> None:
-    """Insert rows for the changes, valid from a sequence. ``hides``: whether the branch is on top of another
-    one, so that deletions need rows that hide lower rows; main has no rows for deletions."""
+    """Insert rows for the changes, valid from a sequence. ``hides``: whether the branch is on top of
+    another one, so that deletions require rows that hide lower rows. Main has no rows for deletions."""
     moment = now()
     tx.run_many(
         """INSERT INTO page_versions (branch_id, page_id, from_seq, to_seq, deleted, parent_id, rank, slug, kind, title,

@@ -22,7 +22,7 @@ _BRANCHES = "(SELECT id FROM branches WHERE space_id IN {spaces})"
 _COUNTING = """branch_id IN (SELECT id FROM branches WHERE space_id IN (
     SELECT id FROM spaces WHERE organization_id = :org))
   AND from_seq <= (SELECT b.sequence FROM branches b WHERE b.id = branch_id)"""
-"""SQL condition for active rows. Rows beyond the head of their branch belong to a space and are not exported
+"""SQL condition for active rows. Rows beyond the head of their branch belong to a space but aren't exported
 with an organization."""
 
 declare(

@@ -1,10 +1,11 @@
-"""Versions of data that is written before the revision it belongs to.
+"""Versions of data that is written before the revision that it belongs to.
 
-The rows of a large revision, and the data derived with it, are written in short transactions beforehand and become
-active only once the revision is created. Pages and items have a sequence far beyond the head of their branch, which
-becomes the head. Derived data has a version, initially 0. A large revision writes the rows of many owners (pages and
-reusable content) alongside the current ones, under a new version, and switches these owners to it. Later edits write
-under the current version. Inactive rows are invisible, and a job removes them.
+The rows of a large revision, and the data derived with it, are written in short transactions beforehand and
+become active only once the revision is created. Pages and items have a sequence far beyond the head of
+their branch; it then becomes the new head. Derived data has a version, initially 0. A large revision writes
+the rows of many owners (pages and reusable content) alongside the current ones, under a new version, and
+switches these owners to it. Later edits write under the current version. Inactive rows are invisible, and a
+job removes them.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ ABANDONED_AFTER = DAY
 """Age in milliseconds after which an unclaimed version is assumed to belong to a process that crashed."""
 _BATCH = 500
 _GAP = 2**32
-"""Number of sequences between the head of a branch and a staged revision: more than anyone can create in the
+"""Number of sequences between the head of a branch and a staged revision: more than can be created in the
 meantime."""
 
 
@@ -50,8 +51,8 @@ def current_versions(tx: Transaction, space_id: str, owner_ids: Iterable[str]) -
 def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tuple[str, str]) -> Staged:
     """Reserve a version and a sequence to write under. ``replaced``: the result of ``list_replaced``.
 
-    Rows left by a killed process are removed after a day, or before a later version becomes active. Raises
-    BranchMoved if the branch no longer exists.
+    Rows left behind by a killed process are removed after a day, or before a later version becomes active.
+    Raises BranchMoved if the branch no longer exists.
     """
     if not lock_branch(tx, branch_id):
         raise BranchMoved
@@ -79,8 +80,8 @@ def begin_version(tx: Transaction, space_id: str, branch_id: str, replaced: tupl
 
 
 def lock_version(tx: Transaction, staged: Staged) -> None:
-    """Lock a version so that no one ends it while this transaction writes under it. Raises BranchMoved if it
-    has ended."""
+    """Lock a version so that it can't be ended while this transaction writes under it. Raises BranchMoved
+    if it has ended."""
     lock_branch(tx, staged.branch_id)
     if not tx.one(
         f"SELECT 1 FROM staged_versions WHERE version = :version{tx.for_update}", version=staged.version
@@ -116,8 +117,8 @@ def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
 
 
 def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
-    """End the writing of all versions of a space, or of those that began before a time, without switching to
-    them. Check again later for other processes that may have crashed."""
+    """End the writing of all versions of a space, or of those that began before a time, without switching
+    to them. A later check looks for other processes that may have crashed."""
     ended = tx.run(
         "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
         space=space_id,

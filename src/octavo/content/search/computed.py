@@ -49,7 +49,7 @@ from .store import IndexedPage, SourceHashes
 _AT_ONCE = 50
 """Number of derived pages that are computed in one read and written in one transaction."""
 _PART = 500
-"""Number of derived pages that one run of the job computes."""
+"""Number of derived pages to compute in one run of the job."""
 _WAIT = 2_000
 """Delay in milliseconds before a long text is indexed, so that consecutive saves are indexed once."""
 
@@ -202,7 +202,7 @@ def _index_derived(
                 texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
 
     def unchanged(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
-        """Return the pages that have changed neither in the index nor in main since this run read them."""
+        """Return the given pages that haven't changed in the index or in main since this run read them."""
         there = store.list_source_hashes(tx, space_id, page_ids)
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}
@@ -238,7 +238,8 @@ def _index_derived(
 
 
 class _MainReader:
-    """Main of a space as its visitors see it, in one transaction. Raises NotFound."""
+    """Main of a space as its visitors see it, in one transaction. Raises NotFound if the space doesn't
+    exist."""
 
     def __init__(self, context: Context, tx: Transaction, space_id: str) -> None:
         self._tx = tx

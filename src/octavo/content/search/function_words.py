@@ -1,7 +1,8 @@
-"""Function words, which phrase a query as a question but don't describe its subject, and so have no weight in a query.
+"""Function words, which phrase a query as a question but don't describe its subject. They have no weight in
+a query.
 
 Function words of languages other than English count only if a query has two of the same language: a single
-one may as well be a word of another language ("man page", "die").
+one could also be a word in another language ("man page", "die").
 """
 
 from __future__ import annotations

@@ -37,26 +37,26 @@ from .store import IndexedPage, SectionText
 _IN_MEMORY = 4 * 1024 * 1024
 INDEXED = ("document", "group")
 _MAX_BODY = 50_000
-"""Maximum number of characters of a section that are indexed; longer sections are data tables rather than
-text."""
+"""Maximum number of characters to index per section; longer sections are data tables rather than text."""
 _LONG = 8_000
 """Size in bytes above which a text is indexed by a job instead of the revision that changes it, because
 editors save every few seconds."""
 _MAX_SECTIONS = 2_000
 """Maximum number of sections per page; in longer pages, adjacent sections are merged."""
 _MAX_TITLE = 500
-"""Maximum number of characters of a title that are indexed; titles are repeated in every section."""
+"""Maximum number of characters to index per title, because titles are repeated in every section."""
 _MAX_CONDITIONS = 2_000
-"""Maximum number of characters of all conditions of a section; sections with more are never found."""
+"""Maximum total number of characters in a section's conditions. Sections with longer conditions are never
+found."""
 _MAX_NAMES = 50
 """Maximum number of identifiers per section."""
 _NEVER = ("false",)
 
 
 class PreparedIndex:
-    """Pending changes to the index for the transaction of a revision. ``long``: the pages whose text a job indexes.
-    ``later``: whether a job has to index derived pages. ``rows``: the approximate number of rows written and
-    removed."""
+    """Pending changes to the index for the transaction of a revision. ``long``: the pages whose text will
+    be indexed by a job. ``later``: whether a job has to index derived pages. ``rows``: the approximate
+    number of rows written and removed."""
 
     def __init__(self) -> None:
         self.gone: list[str] = []
@@ -79,11 +79,11 @@ class PreparedIndex:
 
 
 def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
-    """Read and split the texts of changed pages. A whole update also indexes long texts of pages that are
+    """Read and split the texts of changed pages. A full update also indexes long texts of pages that are
     already indexed, instead of leaving them to a job."""
-    state, changes, _, anew, whole = update
+    state, changes, _, from_scratch, whole = update
     prepared = PreparedIndex()
-    if not (anew or whole):
+    if not (from_scratch or whole):
         prepared.long = _list_long(tx, state.space_id, changes)
     long = set(prepared.long)
     for page_id, page in changes.pages.items():
@@ -98,7 +98,7 @@ def prepare(tx: Transaction, update: MainUpdate) -> PreparedIndex:
             draws = contains_rendered_blocks(document)
             prepared.later = prepared.later or draws
             prepared.add(page_text(tx, state.space_id, page, document, draws=draws))
-    if not anew:
+    if not from_scratch:
         prepared.rows += store.count_sections(tx, state.space_id, prepared.gone)
     return prepared
 
@@ -137,14 +137,14 @@ def batches(prepared: PreparedIndex, most: int) -> Iterator[list[IndexedPage]]:
 
 
 def write(tx: Transaction, space_id: str, batch: list[IndexedPage], version: int) -> None:
-    """Index pages under a version that is not current yet."""
+    """Index pages under a version that isn't current yet."""
     gained = store.add_pages(tx, space_id, batch, dict.fromkeys((page.page_id for page in batch), version))
     store.count_words(tx, space_id, gained, Counter())
 
 
 def remove(tx: Transaction, space_id: str, replaced: Sequence[tuple[str, int]], most: int) -> int:
-    """Remove versions of pages from the index, up to about ``most`` sections, and return the number of
-    versions removed."""
+    """Remove page versions from the index, up to a total of about ``most`` sections, and return the number
+    of versions removed."""
     done, rows = 0, 0
     while done < len(replaced) and (not done or rows < most):
         rows += 1 + store.count_sections(tx, space_id, [replaced[done][0]])
@@ -215,7 +215,7 @@ def _bounded(conditions: Conditions) -> Conditions:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedIndex
 ) -> bool:
-    """Return True: the index entry of a page does not depend on other pages."""
+    """Return True, because a page's index entry doesn't depend on other pages."""
     return True
 
 
@@ -236,7 +236,7 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Remove pages from the index. Their words are counted again with the pages that replace them, even if
+    """Remove pages from the index. Their words are counted again along with the replacement pages, even if
     the words are the same, because after a transfer the words belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
@@ -254,6 +254,6 @@ def recount(db: Database, space_id: str) -> None:
 
 
 def follow_transfer(tx: Transaction, space_id: str, organization_id: str) -> None:
-    """Index a space again for its new organization. Until that is done, only searches in the space itself or
-    in a few spaces find it."""
+    """Index a space again for its new organization. Until that is done, its pages are found only by
+    searches in the space itself or in a few spaces."""
     enqueue_rebuild(tx, space_id)

@@ -38,7 +38,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 Trace = Callable[[str, Sequence[str]], dict[str, list[Page]]]
-"""Function that returns existing pages of a space by id, each preceded by its ancestors."""
+"""Function that returns those pages that exist in a space, by ID, each preceded by its ancestors."""
 
 _PAGES_OF_SPACE = 10
 """Maximum number of pages shown per space when several spaces are searched."""
@@ -130,8 +130,8 @@ def search_spaces(
 
 
 def _without_estimate(found: Results, count: int) -> Results:
-    """Limit the count to results that were read if it is a lower bound, because an estimate would include hidden
-    results."""
+    """If the count is a lower bound, limit it to the results that were read, because an estimate would
+    include hidden results."""
     return found if found.is_exact else Results(found.hits, count, False)
 
 
@@ -175,8 +175,8 @@ def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
 def _present_pages(
     to: Recipient, tx: Transaction, ranks: Mapping[PageHit, int], trace: Trace | None = None
 ) -> dict[PageHit, SearchPage]:
-    """Present hits with snippets, reading their pages together. ``ranks``: the positions of the hits among all hits,
-    from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
+    """Present hits with snippets. Their pages are read together. ``ranks``: the positions of the hits among
+    all hits, from 1. Hits on deleted pages, and on computed pages that the caller can't see, are omitted."""
     hits = list(ranks)
     by_space: dict[str, list[str]] = {}
     for hit in hits:
@@ -218,8 +218,8 @@ def _trace_pages(
 
 
 def _score(rank: int) -> float:
-    """Return the score of a result by its position. The engine's scores would reveal information about the words of
-    spaces that the caller can't see."""
+    """Return the score of a result based on its position. The engine's scores would reveal information
+    about the words of spaces that the caller can't see."""
     return 1 / rank
 
 

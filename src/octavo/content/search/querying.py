@@ -1,16 +1,18 @@
 """Find the best pages for a query.
 
-The query is first matched with all words, in any form. Words that don't occur at all are corrected by one typing error.
-Only if that finds too few pages is any one of the words enough. The engine's results are scored again, in the same way
-on both engines: titles and headings that equal the query come first. Snippets are made only for results that are shown.
+The query is first matched with all words, in any form. Words that don't occur at all are corrected by one
+typing error. Only if that finds too few pages are pages with any one of the words included. The engine's
+results are scored again, in the same way on both engines: titles and headings that equal the query come
+first. Snippets are created only for results that are shown.
 
-The engine returns matches in windows of sections: highest scores first, or ordered by id if it has no scores
-and for partial matches. Each window is ranked separately, and the next one is read only if there are too few
-pages so far. If there are more matches than one window holds, titles and headings come first, followed for
-partial matches by the sections that contain most of the words.
+The engine returns matches in windows of sections: highest scores first, or ordered by ID if it has no
+scores and for partial matches. Each window is ranked separately, and the next one is read only if there are
+too few pages so far. If there are more matches than one window holds, titles and headings come first,
+followed for partial matches by the sections that contain most of the words.
 
-Words that occur on very many pages are never used for ranking, so that the list of all their positions is not
-read. If all words are frequent, windows are small and go through one space after the other.
+Words that occur on very many pages are never used for ranking, so that the list of all their positions
+doesn't have to be read. If all words are frequent, windows are small and go through one space after
+another.
 """
 
 from __future__ import annotations
@@ -48,29 +50,30 @@ _WINDOW = 1000
 """Number of sections ranked together; if the engine scores sections, they are the ones with the highest
 scores."""
 _PER_RESULT = 8
-"""Number of sections in the first window per requested result, highest scores of the engine first."""
+"""Number of sections in the first window per requested result. The sections with the highest engine scores
+come first."""
 _SMALL_WINDOW = 60
-"""Number of sections ranked together for queries with only frequent words, whose order has little meaning."""
+"""Number of sections ranked together for queries with only frequent words, whose ranking means little."""
 _FILLED = 60
 """Number of sections ranked together for partial matches."""
 _AT_ONCE = 16
 """Number of spaces searched together for frequent words."""
 MAX_COUNT = 1000
-"""Results up to this number are counted exactly; beyond it, only those that were read are counted."""
+"""Maximum number of results to count exactly; beyond it, only those that were read are counted."""
 _MOST = 30
-"""Number of sections to read that contain most of the query, and of sections whose titles and headings contain
-any of it, if there are more matches than a window holds."""
+"""If there are more matches than fit in a window: the number of sections to read that contain most of the
+query, and of sections whose titles and headings contain any part of it."""
 _ENOUGH = 10
 _READ = 50
-"""Number of best sections whose text is checked for the exact query. If there are more matches than a window
-holds, also the number of best titles and headings."""
+"""Number of best sections whose text is checked for the exact query. If there are more matches than fit in
+a window, also the number of best titles and headings."""
 _RARE = 2
 _MIN_TYPO = 4
 _MIN_BEGUN = 3
 _MAX_REWRITES = 8
 _MOST_SPELLINGS = 40_000
-"""Maximum number of spellings that are looked up for one query in all of its spaces together, for words that
-don't occur as typed; a long word has thousands. Words beyond this limit are not corrected."""
+"""Maximum number of spellings that are looked up for one query, in all searched spaces together, for words
+that don't occur as typed. A long word has thousands of spellings. Words beyond this limit aren't corrected."""
 _SPELLINGS_A_LETTER = 74
 """Approximate number of spellings per letter of a word (``one_edit_away``)."""
 MAX_SEARCH = 512
@@ -84,7 +87,8 @@ _SECTIONS = 3
 _EVERYWHERE = 0.25
 _MANY_PAGES = 1000
 _BUDGET = 2000
-"""Maximum total number of pages that contain the words of partial matches; the rarest words come first."""
+"""Maximum total number of pages that contain the words used for partial matches; the rarest words are used
+first."""
 _FREQUENT_SHARE = 0.05
 """Minimum expected share of pages that contain all frequent words of a query for sections to be read in order
 instead of looked up in the index."""
@@ -98,7 +102,7 @@ _ALL, _REPAIRED, _ANY = 90.0, 60.0, 0.0
 _OTHER_FORM, _BEGUN, _GUESSED = 0.95, 0.9, 0.9
 _ORDER, _TITLE, _HEADING = 20.0, 80.0, 45.0
 _COVERED = 60.0
-"""Score of a section that contains nearly all of the words, weighted by rarity."""
+"""Score for a section that contains nearly all of the words, weighted by rarity."""
 _TYPED, _VERBATIM, _CALLED, _NAMED = 10.0, 20.0, 100.0, 80.0
 """Scores for the words as typed, the exact query in the text, a heading equal to the query, and a page title
 equal to the query."""
@@ -115,8 +119,8 @@ class SnippetPart(Struct, frozen=True):
 
 
 class SectionHit(Struct, frozen=True):
-    """Matching section. ``names_page``: whether the query matched the page's title. ``snippet``: the snippet;
-    empty until ``with_snippets``. ``body``: the text, if it was already read."""
+    """Matching section. ``names_page``: whether the query matched the page's title. ``snippet``: the
+    snippet; empty until ``with_snippets`` adds it. ``body``: the text, if it was already read."""
 
     id: int
     anchor: str | None
@@ -161,7 +165,7 @@ class Query(Struct, frozen=True):
 
 def read_query(text: str) -> Query:
     """Parse a query into words, quoted "phrases", and the last word as a prefix. Function words are ignored
-    unless there are no other words. Raises BadRequest for too many terms."""
+    unless there are no other words. Raises BadRequest if there are too many terms."""
     found: list[Term] = []
     phrases: list[str] = []
     for match in re.finditer(r'"([^"]*)"|([^"]+)', text):
@@ -219,7 +223,7 @@ class _Vocabulary:
         self._pages = store.pages_containing(tx, scope, ["", *words])
         self._beginnings: dict[str, store.PrefixMatches] = {}
         self.near: dict[str, tuple[str, ...]] = {}
-        """Known words one typing error away, by word, for the words looked up so far."""
+        """Known words that are one typing error away from each word that was looked up so far."""
         self._spellings = _MOST_SPELLINGS // max(1, len(scope.space_ids or scope.keys))
 
     def affordable(self, words: Iterable[str]) -> Iterator[str]:
@@ -238,7 +242,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return which of these words occur on pages, with the number of pages."""
+        """Return the given words that occur on pages, each with its number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)
@@ -289,8 +293,9 @@ class _Vocabulary:
 def _find_corrections(
     tx: Transaction, vocabulary: _Vocabulary, words: Iterable[str], sees: Sees
 ) -> dict[str, tuple[str, ...]]:
-    """Return, for each word, the known words one typing error away from it or from a word that it may be a form of,
-    most likely first. Words that occur only in sections that ``sees`` rejects are treated as unknown."""
+    """For each word, return the known words that are one typing error away from it or from a word that it
+    may be a form of, most likely first. Words that occur only in sections that ``sees`` rejects are treated
+    as unknown."""
     long = (word for word in words if len(word) >= _MIN_TYPO)
     found = _find_near(
         tx, vocabulary, {word: one_edit_away(word) for word in vocabulary.affordable(long)}, sees
@@ -310,7 +315,7 @@ def _find_corrections(
 def _find_near(
     tx: Transaction, vocabulary: _Vocabulary, tried: Mapping[str, set[str]], sees: Sees
 ) -> dict[str, tuple[str, ...]]:
-    """Return, for each word, the visible words among those that it is tried as, most likely first."""
+    """For each word, return the visible ones among its possible corrections, most likely first."""
     known = vocabulary.known(set().union(*tried.values()))
 
     def likely(word: str, every: set[str]) -> tuple[str, ...]:
@@ -343,7 +348,7 @@ def _with_corrections(
 
 
 def _with_completions(vocabulary: _Vocabulary, terms: Sequence[Term]) -> list[Term]:
-    """Add to the last term the completions whose stems do not start with it."""
+    """Add to the last term the completions whose stems don't start with it."""
     last = terms[-1] if terms else None
     if last is None or not last.prefix or last.word is None or len(last.word) < _MIN_BEGUN:
         return list(terms)
@@ -360,8 +365,8 @@ def _without_ubiquitous(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[
 
 
 def _rarest(terms: Sequence[Term], vocabulary: _Vocabulary) -> list[Term]:
-    """Return the terms to use for partial matches, omitting terms that occur on many pages unless all do.
-    Phrases that were not quoted count as single words."""
+    """Return the terms to use for partial matches, omitting those that occur on many pages unless all of
+    them do. Phrases that weren't quoted count as single words."""
     loose: list[Term] = []
     for term in terms:
         if term.word or term.quoted:
@@ -383,7 +388,7 @@ met."""
 
 
 def sees_everything(found: SectionMatch) -> bool:
-    """Return True: members of a space can see everything in it."""
+    """Return True, because members of a space can see everything in it."""
     return True
 
 
@@ -461,7 +466,8 @@ class _Windows:
         return part >= _FREQUENT_SHARE
 
     def _next_of_spaces(self) -> list[SectionMatch]:
-        """Return sections of some of the spaces, with titles and headings from spaces not read before."""
+        """Return sections of some of the spaces, with titles and headings from spaces that haven't been
+        read yet."""
         if self._spaces is None:
             self._spaces = self._list_spaces()
             self._fresh = list(islice(self._spaces, _AT_ONCE))
@@ -512,11 +518,11 @@ def search_pages(
     counts: bool = True,
 ) -> Results:
     """Search these spaces and return the best pages, without snippets (see ``with_snippets``). ``wanted``:
-    the minimum number of pages to return, if there are that many, or of spaces with matching pages if
-    ``by_space`` is set. ``counts``: whether to also count the results that are not read.
+    the minimum number of pages to return, if there are that many; with ``by_space``, the minimum number of
+    spaces with matching pages. ``counts``: whether to also count the results that aren't read.
 
     The caller must have checked access to the spaces. Sections that ``sees`` rejects are treated as if they
-    did not exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
+    didn't exist, except in inexact counts. ``draft``: the state that one of the spaces shows instead of
     main.
     """
     query = read_query(text)
@@ -626,7 +632,7 @@ def _most_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple
 
 def _partly_matching(tx: Transaction, windows: _Windows, sees: Sees) -> list[tuple[float, SectionMatch]]:
     """Return sections that match some of several frequent terms together, with their scores: the rarer half
-    of the terms, then half of these, and so on."""
+    of the terms, then the rarer half of those, and so on."""
     vocabulary = windows.vocabulary
     ordered = sorted(windows.terms, key=vocabulary.count)
     found: dict[int, tuple[float, SectionMatch]] = {}
@@ -823,7 +829,7 @@ def _part_named(token: str, forms: frozenset[str], matched: set[str]) -> float:
 
 
 def with_snippets(tx: Transaction, hits: Sequence[PageHit]) -> list[PageHit]:
-    """Add snippets to the hits to show. Pages whose current text is not indexed yet get none, because a
+    """Add snippets to the hits to show. Pages whose current text isn't indexed yet don't get any, because a
     passage may just have been removed."""
     waiting = store.find_waiting(tx, [hit.page_id for hit in hits])
     hits = [

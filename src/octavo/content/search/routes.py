@@ -1,4 +1,4 @@
-"""Search in one space, and in all spaces of an organization that the caller can see."""
+"""Search in one space, or in all spaces of an organization that the caller can see."""
 
 from __future__ import annotations
 
@@ -50,7 +50,8 @@ def search_space(call: Call, space: SpaceAccess, query: TaggedSearchQuery) -> Se
 def search_as_user(
     call: Call, space: SpaceAccess, user_id: str, query: SearchQuery
 ) -> SearchListing[SearchPage]:
-    """Search the pages of a space that a person can see. Returns the results and the count that the person gets."""
+    """Search the pages of a space that another person can see. Returns the same results and count as that
+    person gets."""
     with call.db.read() as tx:
         return presenting.search_space(tx, call, other_space_access(tx, space, user_id), query)
 
@@ -93,8 +94,8 @@ def search_organization(call: Call, org: OrgAccess, query: TaggedSearchQuery) ->
     yields=("content:read",),
 )
 def search_change(call: Call, draft: WrittenState, query: SearchQuery) -> SearchListing[SearchPage]:
-    """Search the pages that a change request edits, with the text that they have there. Returns one entry per page,
-    best matches first, each with its best sections."""
+    """Search the pages that a change request edits, with the text that they have in the change request.
+    Returns one entry per page, best matches first, each with its best sections."""
     with call.db.read() as tx:
         return presenting.search_draft(tx, call, draft.state, query)
 

@@ -1,9 +1,9 @@
-"""Search index in the database: FTS5 on SQLite, tsvector on PostgreSQL. Apart from the kit, this is the only
-module that depends on the engine.
+"""Search index in the database, which uses FTS5 on SQLite and tsvector on PostgreSQL. Apart from ``kit``,
+this is the only module that depends on the database engine.
 
-Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its organization,
-so that a lookup never reads entries of other spaces. Words of titles and headings are also indexed as
-``hKEY_word``, so that they can be found without reading texts.
+Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its
+organization, so that a lookup never reads entries of other spaces. Words of titles and headings are also
+indexed as ``hKEY_word``, so that they can be found without reading texts.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ _WEIGHTS = "10, 5, 1"
 _HEADS = "h"
 """Prefix of the key for words in titles and headings."""
 FEW = 16
-"""Maximum number of spaces that are looked up by space; more of them are looked up by organization."""
+"""Maximum number of spaces that are looked up individually; if there are more, they are looked up by
+organization."""
 _SPACES_COUNTED = 1001
-"""Number of spaces of an organization whose pages with a word are counted, those with the most pages
-first."""
+"""Number of an organization's spaces in which pages with a word are counted: those with the most such
+pages."""
 _SPACES_BEGUN = 100
 """Number of spaces whose pages are counted for each completion of a prefix."""
 _BEGINNINGS = 400
@@ -53,15 +54,14 @@ _LISTED = 64
 """Number of spaces of an organization that are read at a time."""
 _LAST_POSITION = 16_383
 _COMPARED = 5000
-"""Number of sections to compare that match most of the terms, before sections outside the searched spaces are
+"""Number of sections matching most of the terms to compare, before sections outside the searched spaces are
 dropped."""
 _WALKED = 20
-"""Number of sections per requested section that PostgreSQL reads in order before it yields to other
-queries."""
+"""Number of sections per requested section that PostgreSQL reads in order before other queries get a turn."""
 _BATCH = 500
 _MAX_WORDS = 10_000
-"""Maximum number of different words of a page that are counted, about as many as in a novel; pages with more
-contain data tables."""
+"""Maximum number of different words of a page that are counted, about as many as in a novel; pages with
+more words contain data tables."""
 _COUNTS = f"(p.version = {current_version('p.space_id', 'p.page_id')})"
 _SECTION_COUNTS = f"s.version = {current_version('s.space_id', 's.page_id')}"
 """Condition for rows of ``search_pages p``, or ``search_sections s``, of the current version."""
@@ -71,8 +71,8 @@ _POSITIONS = 255
 
 
 class SectionText(Struct, frozen=True):
-    """Section of a page, or the part of it under the same conditions. ``anchor``: the anchor; None before the
-    first heading. ``names``: the identifiers that the section describes."""
+    """Section of a page, or a part of a section whose content has the same conditions. ``anchor``: the
+    anchor; None before the first heading. ``names``: the identifiers that the section describes."""
 
     anchor: str | None
     heading: str
@@ -261,7 +261,7 @@ def add_pages(
     *,
     computed: bool = False,
 ) -> Counter[str]:
-    """Index pages that are not in the index, each under its version. Return their words by number of pages,
+    """Index pages that aren't in the index, each under its version. Return their words by number of pages,
     for ``count_words``."""
     gained: Counter[str] = Counter()
 
@@ -319,8 +319,8 @@ def count_words(tx: Transaction, space_id: str, gained: Counter[str], lost: Coun
 
 
 def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
-    """Return, by word, the number of pages missing from its count; negative if the count is too high. Every
-    stored version of a page counts."""
+    """Return the number of pages missing from the count of each word; negative if the count is too high.
+    Every stored version of a page counts."""
     wrong: Counter[str] = Counter()
     after = ("", -1)
     while rows := tx.all(
@@ -343,8 +343,8 @@ def find_wrong_counts(tx: Transaction, space_id: str) -> dict[str, int]:
 def list_source_hashes(
     tx: Transaction, space_id: str, page_ids: Collection[str] | None = None
 ) -> dict[str, tuple[bool, SourceHashes]]:
-    """Return, for each indexed derived page, whether it is a computed page, and its hashes. ``page_ids``: the
-    ids of the pages; by default all."""
+    """For each indexed derived page, return whether it is a computed page, and its hashes. ``page_ids``:
+    the IDs of the pages; by default, all of them."""
     rows = tx.all(
         f"""SELECT p.page_id, p.computed, p.made_of, p.made_text FROM search_pages p
             WHERE p.space_id = :space AND (p.computed = 1 OR p.draws = 1)
@@ -358,7 +358,7 @@ def list_source_hashes(
 def update_source_hashes(
     tx: Transaction, space_id: str, made: Mapping[str, SourceHashes], versions: Mapping[str, int]
 ) -> None:
-    """Store the hashes of pages whose sources changed but whose text did not."""
+    """Store the hashes of pages whose sources changed but whose text didn't."""
     tx.run_many(
         f"UPDATE search_pages SET made_of = :made_of WHERE {_IS_PAGE_VERSION}",
         [
@@ -369,7 +369,7 @@ def update_source_hashes(
 
 
 def list_computed(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of indexed computed pages."""
+    """Return the IDs of indexed computed pages."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.computed = 1 AND {_COUNTS}",
         space=space_id,
@@ -378,7 +378,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return which of these pages are indexed with their own text."""
+    """Return the given pages that are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -401,7 +401,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return the spaces and ids of those pages that are pending for indexing."""
+    """Return the given pages that are waiting to be indexed, as IDs of their space and page."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -413,7 +413,7 @@ def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, s
 
 
 def list_waiting(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of pages that are pending for indexing."""
+    """Return the IDs of pages that are pending for indexing."""
     rows = tx.all(
         f"""SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.waits = 1 AND {_COUNTS}
             ORDER BY p.page_id""",
@@ -423,7 +423,7 @@ def list_waiting(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_drawing(tx: Transaction, space_id: str) -> list[str]:
-    """Return the ids of ordinary pages with blocks rendered from other data."""
+    """Return the IDs of ordinary pages with blocks rendered from other data."""
     rows = tx.all(
         f"SELECT p.page_id FROM search_pages p WHERE p.space_id = :space AND p.draws = 1 AND {_COUNTS}",
         space=space_id,
@@ -540,9 +540,9 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: the function that returns the visible
-    ones among given ids. ``some``: a few of the visible spaces. Spaces without a search result are never
-    listed."""
+    """All spaces of an organization that a person can see. ``seen``: a function that filters space IDs,
+    returning only visible ones. ``some``: a few of the visible spaces. Spaces without a search result are
+    never listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -550,9 +550,9 @@ class OrganizationScope(Struct, frozen=True):
 
 
 class Scope(Struct, frozen=True):
-    """Spaces that are searched together. ``keys``: the keys of the spaces, or of their organizations if there
-    are many spaces. ``among``: the function that returns the searched ones among given ids. ``space_ids``:
-    the ids of all spaces if there are few."""
+    """Spaces that are searched together. ``keys``: the keys of the spaces, or of their organizations if
+    there are many spaces. ``among``: a function that filters space IDs, returning only those to search.
+    ``space_ids``: the IDs of all spaces if there are few of them."""
 
     space_ids: tuple[str, ...]
     keys: tuple[str, ...]
@@ -617,7 +617,7 @@ def pages_containing(tx: Transaction, scope: Scope, candidates: Iterable[str]) -
 
 class PrefixMatches(Struct, frozen=True):
     """Known words with a prefix and their number of pages, most pages first. ``is_complete``: whether these
-    are all words with all their pages."""
+    are all such words, with all of their pages."""
 
     words: dict[str, int]
     is_complete: bool
@@ -646,8 +646,8 @@ def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches
 
 
 def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the spaces that contain a word of each term; for each word of the first term, those with the most pages
-    first."""
+    """Yield the spaces that contain a word of each term. For each word of the first term, the spaces with
+    the most pages come first."""
     first, *others = terms
     also = "".join(
         f" AND EXISTS (SELECT 1 FROM search_words o WHERE o.space_id = w.space_id AND o.word IN :words{n})"
@@ -674,12 +674,12 @@ def spaces_containing(tx: Transaction, scope: Scope, terms: Sequence[Sequence[st
 
 
 class Term(Struct, frozen=True):
-    """Search term, which matches any of these words or phrases (sequences of words).
+    """Search term, which matches any of its words or phrases (sequences of words).
 
     ``prefix``: whether the typed word may be incomplete. ``begun``: the stems of completions that no longer
     start with it. ``near``: the words that may have been meant instead. ``quoted``: whether it is a quoted
-    phrase. ``is_frequent``: whether it occurs on so many pages that results are not ranked by it; it is then
-    completed only by ``begun`` and in titles and headings.
+    phrase. ``is_frequent``: whether it occurs on so many pages that results aren't ranked by it; such a
+    term is completed only by ``begun`` and in titles and headings.
     """
 
     alternatives: tuple[tuple[str, ...], ...]
@@ -695,7 +695,7 @@ class Term(Struct, frozen=True):
         return self.alternatives[0][0] if len(self.alternatives[0]) == 1 else None
 
     def every(self) -> tuple[tuple[str, ...], ...]:
-        """Return the alternatives as typed, followed by corrections."""
+        """Return the alternatives as typed, followed by the corrections."""
         return (*self.alternatives, *((word,) for word in self.near))
 
 
@@ -737,8 +737,8 @@ def match(
     after: int = 0,
     limit: int,
 ) -> Window:
-    """Return sections after ``after``, ordered by id. ``every``: whether sections must match all terms instead
-    of any of them. Scores consider only terms that are not frequent.
+    """Return sections after ``after``, ordered by ID. ``every``: whether sections must match all terms
+    instead of any of them. Scores are based only on terms that aren't frequent.
 
     ``heads``: whether to match only titles and headings.
     """
@@ -852,8 +852,8 @@ def _window(scope: Scope, rows: Sequence[Sequence[Any]], after: int, is_last: bo
 def match_often(
     tx: Transaction, space_id: str, terms: Sequence[Term], *, every: bool, after: int, limit: int
 ) -> Window:
-    """Return sections of a space after ``after``, without scores, for terms so frequent that the index is not
-    used. ``every``: whether sections must match all terms instead of any of them."""
+    """Return sections of a space after ``after``, without scores, for terms that are so frequent that the
+    index isn't used. ``every``: whether sections must match all terms instead of any of them."""
     scope = open_scope(tx, [space_id])
     if tx.engine == "sqlite":
         return match(tx, scope, terms, every=every, after=after, limit=limit)
@@ -974,7 +974,7 @@ def _postgres_phrase(key: str, phrase: _Phrase) -> str:
 
 
 def read_bodies(tx: Transaction, section_ids: Collection[int]) -> dict[int, str]:
-    """Return the texts of sections by id."""
+    """Return the texts of sections by ID."""
     if not section_ids:
         return {}
     rows = tx.all(

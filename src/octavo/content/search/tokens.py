@@ -1,7 +1,7 @@
-"""Words in their indexed form: folded, with identifiers also split into parts, and scripts without spaces as
-character pairs.
+"""Words in their indexed form: folded, with identifiers also split into parts, and scripts without spaces
+as character pairs.
 
-The same functions produce the index and the query, so both engines work only with these words.
+The same functions produce the index and the query, so both database engines work only with these words.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _LETTER_VARIANTS = {
     "ە": "ه",
     "ة": "ه",
 }
-"""Letters that people replace when typing but that Unicode does not decompose."""
+"""Letters that people replace when typing, but that Unicode doesn't decompose."""
 _AS_TYPED = str.maketrans(_LETTER_VARIANTS)
 
 
@@ -111,14 +111,15 @@ _ENDINGS = ("s", "es", "d", "ed", "ing")
 
 
 def without_ending(word: str) -> set[str]:
-    """Return base forms of an English word: ``tri`` and ``trie`` for ``tries``, ``hop`` and ``hope`` for ``hoping``."""
+    """Return possible base forms of an English word: ``tri`` and ``trie`` for ``tries``, ``hop`` and
+    ``hope`` for ``hoping``."""
     cut = {word.removesuffix(ending) for ending in _ENDINGS if word.endswith(ending)}
     return {form for base in cut for form in (base, base + "e") if len(form) > 2} - {word}
 
 
 def words(text: str) -> list[str]:
     """Return the words of a text in order; a compound word is followed by its parts, and CJK text becomes
-    pairs of neighboring characters."""
+    pairs of adjacent characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
         # Most texts repeat few words; a token longer than any word will not occur again, so it is not cached.
@@ -174,8 +175,8 @@ class WantedWords(dict[str, frozenset[str]]):
         return forms
 
     def may_be_in(self, text: str) -> bool:
-        """Return whether a text can contain any of the words, without splitting it; return True if that is hard to
-        determine."""
+        """Return whether a text can contain any of the words, without splitting the text; True if that is
+        hard to determine."""
         if not text.isascii() or "." in text or "'" in text:
             return True
         lower = text.lower()
@@ -249,7 +250,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789"
 
 
 def one_edit_away(word: str) -> set[str]:
-    """Return every word one typing error away: with a letter added, missing, or replaced, or two letters swapped."""
+    """Return every word that is one typing error away: with a letter added, missing, or replaced, or two
+    letters swapped."""
     letters = _LETTERS + "".join(c for c in set(word) if c not in _LETTERS)
     splits = [(word[:i], word[i:]) for i in range(len(word) + 1)]
     return (

@@ -51,7 +51,7 @@ MAX_WAITING = 200
 
 
 class UploadLimit(Struct, frozen=True):
-    """Daily limits on one person's uploads: number of files and total bytes."""
+    """Daily limits on one person's uploads: the number of files and the total number of bytes."""
 
     files: int
     size: int
@@ -75,11 +75,11 @@ def open_upload(
 ) -> tuple[str, str]:
     """Return a URL that accepts a file of ``size`` bytes, and the key of the file.
 
-    Raises BadRequest for a file that is too large for its kind, and TooManyRequests when a limit is exceeded.
+    Raises BadRequest if the file is too large for its kind, and TooManyRequests if a limit is exceeded.
     """
     largest = LARGEST[kind]
     if size > largest:
-        raise BadRequest(f"file.size: must be at most {format_size(largest)}.")
+        raise BadRequest(f"file.size: must be at most {format_size(largest)}")
     upload = UploadRow(
         id=ids.new_id(),
         organization_id=org.organization_id,
@@ -105,7 +105,8 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
     usage = store.measure_uploads(tx, upload.user_id)
     if usage.waiting >= MAX_WAITING:
         raise TooManyRequests(
-            f"You have {MAX_WAITING} unused upload URLs. Use them, or wait until they expire."
+            f"You have {MAX_WAITING} unused upload URLs, which is the limit. Use them, or wait until they"
+            " expire."
         )
     if usage.files >= share.files:
         raise TooManyRequests(
@@ -118,15 +119,16 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
 
 
 def get_upload(tx: Transaction, organization_id: str, user_id: str, kind: str, key: str) -> UploadRow:
-    """Return the file that a person uploaded under a key. Raises NotFound and BadRequest."""
+    """Return the file that a person uploaded under a key. Raises NotFound if there is no such file, and
+    BadRequest if it can't be used."""
     return store.get_uploads(tx, organization_id, user_id, kind, [key])[0]
 
 
 def upload_route(context: Context, pool: SharedThreads) -> Route:
-    """Return the route ``/uploads/{token}``. It accepts bytes in pieces, up to the declared size.
+    """Return the ``/uploads/{token}`` route, which accepts bytes in pieces, up to the declared size.
 
-    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the
-    number of bytes that have arrived. ``pool``: the threads that store them.
+    ``PUT`` sends all bytes, ``PATCH`` the bytes after ``Upload-Offset``; ``GET`` and ``HEAD`` return the number
+    of bytes that have arrived. ``pool``: the threads that store them.
     """
 
     async def open_upload(request: Request) -> UploadRow:
@@ -149,9 +151,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
                 await store_in_turn(_save_part, upload, 0, spool)
                 raise
             if size < upload.size:
-                raise BadRequest(
-                    f"body: {upload.size} bytes were expected, but {size} were received. Upload the file again."
-                )
+                raise BadRequest(f"body: must have {upload.size} bytes, not {size}. Upload the file again.")
             await store_in_turn(_save_file, upload, spool)
         return _answer(upload, upload.size, is_done=True)
 
@@ -159,7 +159,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         upload = await open_for_writing(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
-            raise BadRequest("Upload-Offset: must be the number of bytes that were already uploaded.")
+            raise BadRequest("Upload-Offset: must be the number of bytes that you have already uploaded")
         start = int(given)
         _require_next(upload, start)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
@@ -205,7 +205,7 @@ def _offset(came: int, *, is_done: bool) -> dict[str, str]:
 
 
 def _answer(upload: UploadRow, came: int, *, is_done: bool) -> Answer:
-    """Return the number of bytes of a file that have arrived, and its key once it is complete."""
+    """Return the number of bytes of a file that have arrived, and, once it is complete, its key."""
     headers = {"cache-control": "no-store", **_offset(came, is_done=is_done)}
     if not is_done:
         return Answer(204, b"", "application/json", headers)
@@ -216,7 +216,7 @@ def _require_next(upload: UploadRow, start: int) -> None:
     came = _received(upload)
     if start != came:
         raise Conflict(
-            f"Upload-Offset: {came} bytes of this file were received. Resume from that offset.",
+            f"Upload-Offset: must be {came}, the number of bytes received so far. Resume from that offset.",
             **_offset(came, is_done=upload.hash is not None),
         )
 
@@ -269,21 +269,22 @@ def _store(context: Context, spool: Any, limit: int) -> str:
 
 
 def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> None:
-    """Save the next bytes of an upload as a part. Raises Conflict if other bytes arrived in the meantime, and
-    TooManyRequests if the upload has too many parts."""
+    """Save the next bytes of an upload as a part. Raises Conflict if other bytes arrived for the same
+    position in the meantime, and TooManyRequests if the upload has too many parts."""
     size = spool.tell()
     if not size or start != _received(upload):
         return
     with context.db.read() as tx:
         if len(store.list_parts(tx, upload.id)) >= MAX_PARTS:
             raise TooManyRequests(
-                f"The file has more than {MAX_PARTS:,} parts. Request a new URL and send larger parts."
+                f"This upload has more than {MAX_PARTS:,} parts. Request a new URL, and send larger parts."
             )
     digest = _store(context, spool, size)
     with context.db.write() as tx:
         if not store.add_part(tx, upload.id, start, start + size, digest):
             raise Conflict(
-                "Different content was uploaded in the meantime. Send HEAD to get the current offset."
+                "Another request uploaded different content in the meantime. Send a HEAD request to get the"
+                " current offset."
             )
 
 

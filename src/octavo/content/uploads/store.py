@@ -13,8 +13,8 @@ from octavo.kit.db.database import Transaction
 
 
 class UploadRow(Struct, frozen=True):
-    """Upload of a file in progress. ``hash``: the hash of the file; None until all bytes have arrived.
-    ``received``: the number of bytes so far."""
+    """Upload of a file. ``hash``: the hash of the file; None until all bytes have arrived. ``received``:
+    the number of bytes so far."""
 
     id: str
     organization_id: str
@@ -37,7 +37,7 @@ def insert_upload(tx: Transaction, row: UploadRow) -> None:
 
 
 def find_upload(tx: Transaction, upload_id: str) -> UploadRow | None:
-    """Return an upload; None if it does not exist or has expired."""
+    """Return an upload; None if it doesn't exist or has expired."""
     row = tx.one(
         f"SELECT {_UPLOAD} FROM uploads WHERE id = :id AND expires_at > :now", id=upload_id, now=now()
     )
@@ -52,10 +52,10 @@ def get_uploads(
     keys: Sequence[str],
     places: Sequence[str] | None = None,
 ) -> list[UploadRow]:
-    """Return the files that a person uploaded under these keys, in order. ``places``: the names of the fields
-    with the keys, by default in ``files``.
+    """Return the files that a person uploaded under these keys, in order. ``places``: the names of the
+    fields with the keys, by default, in ``files``.
 
-    Raises NotFound for keys of other people, and BadRequest if the bytes have not arrived yet.
+    Raises NotFound if a key belongs to another person, and BadRequest if the bytes haven't arrived yet.
     """
     found = []
     for key, place in zip(keys, places or [f"files[{n}]" for n in range(len(keys))], strict=True):
@@ -75,8 +75,8 @@ def get_uploads(
 
 
 class UploadUsage(Struct, frozen=True):
-    """Declared uploads of a person: number of files, total bytes, and number of files that have not arrived
-    yet."""
+    """Declared uploads of a person: the number of files, the total number of bytes, and the number of files
+    that haven't arrived yet."""
 
     files: int
     size: int
@@ -109,7 +109,8 @@ def set_uploaded(tx: Transaction, upload_id: str, hash: str) -> bool:
 
 
 def add_part(tx: Transaction, upload_id: str, start: int, end: int, hash: str) -> bool:
-    """Record a range of bytes. Return False if others were recorded there first or the file is complete."""
+    """Record a range of bytes. Return False if other bytes were already recorded at this position or the
+    file is complete."""
     is_next = tx.run(
         """UPDATE uploads SET received = :end
            WHERE id = :id AND expires_at > :now AND received = :start AND hash IS NULL""",

@@ -1,7 +1,7 @@
 """Check whether code samples can be parsed.
 
-Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if no interpretation
-of it makes sense.
+Samples in documentation are often fragments that omit irrelevant parts. A sample is reported only if it
+can't be parsed in any plausible way.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ def _check_script(text: str, *, tags: bool) -> None:
     )
     if any(not _has_error(attempt, tags) for attempt in attempts):
         return
-    raise _Broken(f"JavaScript or TypeScript: the syntax is invalid{_place_of(text, tags)}")
+    raise _Broken(f"JavaScript or TypeScript: invalid syntax{_place_of(text, tags)}")
 
 
 def _has_error(text: str, tags: bool) -> bool:

@@ -1,4 +1,4 @@
-"""Faults on a page, and the other data about it that site-wide checks need."""
+"""Problems on a page, and the other data about the page that site-wide checks need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 FaultKind = Literal["alt-text", "code-sample", "placeholder", "style"]
-"""Kinds of faults that a page has by itself, regardless of the rest of the site."""
+"""Kinds of problems that depend only on the page itself, not on the rest of the site."""
 
 QUOTE = 200
 """Maximum number of characters of a quotation."""
@@ -24,8 +24,9 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Fault on a page. ``subject``: the text that distinguishes it from other faults of its kind on the page.
-    ``quote``: the words that show it. ``message``: the problem with them. ``rule``: the style guide rule."""
+    """Problem on a page. ``subject``: the text that distinguishes it from other problems of the same kind
+    on the page. ``quote``: the words that show the problem. ``message``: the problem with them. ``rule``:
+    the style guide rule."""
 
     kind: FaultKind
     subject: str

@@ -39,8 +39,8 @@ _MOST_URLS = 500
 
 
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
-    """Return the faults of a page, and the data about it that site-wide checks need. ``rules``: the rules of its style
-    guide."""
+    """Return the problems on a page, and the data about the page that site-wide checks need. ``rules``: the
+    rules of its style guide."""
     checked = CheckedPage([], [], {}, [], [])
     checked.faults += _check_images(document)
     samples = 0
@@ -116,8 +116,8 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Return the match of a placeholder, which marks a text without code as unfinished; None if there is none. A
-    heading such as "Coming soon" describes the text below it."""
+    """Return the match of a placeholder in a text without code, which means that the text is unfinished;
+    None if there is none. A heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 

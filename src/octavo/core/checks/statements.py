@@ -1,7 +1,8 @@
 """Find sentences that state a number, a version, or a URL, and those that contradict each other.
 
-Two sentences contradict each other if their words are the same and one value differs. Lists of releases and series of
-steps repeat a sentence with a different value on purpose, so a pattern with many values is not a contradiction.
+Two sentences contradict each other if they have the same words except for one value. Lists of releases and
+series of steps repeat a sentence with a different value on purpose, so a pattern with many values isn't a
+contradiction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Style guide rules in Vale's format, and the faults that they find in a text.
+"""Style guide rules in Vale's format, and the problems that they find in a text.
 
-RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support, such as
-lookaheads, are rejected when a rule is read.
+RE2 runs every pattern in time proportional to the length of the text. Patterns that it doesn't support,
+such as lookaheads, are rejected when a rule is read.
 """
 
 from __future__ import annotations
@@ -41,13 +41,15 @@ _SMALL = frozenset("a an and as at but by en for from if in nor of on or per the
 _OPENING, _CLOSING = frozenset("\"'“‘„«"), frozenset("\"'”’“»")
 _JOINTS = frozenset("-\N{NON-BREAKING HYPHEN}/")
 """Characters between the parts of a compound."""
+_IN_CODE = re.compile(r"\w(?:\.|::|/|_)\w")
+"""Part of a name from code or of a path, such as "System.Text.Json", which keeps its case."""
 _WORD = re.compile(r"[^\W\d_][\w'’-]*")
 
 Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Raised for text that is not a rule, with the reason."""
+    """Raised if a text isn't a valid rule. The message is the reason."""
 
 
 class RuleAction(Struct, frozen=True):
@@ -98,7 +100,8 @@ class StyleRule:
         self.names = [exception for exception in given.exceptions if " " in exception]
         self.scopes = {given.scope} if isinstance(given.scope, str) else set(given.scope)
         self.patterns: list[re.Pattern[str]] = []
-        """Compiled patterns: one for all words together, or one for each word if words must be distinguished."""
+        """Compiled patterns: one for all words together, or one for each word if they must be
+        distinguished."""
         self.replacements: list[str] = []
         if given.extends == "existence":
             if not given.tokens and not given.raw:
@@ -115,7 +118,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token: required, together with `max` or `min`")
+                raise StyleRuleError("token: is required, together with `max` or `min`")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:
@@ -127,7 +130,7 @@ class StyleRule:
             self.patterns = [_compile(f"(?:{'|'.join(words)})", given, words)]
         elif given.extends == "conditional":
             if not given.first or not given.second:
-                raise StyleRuleError("first: required together with `second`")
+                raise StyleRuleError("`first` and `second` are required")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
                 raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")
@@ -140,29 +143,37 @@ class StyleRule:
     def severity(self) -> Literal["low", "medium", "high"]:
         return _SEVERITIES[self.given.level]
 
+    @property
+    def compares(self) -> bool:
+        """Whether the rule compares parts of a page, so that it needs all texts of the page."""
+        extends = self.given.extends
+        return extends in ("consistency", "conditional") or (
+            extends == "capitalization" and self.given.match == "$sentence"
+        )
+
     def fits(self, *, heading: bool) -> bool:
-        """Return whether the rule applies to headings, or to other text."""
+        """Return whether the rule applies to headings (if ``heading`` is set) or to other text."""
         if self.scopes & {"text", "raw"}:
             return True
         return "heading" in self.scopes if heading else bool(self.scopes - {"heading"})
 
 
 def load_yaml(source: str) -> dict[str, object]:
-    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError for text that isn't a mapping, is too
-    long, or has aliases."""
+    """Parse a rule's YAML, and return its keys and values. Raises StyleRuleError if the text isn't a
+    mapping, is too long, or has aliases."""
     import yaml
 
     if len(source) > 200_000:
-        raise StyleRuleError("the rule is too long")
+        raise StyleRuleError("the rule must be at most 200,000 characters long")
     try:
         # The safe loader builds aliases once, and the length of the text limits what they can build.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.CSafeLoader)):
             raise StyleRuleError("aliases aren't supported")
         data = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise StyleRuleError(f"invalid YAML: {getattr(error, 'problem', None) or error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {getattr(error, 'problem', None) or error}") from None
     except (ValueError, RecursionError) as error:
-        raise StyleRuleError(f"invalid YAML: {error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {error}") from None
     if not isinstance(data, dict):
         raise StyleRuleError("a rule must be a mapping with `extends` and `message`")
     return data
@@ -187,7 +198,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
     maps = [swap] if isinstance(swap, Mapping) else swap
     swaps = [(old, new) for each in maps for old, new in each.items() if old]
     if len(swaps) > _MOST_WORDS:
-        raise StyleRuleError(f"swap: has more than {_MOST_WORDS} entries")
+        raise StyleRuleError(f"swap: must have at most {_MOST_WORDS} entries")
     return swaps
 
 
@@ -210,7 +221,7 @@ def _compile(
         reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise StyleRuleError(f"the pattern {shorten(pattern, 60)} isn't supported: {reason}") from None
     if compiled.search("") is not None:
-        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} matches empty text")
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} must not match empty text")
     return compiled
 
 
@@ -244,7 +255,7 @@ class StyleFault(Struct, frozen=True):
 
 
 def check_style(rules: Iterable[StyleRule], texts: Sequence[StyledText]) -> list[Fault]:
-    """Return the faults that these rules find in the texts of a page."""
+    """Return the problems that these rules find in the texts of a page."""
     return [_on_page(found) for rule in rules for found in find_style(rule, texts)]
 
 
@@ -338,9 +349,17 @@ def _check_substitution(rule: StyleRule, text: StyledText) -> Iterator[StyleFaul
             if old.casefold() in rule.exceptions or old == new or _is_quoted(text.shown, match):
                 continue
             # A person has to choose among alternatives, and a replacement can't refer to the pattern's groups.
-            choice = None if "|" in new or "$" in new else _like(old, new)
+            choice = None if "|" in new or "$" in new or _doubles(text.shown, match, new) else _like(old, new)
             words = new.replace("|", "’ or ‘"), old
             yield _fault(rule, text, match.start(), match.end(), *words, new=choice)
+
+
+def _doubles(text: str, match: re.Match[str], new: str) -> bool:
+    """Return whether a replacement repeats the word before or after it, as "in order to" becomes "to" in
+    "converting to in order to"."""
+    words = new.casefold().split()
+    before, after = text[: match.start()].casefold().split(), text[match.end() :].casefold().split()
+    return bool(words) and (words[0] in before[-1:] or words[-1] in after[:1])
 
 
 def _like(old: str, new: str) -> str:
@@ -349,13 +368,11 @@ def _like(old: str, new: str) -> str:
 
 
 def _remove(text: str, start: int, end: int) -> Replacement:
-    """Return the removal of a word with the space and commas around it. If the removed word started the sentence, the
-    next word is capitalized.
+    """Return the edit that removes a word along with the space and commas around it. If the removed word
+    started the sentence, the next word is capitalized.
 
-    >>> _remove("Obviously, you can.", 0, 9)
-    Replacement(start=0, end=12, new='Y')
-    >>> _remove("It is, of course, fine.", 7, 16)
-    Replacement(start=5, end=17, new='')
+    >>> _remove("Obviously, you can.", 0, 9) Replacement(start=0, end=12, new='Y') >>> _remove("It is, of
+    course, fine.", 7, 16) Replacement(start=5, end=17, new='')
     """
     before, after = text[:start], text[end:]
     if text[start].isupper() and (found := re.match(r",? (\S)", after)) is not None:
@@ -424,8 +441,8 @@ def _check_consistency(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 
 
 def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator[StyleFault]:
-    """Yield a fault for each word, such as an abbreviation, that is used on a page without or before the text that it
-    requires, such as its definition."""
+    """Yield a problem for each word, such as an abbreviation, that is used on a page without the text that
+    it requires, such as its definition, or before that text."""
     first, second = rule.patterns
     known: set[str] = set()
     for text in texts:
@@ -441,7 +458,8 @@ def _check_conditional(rule: StyleRule, texts: Sequence[StyledText]) -> Iterator
 def _check_capitalization(
     rule: StyleRule, texts: Sequence[StyledText], page: Sequence[StyledText]
 ) -> Iterator[StyleFault]:
-    """Yield a fault for each text in the wrong case. ``page``: all texts of the page, which show the names in it."""
+    """Yield a problem for each text with the wrong capitalization. ``page``: all texts of the page, which
+    are used to recognize names."""
     names: frozenset[str] | None = None
     for text in texts:
         shown = text.shown.strip()
@@ -457,7 +475,7 @@ def _check_capitalization(
 
 
 def _list_names(texts: Sequence[StyledText]) -> frozenset[str]:
-    """Return the words that have a capital within sentences, and are never written without it."""
+    """Return the words that are capitalized within sentences and never occur in lowercase."""
     names: set[str] = set()
     others: set[str] = set()
     for text in texts:
@@ -473,7 +491,8 @@ def _list_names(texts: Sequence[StyledText]) -> frozenset[str]:
 def _is_capitalized(rule: StyleRule, shown: str, names: frozenset[str] = frozenset()) -> bool:
     for name in rule.names:
         shown = shown.replace(name, " ")
-    words = [match[0] for match in _WORD.finditer(shown)]
+    prose = " ".join(part for part in shown.split() if not _IN_CODE.search(part))
+    words = [match[0] for match in _WORD.finditer(prose)]
     words = [word for word in words if word.casefold() not in rule.exceptions]
     match rule.given.match:
         case "$lower":

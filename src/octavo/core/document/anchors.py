@@ -1,7 +1,8 @@
-"""Link targets in a document: their ids on a page, and the target of each link.
+"""Link targets in a document: their IDs on a page, and the target of each link.
 
 Tools derive different anchors from a heading: ``Node.js & you`` becomes ``nodejs--you``, ``node.js-and``,
-``Node_js``, or ``id-1.-intro``. Only this module assigns ids and matches every spelling to them.
+``Node_js``, or ``id-1.-intro``. Only this module assigns IDs, and it matches all of these spellings to
+them.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ Conditions = tuple[str, ...]
 
 
 class DocumentPlace(Struct, frozen=True):
-    """Link target in a document, before its id is made unique.
+    """Link target in a document, before its ID is made unique.
 
-    ``name``: the preferred id. ``fixed``: whether the author set it. ``include``: a reference to reusable content whose
-    targets belong at this position. ``included``: whether it comes from reusable content.
+    ``name``: the preferred ID. ``fixed``: whether the author set it. ``include``: a reference to reusable
+    content whose targets belong at this position. ``included``: whether it comes from reusable content.
     """
 
     name: str = ""
@@ -166,7 +167,7 @@ def _anchor(node: Inline) -> str | None:
 
 
 def _id_of_tag(source: object) -> str | None:
-    """Return the id of an HTML element for which there is no node type. Links can use this id."""
+    """Return the ID of an HTML element for which there is no node type. Links can use this ID."""
     tag = _OPENING.match(source) if isinstance(source, str) else None
     if tag is None:
         return None
@@ -210,10 +211,10 @@ def _inline_text(node: Inline) -> str:
 
 
 def name_places(places: Sequence[DocumentPlace]) -> list[str]:
-    """Return a unique id for each link target; a number is added to a name that is already in use.
+    """Return a unique ID for each link target; a number is added to a name that is already in use.
 
     The page's own targets get their names before those of included content, and unconditional ones before
-    conditional ones. So ids are the same for all visitors, and none refers to hidden content.
+    conditional ones. This way, IDs are the same for all visitors, and none of them reveals hidden content.
     """
     names = [""] * len(places)
     taken: set[str] = set()
@@ -228,20 +229,20 @@ def name_places(places: Sequence[DocumentPlace]) -> list[str]:
 
 
 def place_ids(document: Document) -> dict[int, str]:
-    """Return the id on the page of every link target of a document, by ``id(node)``."""
+    """Return the ID on the page of every link target of a document, by ``id(node)``."""
     return ids_in_flow(flow(document))
 
 
 def ids_in_flow(nodes: Iterable[tuple[Block | Inline, Standing]]) -> dict[int, str]:
-    """Return the ids of the link targets in the output of ``flow``, by ``id(node)``."""
+    """Return the IDs of the link targets among nodes in the output of ``flow``, by ``id(node)``."""
     found = [(node, place) for node, place in _places_of(nodes) if place.include is None]
     names = name_places([place for _, place in found])
     return {id(node): name for (node, _), name in zip(found, names, strict=True)}
 
 
 def mark_places(document: Document) -> list[str]:
-    """Write the id of every link target to its node, for rendering, and return all ids. Don't write such a
-    document as Markdown: a heading's id would become one fixed by the author."""
+    """Write the ID of every link target to its node, for rendering, and return all IDs. Don't write such a
+    document as Markdown: a heading's ID would become one fixed by the author."""
     found = places_by_id(document)
     for name, node in found.items():
         node.data["id"] = name
@@ -249,16 +250,16 @@ def mark_places(document: Document) -> list[str]:
 
 
 def places_by_id(document: Document) -> dict[str, Block | Inline]:
-    """Return the nodes that links can refer to, by their id on the page."""
+    """Return the nodes that links can refer to, by their ID on the page."""
     found = [(node, place) for node, place in list_places(document) if place.include is None]
     names = name_places([place for _, place in found])
     return {name: node for (node, _), name in zip(found, names, strict=True)}
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next heading of
-    the same or a higher level, or the block itself. ``places``: the link targets of the whole page, by id. ``wanted``:
-    the target as a link spells it. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with everything under it up to the next
+    heading of the same or a higher level, or the block itself. ``places``: the link targets of the whole
+    page, by ID. ``wanted``: the target as spelled in a link. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}
@@ -291,8 +292,8 @@ def _level(heading: Block) -> int:
 
 
 class Anchors:
-    """Ids on a page, which can be found by any spelling in a link. ``title``: the page's title, which other tools treat
-    as the first heading but which has no id here."""
+    """IDs on a page, which can be found by any spelling in a link. ``title``: the page's title, which other
+    tools treat as the first heading, but which has no ID in Octavo."""
 
     def __init__(self, names: Iterable[str], title: str = "") -> None:
         self._names = dict.fromkeys(names)
@@ -306,7 +307,7 @@ class Anchors:
                 self._loose.setdefault(_loose(name.replace("--", "-and-")), name)
 
     def find(self, wanted: str) -> str | None:
-        """Return the id that a link refers to, ``""`` for the start of the page, or None if no id matches."""
+        """Return the ID that a link refers to, ``""`` for the start of the page, or None if no ID matches."""
         if wanted in self._names:
             return wanted
         loose = _loose(wanted) if wanted else None
@@ -320,8 +321,8 @@ class Anchors:
 def anchors(
     places: Sequence[DocumentPlace], holds: Callable[[str], bool] | None = None, title: str = ""
 ) -> Anchors:
-    """Return the ids of these targets. ``holds``: the function that returns whether conditions are met, to
-    limit the targets. ``title``: the title of their page."""
+    """Return the IDs of these targets. ``holds``: the function that returns whether conditions are met,
+    which limits the targets. ``title``: the title of their page."""
     names = name_places(places)
     return Anchors(
         (

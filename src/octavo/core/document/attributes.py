@@ -13,7 +13,7 @@ SIDES = {"start": "left", "center": "center", "end": "right"}
 
 def write_url(ref: Data) -> str:
     """Return the written form of a reference: a URL unchanged, and any other reference as ``kind:id``
-    (resolve it first)."""
+    (callers resolve references first)."""
     if ref.get("kind") == "url":
         return str(ref["url"])
     return f"{ref['kind']}:{next(str(value) for key, value in ref.items() if key != 'kind')}"

@@ -1,10 +1,11 @@
 """Edit a document by the keys of its blocks: set, insert, delete, and move blocks. Untouched blocks keep
 their bytes and their keys.
 
-``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every top-level
-block, so that an edit reads neither the rest of the page nor the resulting page. It reads only the changed blocks and
-their neighbors, together with the definitions of the page. If it can't prove that the rest of the page is still read
-the same way, it raises ``NotLocal``, and the same edits are applied to the whole document.
+``BlockEdits`` works on the text and an ``Index`` of it, which records the length and the contents of every
+top-level block, so that an edit doesn't have to read the rest of the page or the resulting page. It reads
+only the changed blocks and their neighbors, together with the definitions of the page. If it can't prove
+that the rest of the page is still read the same way, it raises ``NotLocal``, and the same edits are applied
+to the whole document.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from .writing import is_all_crlf, write_parts
 _DEFINITIONS_MAX = 20_000
 """Maximum number of characters of definitions that are read together with the changed blocks."""
 _BESIDE_MAX = 8
-"""Maximum number of blocks that are searched for the originals of copied blocks."""
+"""Maximum number of blocks to search for the originals of copied blocks."""
 _CHANGED_MAX = 40
-"""Maximum number of blocks that are read to find what an edit changed."""
+"""Maximum number of blocks to read in order to find what an edit changed."""
 _LOOKS = 16
 """Maximum number of keys that are looked up one by one before all of them are sorted."""
 _DEFINITION = re.compile(r"(?m)^[ \t>*+\-\d.)]*\[(?:[^\]\\]|\\.){1,1000}\]:")
@@ -58,7 +59,7 @@ class BlockEntry(Struct, frozen=True):
 
 class Index(Struct, frozen=True):
     """Blocks of a text. ``definitions``: the definitions between them. ``kept``: a map from the keys that
-    reading assigns to the keys of the nodes, where they differ (see ``keys.assign_keys``)."""
+    nodes get when the text is read to their actual keys, where they differ (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -101,8 +102,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """Return the differences between two texts (without their heads), the second of which ``BlockEdits`` made
-    from the first; None if these blocks alone are not sufficient."""
+    """Return the differences between two texts (without their heads), where ``BlockEdits`` produced the
+    second from the first. None if the changed blocks alone aren't sufficient to determine them."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -129,7 +130,7 @@ def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedB
 
 
 def _count_same(some: Sequence[BlockEntry], others: Sequence[BlockEntry]) -> int:
-    """Return the number of equal blocks at the start."""
+    """Return the number of equal blocks at the start of both lists."""
     same = 0
     for one, other in zip(some, others, strict=False):
         if one is not other and (one.type, one.size, one.digests) != (other.type, other.size, other.digests):
@@ -147,8 +148,8 @@ def _indexes_containing(
     entries: Sequence[BlockEntry],
     get: Callable[[BlockEntry], tuple[str, ...]] = _digests_of,
 ) -> Iterator[int]:
-    """Return the indexes of the page's blocks that contain a node with one of these digests, or with ``get``
-    one of these names."""
+    """Return the indexes of the page's blocks that contain a node with one of these digests or, depending
+    on ``get``, one of these names."""
     return compress(count(), map(not_, map(digests.isdisjoint, map(get, entries))))
 
 
@@ -176,7 +177,7 @@ def _kept_since(index: Index, entries: Sequence[BlockEntry], changed: Set[str]) 
 
 
 class EditError(ValueError):
-    """Raised if an edit can't be made. ``field``: the invalid part of it."""
+    """Raised if an edit can't be made. ``field``: the invalid part of the edit."""
 
     def __init__(self, field: str, message: str) -> None:
         super().__init__(message)
@@ -220,7 +221,7 @@ class EditedBlocks(Struct, frozen=True):
 
 class _Slot(Struct, eq=False):
     """Top-level block. ``entry``: the entry as it was read; None for a new block. ``read_at``: its index in
-    the text from which it was read; blocks from another source have separate indexes."""
+    the text that it was read from; blocks from another source have separate indexes."""
 
     node: Block
     gap: str
@@ -255,7 +256,7 @@ class BlockEdits:
         self._is_crlf = is_all_crlf(text)
         self._ends = list(accumulate([entry.gap + entry.size for entry in index.entries]))
         self._order: list[int | _Slot] = list(range(len(index.entries)))
-        """Blocks in order; an untouched block is represented by its index in the page's index."""
+        """Blocks in order. An untouched block is represented by its position in the page's index."""
         self._tail = text[self._ends[-1] :] if self._ends else text
         self._made: dict[int, _Slot] = {}
         self._by_key: dict[str, _Slot] = {}
@@ -265,7 +266,7 @@ class BlockEdits:
         self._olds: list[Block] = []
         """Edited blocks in their previous form."""
         self._gone: list[Block] = []
-        """Deleted blocks, whose keys only a new block with equal content can take over."""
+        """Deleted blocks, whose keys can be reused only by a new block with equal content."""
         self._beside: list[Block] = []
         """Existing blocks with the same content as a new block, so that copied content keeps its bytes."""
 
@@ -309,7 +310,7 @@ class BlockEdits:
         return slot
 
     def _is_untouched(self, key: str) -> bool:
-        """Return whether the block with this key is untouched."""
+        """Return whether the block with this key hasn't been edited."""
         slot = self._by_key.get(key)
         if slot is not None:
             return slot.is_untouched
@@ -319,7 +320,7 @@ class BlockEdits:
     # --- finding ------------------------------------------------------------------------------------------
 
     def top(self, key: str, field: str) -> Block:
-        """Return the top-level block that contains a node. Raises Missing."""
+        """Return the top-level block that contains a node. Raises Missing if there is no such node."""
         slot = self._find(key, field).slot
         self._load(slot)
         return slot.node
@@ -328,7 +329,9 @@ class BlockEdits:
         slot = self._slot_with(key)
         if slot is None:
             raise Missing(
-                field, f"there is no block {key!r} on this page. Reload the page to get its current keys"
+                field,
+                f"there is no block with the key {key!r} on this page. Reload the page to get the current"
+                " keys.",
             )
         if slot.node.key == key:
             return _Found(slot, slot.node, None, [], 0, 1, [])
@@ -344,7 +347,7 @@ class BlockEdits:
                     if isinstance(child, (Block, Fragment, Inline)):
                         depth = here.depth + 1
                         stack.append(_Found(slot, child, here.node, among, at, depth, above))  # type: ignore[arg-type]
-        raise Missing(field, f"the block {key!r} is no longer on this page")
+        raise Missing(field, f"the block with the key {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
         """Read the contents of a block."""
@@ -376,22 +379,22 @@ class BlockEdits:
     # --- editing ------------------------------------------------------------------------------------------
 
     def allowed(self, key: str, field: str) -> Allowed:
-        """Return the content that can replace a node. Raises Missing."""
+        """Return the content that can replace a node. Raises Missing if there is no such node."""
         found = self._find(key, field)
         if isinstance(found.node, Fragment):
             return Allowed("blocks", found.depth + 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def allowed_at(self, place: BlockPosition) -> Allowed:
-        """Return the content allowed at a position. Raises EditError."""
+        """Return the content allowed at a position. Raises EditError if the position doesn't exist."""
         found = self._around(place)
         if found is None:
             return Allowed("blocks", 1)
         return Allowed(_allowed_in(found.parent), found.depth)
 
     def set(self, key: str, given: Document, field: str) -> list[Block]:
-        """Replace a block, or the contents of a fragment, with blocks; the first of them keeps the key unless
-        one of them already has it. Raises EditError."""
+        """Replace a block, or the contents of a fragment, with blocks; the first of them keeps the key
+        unless one of them already has it. Raises EditError if that isn't possible."""
         found = self._find(key, field)
         given = without_empty(given)
         if isinstance(found.node, Fragment):
@@ -431,7 +434,7 @@ class BlockEdits:
         return given.nodes
 
     def insert(self, given: Document, place: BlockPosition) -> list[Block]:
-        """Insert new blocks at a position. Raises EditError."""
+        """Insert new blocks at a position. Raises EditError if that isn't possible."""
         given = without_empty(given)
         found = self._around(place)
         if not given.nodes:
@@ -449,12 +452,13 @@ class BlockEdits:
         return given.nodes
 
     def delete(self, keys: Sequence[str], field: str) -> None:
-        """Delete blocks, and any blocks that contained nothing else. Raises EditError."""
+        """Delete blocks, and any blocks that contained nothing else. Raises EditError if that isn't
+        possible."""
         for number, key in enumerate(keys):
             self._remove(self._find(key, f"{field}[{number}]"), f"{field}[{number}]")
 
     def move(self, keys: Sequence[str], place: BlockPosition, field: str) -> list[Block]:
-        """Move existing blocks to another position, in this order. Raises EditError."""
+        """Move existing blocks to another position, in this order. Raises EditError if that isn't possible."""
         allowed = self.allowed_at(place).type
         for number, key in enumerate(keys):
             _require_fitting(self._find(key, f"{field}[{number}]").node, allowed, f"{field}[{number}]")
@@ -472,10 +476,10 @@ class BlockEdits:
             here = f"{field}[{number}]"
             found = self._find(key, here)
             if goal is not None and (goal == key or self._is_in(goal, found)):
-                raise EditError(here, "a block can't be moved next to or into itself")
+                raise EditError(here, "a block can't be moved into itself or next to itself")
             if isinstance(found.node, Fragment):
                 raise EditError(
-                    here, "this is a part of a block and can't be moved by itself. Move the whole block"
+                    here, "this is part of another block and can't be moved by itself. Move the whole block."
                 )
             if found.parent is None:
                 taken.append(found.slot)
@@ -488,7 +492,7 @@ class BlockEdits:
         return taken
 
     def put(self, taken: Sequence[_Slot], place: BlockPosition) -> None:
-        """Insert removed blocks at a position. Raises EditError."""
+        """Insert removed blocks at a position. Raises EditError if that isn't possible."""
         found = self._around(place)
         allowed = _allowed_in(found.parent) if found is not None else "blocks"
         for slot in taken:
@@ -514,14 +518,14 @@ class BlockEdits:
         for node in nodes:
             node.source = None
         if found.depth + max((_depth(node) for node in nodes), default=0) > MAX_DEPTH:
-            raise EditError("blocks", f"would be nested more than {MAX_DEPTH} levels deep")
+            raise EditError("blocks", f"must be nested at most {MAX_DEPTH} levels deep")
         found.among[found.at : found.at] = nodes
         self._register(nodes, found.slot)
         self._check(found)
 
     def detach(self, keys: Sequence[str], field: str) -> list[Block]:
-        """Remove blocks for another page, with their keys, and with their sources if the sources mean the same without
-        this page's definitions. Raises EditError."""
+        """Remove blocks to be inserted on another page. They keep their keys, and also their sources if
+        these mean the same without this page's definitions. Raises EditError if that isn't possible."""
         taken = self.take(keys, field)
         nodes = []
         for slot in taken:
@@ -538,12 +542,12 @@ class BlockEdits:
         return nodes
 
     def attach(self, nodes: list[Block], place: BlockPosition) -> list[Block]:
-        """Insert blocks that were removed from another page. Raises EditError."""
+        """Insert blocks that were removed from another page. Raises EditError if that isn't possible."""
         self.put([_Slot(node, "", None, -1, True) for node in nodes], place)
         return nodes
 
     def _is_in(self, key: str, found: _Found) -> bool:
-        """Return whether this node contains the node with a key."""
+        """Return whether the node ``found`` contains the node with this key."""
         if self._slot_with(key) is not found.slot:
             return False
         if found.parent is None:
@@ -552,14 +556,15 @@ class BlockEdits:
 
     def _around(self, place: BlockPosition) -> _Found | None:
         """Return the block around a position; None for a position at the top level of the document. Raises
-        EditError."""
+        EditError if the position doesn't exist."""
         if place.after is not None or place.before is not None:
             field = "after" if place.after is not None else "before"
             found = self._find(place.after or place.before or "", field)
             if isinstance(found.node, Fragment):
                 raise EditError(
                     field,
-                    "this is part of a block, so nothing can be inserted next to it. Use `into` to insert into it",
+                    "this is part of another block, so nothing can be inserted next to it. Use `into` to"
+                    " insert content into it.",
                 )
             if found.parent is None:
                 return None
@@ -583,7 +588,8 @@ class BlockEdits:
         return len(self._order) if place.at is None else min(place.at, len(self._order))
 
     def _take_lead(self, at: int) -> str:
-        """Remove and return the text before the first block, for a block that is inserted before it."""
+        """Remove and return the text before the first block, so that it can be placed before a block
+        inserted there."""
         if at or not self._order:
             return ""
         first = self._slot(0)
@@ -591,8 +597,8 @@ class BlockEdits:
         return lead
 
     def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
-        """Insert new slots; definitions around the given blocks stay next to them. ``place``: the slot that
-        they replace."""
+        """Insert new slots; definitions next to the given blocks stay next to them. ``place``: the slot
+        that they replace."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):
@@ -611,7 +617,7 @@ class BlockEdits:
             self._register_slot(slot)
 
     def _register_slot(self, slot: _Slot) -> None:
-        """Map the keys of a block to it unless they already refer to a block."""
+        """Map a block's keys to the block unless they already refer to another one."""
         if slot.entry is not None and not slot.is_read:
             self._register_keys(slot.entry.keys, slot)
         else:
@@ -661,7 +667,7 @@ class BlockEdits:
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
             raise EditError(
-                field, "this is part of a block and can't be deleted. Replace its content instead"
+                field, "this is part of another block and can't be deleted. Replace its content instead."
             )
         if found.parent is None:
             at = self._place_of(found.slot)
@@ -695,7 +701,7 @@ class BlockEdits:
         slot.node.source = None
 
     def _check(self, found: _Found) -> None:
-        """Check that the blocks around edited blocks are still valid. Raises EditError."""
+        """Check that the blocks around edited blocks are still valid. Raises EditError if they aren't."""
         for node in (found.parent, *reversed(found.above)):
             if isinstance(node, Block):
                 try:
@@ -707,7 +713,7 @@ class BlockEdits:
     # --- result -------------------------------------------------------------------------------------------
 
     def finish(self) -> EditedBlocks:
-        """Return the text after the edits. Raises NotLocal."""
+        """Return the text after the edits. Raises NotLocal if the edits require the whole document."""
         if self._whole is not None:
             for at in range(len(self._order)):
                 self._slot(at)
@@ -717,7 +723,7 @@ class BlockEdits:
         return self._finish_local(news) if self._whole is None else self._finish_whole()
 
     def _slots(self) -> list[_Slot]:
-        """Return the touched blocks, in order."""
+        """Return the edited blocks, in order."""
         return [item for item in self._order if type(item) is _Slot]
 
     def _old_contents(self) -> dict[str, Block]:
@@ -763,8 +769,8 @@ class BlockEdits:
         )
 
     def _finish_local(self, news: Document) -> EditedBlocks:
-        """Write and reread only the changed blocks and one block on either side of them, and return the result
-        of the edits. Raises NotLocal."""
+        """Write and reread only the changed blocks and one block on either side of them, and return the
+        result of the edits. Raises NotLocal if the edits require the whole document."""
         parts: list[str] = []
         entries: list[BlockEntry] = []
         found: list[Block] = []
@@ -810,8 +816,8 @@ class BlockEdits:
         return EditedBlocks(text, Index(entries, self._index.definitions, kept), by_key)
 
     def _windows(self) -> list[tuple[int, int]]:
-        """Return the runs of blocks to write and read: touched blocks, points where blocks became adjacent, and one
-        block on either side."""
+        """Return the runs of blocks to write and read: edited blocks, points where blocks became adjacent,
+        and one block on either side."""
         order = self._order
         touched: list[int] = []
         before: int | None = -1
@@ -891,11 +897,11 @@ class BlockEdits:
         return found
 
     def _old_entries(self) -> Iterator[BlockEntry]:
-        """Yield the touched blocks as they were read."""
+        """Yield the edited blocks as they were read."""
         return (self._index.entries[at] for at in self._made)
 
     def _new_entries(self, entries: Sequence[BlockEntry]) -> Iterator[BlockEntry]:
-        """Yield the touched blocks as they are now."""
+        """Yield the edited blocks as they are now."""
         return (entries[at] for at, item in enumerate(self._order) if type(item) is _Slot)
 
     def _require_unpaired(self, blocks: Sequence[Block], text: str) -> None:
@@ -945,9 +951,11 @@ def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
 
 def _require_fitting(node: Block | Fragment, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
-        raise EditError(field, "this is a part of a block and can't be moved by itself. Move the whole block")
+        raise EditError(
+            field, "this is part of another block and can't be moved by itself. Move the whole block."
+        )
     if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
-        raise EditError(field, f"must be {allowed}, got {node.type}")
+        raise EditError(field, f"must be {allowed}, not {node.type}")
 
 
 def _joined(one: str, other: str) -> str:

@@ -1,8 +1,8 @@
-"""Limit failures in Octavo's code to the block in which they occur: the rest of the page is still read, rendered, and
-searchable, and the failure is reported to the server administrator.
+"""Limit failures in Octavo's code to the block in which they occur. The rest of the page is still read,
+rendered, and searchable, and the failure is reported to the server administrator.
 
-Readers and renderers contain failures while they process the blocks; ``contained`` does so for code that processes a
-document as a whole.
+Readers and renderers contain failures while they process the blocks; ``contained`` does so for code that
+processes a document as a whole.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ DEFECTS: tuple[type[Exception], ...] = (
     AssertionError,
     RecursionError,
 )
-"""Exceptions raised by code that meets an unexpected case. These don't include errors for callers, database errors, and
-exceeded deadlines."""
+"""Exceptions raised by code that encounters an unexpected case. These don't include errors for callers,
+database errors, and exceeded deadlines."""
 
 _TRIES = 64
 """Number of times that parts of a document are retried; after that, every block of an undecided part counts

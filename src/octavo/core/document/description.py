@@ -1,5 +1,5 @@
-"""Publish the table of node types: as JSON Schema in the API description, and as plain data for programs that
-build an editor's schema. Both are generated from ``schema.py``, so they always agree."""
+"""Publish the table of node types: as JSON Schema in the API description, and as plain data for code that
+builds an editor's schema. Both are generated from ``schema.py``, so they always agree."""
 
 from __future__ import annotations
 
@@ -168,7 +168,8 @@ def _row(kind: schema.NodeType) -> JsonObject:
 
 
 def document_schemas() -> dict[str, _Schema]:
-    """Return the components of the description, by name. They require exactly what ``from_json`` requires."""
+    """Return the components of the API description by name. They have the same requirements as
+    ``from_json``."""
     made = _components()
     descriptions = {
         "Document": "A document as a tree of nodes.",

@@ -19,9 +19,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every unclosed ``{% if %}``, in place, so that it contains everything after it at its level: an unclosed
-    condition must not reveal the content under it. Content under more than ``MAX_TAGS`` such conditions is removed. A
-    misspelled condition hides the content that it was meant to guard."""
+    """Close every unclosed ``{% if %}`` in place, so that it contains everything after it at its level,
+    because an unclosed condition must not reveal the content under it. Content under more than ``MAX_TAGS``
+    such conditions is removed. A misspelled condition hides the content that it was meant to guard."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -59,8 +59,8 @@ Decided = Callable[[Block | Inline, bool], None]
 
 
 def show_document(document: Document, shown: Shown, decided: Decided | None = None) -> Document:
-    """Return the document, changed in place, as a visitor sees it: evaluated, without comments, and without definitions
-    that only hidden text refers to. Unchanged blocks keep their source."""
+    """Change the document in place to what a visitor sees, and return it: evaluated, without comments, and
+    without definitions that only hidden text refers to. Unchanged blocks keep their source."""
     return _resolve_definitions(replace_nodes(document, lambda node: _seen(node, shown, decided)))
 
 
@@ -120,11 +120,11 @@ def _plain(block: Block) -> list[object]:
 
 
 def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) -> Document:
-    """Evaluate the document in place: an expression becomes its text, and an ``if`` becomes the blocks inside
-    it or nothing. An expression that fails produces no text and counts as false.
+    """Evaluate the document in place: an expression becomes its text, and an ``if`` becomes the blocks
+    inside it or nothing. An expression that fails produces no text and counts as false.
 
     ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every
-    visitor; the rest is unchanged.
+    visitor; the others are left unchanged.
     """
 
     def evaluated(node: Block | Inline) -> Replacement | None:

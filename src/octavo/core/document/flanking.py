@@ -1,9 +1,10 @@
-"""Rules for where emphasis can open and close, including scripts that put no spaces between words.
+"""Rules for where emphasis can open and close, including in scripts without spaces between words.
 
-CommonMark doesn't let a mark open or close between punctuation and a letter, which would leave ``**重点。**后面``
-unformatted, because Chinese, Japanese, and Korean text has no spaces there. These are the amended rules of the
-CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation does
-not count, so the mark works there as it does between letters. Text without CJK characters is not affected.
+CommonMark doesn't let a mark open or close between punctuation and a letter, which would leave
+``**重点。**后面`` unformatted, because Chinese, Japanese, and Korean text has no spaces there. These are the
+amended rules of the CJK-friendly CommonMark specification, which several implementations share: next to a
+CJK character, punctuation is ignored, so marks work there as they do between letters. Text without CJK
+characters isn't affected.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from markdown_it.token import Token
 _HANGUL_JAMO = ((0x1160, 0x11FF), (0xD7B0, 0xD7FF))
 """Hangul letters whose width is neutral in Unicode."""
 _IDEOGRAPHIC_PLANES = (0x20000, 0x3FFFF)
-"""Code points of planes that are wide by definition, assigned or not."""
+"""Code points in planes whose characters are wide by definition, whether they are assigned or not."""
 _SYMBOLS = ((0x231A, 0x2B55), (0x1F000, 0x1FAFF))
 """Ranges of symbols that are wide because they are drawn as emoji; all other wide symbols are CJK."""
 _TRIGRAMS = ((0x2630, 0x2637), (0x268A, 0x268F))
@@ -32,8 +33,8 @@ _WIDE_FORM_QUOTES = frozenset("‘’“”")
 
 @lru_cache(maxsize=4096)
 def is_cjk(char: str) -> bool:
-    """Return whether a character has the width of an ideograph (wide, full, or half) and is not an emoji, or is
-    Hangul."""
+    """Return whether a character has the width of an ideograph (wide, full, or half) and isn't an emoji, or
+    whether it is Hangul."""
     code = ord(char)
     if code < 0x1100:
         return False
@@ -47,8 +48,8 @@ _HANGUL = ((0x1100, 0x11FF), (0x3130, 0x318F), (0xA960, 0xA97F), (0xAC00, 0xD7FF
 
 
 def is_unspaced(char: str) -> bool:
-    """Return whether a character's script has no spaces between words (CJK except Hangul), so that a line break
-    between two such characters is not a space."""
+    """Return whether a character's script has no spaces between words (CJK except Hangul), so that a line
+    break between two such characters isn't a space."""
     return bool(char) and is_cjk(char) and not any(first <= ord(char) <= last for first, last in _HANGUL)
 
 

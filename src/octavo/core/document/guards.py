@@ -1,7 +1,7 @@
 """Find misspelled or misplaced conditions, and hide the content that they were meant to guard.
 
-Condition tags belong between blocks. Anywhere else (in the middle of a line, `{% else %}` in a condition, a misspelled
-tag) they have no effect, and the content after them would be visible to everyone.
+Condition tags belong between blocks. Anywhere else (in the middle of a line, `{% else %}` in a condition,
+or a misspelled tag) they have no effect, and the content after them would be visible to everyone.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ _SHOWN_AS_TEXT = frozenset({"code", "code-line", "math", "math-block", "inline-m
 
 
 class _Count(NamedTuple):
-    """Guards in a block. ``unread``: whether there is a guard that can't be read. ``open``: the number of
-    guards that extend beyond the block. ``closed``: the number of earlier guards that end in it."""
+    """Counts of the guards (conditions) in a block. ``unread``: whether there is a guard that can't be
+    read. ``open``: the number of guards that extend beyond the block. ``closed``: the number of earlier
+    guards that end in it."""
 
     unread: bool = False
     open: int = 0
@@ -68,8 +69,8 @@ def hide_unread(document: Document) -> Document:
 
 
 def find_unread(document: Document) -> Iterator[tuple[int, str]]:
-    """Yield the line (from 1) and text of each guard that can't be read; a guard inside a block is reported at the line
-    where the block starts."""
+    """Yield the line number (from 1) and text of each guard that can't be read. A guard inside a block is
+    reported at the line where the block starts."""
     line = 1 + document.gaps[0].count("\n") if document.gaps else 1
     for at, block in enumerate(document.nodes):
         source = block.source or ""
@@ -87,8 +88,8 @@ def find_unread(document: Document) -> Iterator[tuple[int, str]]:
 
 
 def _hide_in(holder: Document | Block | Fragment, left: dict[int, int]) -> int:
-    """Hide the blocks of one list that unreadable guards were meant to guard. Return the number of guards that
-    did not end in the list."""
+    """Hide the blocks of one list that unreadable guards were meant to guard. Return the number of guards
+    that don't end in the list."""
     out: list[Any] = []
     pending = 0
     hidden: Block | None = None
@@ -180,7 +181,7 @@ def _of_unknown(block: Block) -> _Count:
 
 
 def _closers(node: Node) -> int:
-    """Return the number of guards that end in a node, beyond those that start in it."""
+    """Return the number of guards that end in a node but don't start in it."""
     found = 0
     for below in walk(node):
         if isinstance(below, Block):
@@ -190,7 +191,7 @@ def _closers(node: Node) -> int:
 
 
 def _texts(block: Block) -> Iterator[str]:
-    """Yield the texts of a block itself except code, and its other strings, such as a title."""
+    """Yield the texts of a block, except code, and its other strings, such as its title."""
     parts = []
     stack: list[Any] = list(reversed(block.nodes))
     while stack:

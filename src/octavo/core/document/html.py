@@ -1,6 +1,6 @@
 """Render document nodes as HTML.
 
-Markup is built from pieces (``html_pieces``), so text can reach the page only escaped, and URLs only through
+Markup is built from pieces (``html_pieces``), so all text on the page is escaped, and all URLs have passed
 ``safe_url``. The renderers of code, tables, and API references extend this one, which renders text, media,
 and containers.
 
@@ -47,14 +47,14 @@ _LINE = 24
 
 
 def _has_words(node: Inline) -> bool:
-    """Return whether an inline node contains words, including alternative text, or is not an image at all."""
+    """Return whether an inline node contains words, including alternative text, or isn't an image at all."""
     pictures = [one for one in walk(node) if isinstance(one, Inline) and one.type == "inline-image"]
     return not pictures or bool(plain_text(node).strip()) or any(text_of(one.data, "alt") for one in pictures)
 
 
 def render(document: Document, context: HtmlContext | None = None) -> Html:
-    """Render a document as HTML for a reader. Conditions, expressions, and includes that are still in it produce
-    nothing. Every link target gets its id, which is written to the document (``mark_places``)."""
+    """Render a document as HTML for a reader. Any remaining conditions, expressions, and includes produce
+    no output. Every link target gets its ID, which is written to the document (``mark_places``)."""
     renderer = _DocumentRenderer(context or HtmlContext(), mark_places(document))
     renderer.draw(document.nodes)
     renderer.failures.report()
@@ -271,7 +271,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, caption and self._words_of(caption) or target.title or url, host)
 
     def _card(self, target: HtmlTarget, title: str, line: str | None) -> list[Piece]:
-        """Render a reference as a full-width card; without a target, render it as text in the same place."""
+        """Render a reference as a full-width card; if there is no target, render it as text in the same
+        place."""
         link = self._anchor(target)
         sign: list[Piece] = self.icon(target.icon)
         if not sign:
@@ -297,7 +298,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return self._card(target, target.title or label or url or "", target.description)
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content. It is stored in the node that includes it."""
+        """Render included content. The content is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.
@@ -447,8 +448,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         )
 
     def integration(self, block: Block) -> Pieces:
-        """Render the fallback content of an integration's block. Scripts replace it with the content of the
-        integration."""
+        """Render the fallback content of an integration's block. Scripts replace the fallback content with
+        the integration's own."""
         shown = self._without_integration(block)
         address = self.context.integration(block.data)
         if address is None:
@@ -504,8 +505,8 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         return element("span", svg, class_=f"c-{color}") if svg and color else svg
 
     def place(self, node: Inline) -> Pieces:
-        """Render an HTML element that has no meaning in documents: only its id is kept, because links may point
-        to it."""
+        """Render an HTML element that has no meaning in documents: only its ID is kept, because links may
+        point to it."""
         id = text_of(node.data, "id")
         return element("span", [], id=id) if id else []
 
@@ -620,8 +621,8 @@ _DocumentRenderer.inlines = {
 
 
 def _call_of(item: Block | Inline | Text) -> tuple[str, str, Inline] | None:
-    """Return the method, path, and link of the operation that a list item links to. The item consists of a link and,
-    after or inside it, the call. Return None for any other item."""
+    """Return the method, path, and link of the operation that a list item links to. The item consists of a
+    link, with the call after or inside it. Return None for any other item."""
     inside = only_paragraph(item.nodes) if isinstance(item, Block) and "checked" not in item.data else []
     nodes = [node for node in inside if not (isinstance(node, Text) and not plain_text(node).strip())]
     if len(nodes) not in (1, 2) or not isinstance(nodes[0], Inline) or nodes[0].type != "link":

@@ -90,7 +90,7 @@ class ApiRenderer(Renderer):
         return element("div", [*endpoint, *by, *copy, *block.nodes], class_="openapi-head")
 
     def openapi_block(self, block: Block) -> Pieces:
-        """Render an operation listed after others: an expandable line with its method, URL, and title."""
+        """Render an operation in a list: an expandable line with its method, URL, and title."""
         self.operations = self.together = True
         title, body = title_and_body(block)
         words, id = shown_words(block.fragments[0]), text_of(block.data, "id")
@@ -135,7 +135,7 @@ class ApiRenderer(Renderer):
         return [each for each in values if isinstance(each, str)] if isinstance(values, list) else []
 
     def openapi_answer(self, block: Block) -> Pieces:
-        """Render a response of an operation: a row with its status. The row is expandable if there are
+        """Render a response of an operation: a row with its status, which is expandable if there are
         details."""
         title, body = title_and_body(block)
         words = element("span", only_paragraph(title))
@@ -167,8 +167,8 @@ class ApiRenderer(Renderer):
         return self._rows(rows)
 
     def _rows(self, rows: Sequence[tuple[str, str, Sequence[Piece], str | None]]) -> Pieces:
-        """Render rows of method, path, link, and id. A prefix shared by most paths is shown once, above. If an
-        operation's only name is its path, the path is shown once."""
+        """Render rows of method, path, link, and ID. A prefix shared by most paths is shown only once,
+        above the rows. If an operation has no name other than its path, the path is shown only once."""
         self.operations = True
         above = _shared([path for _, path, _, _ in rows])
         made: list[Piece] = []
@@ -197,8 +197,8 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-columns")
 
     def openapi_sample(self, block: Block) -> Pieces:
-        """Render a request as code: the first sample, and the languages and libraries for which a script shows
-        it."""
+        """Render a request as code: the first sample, and the other languages and libraries, for which a
+        script shows samples."""
         data = block.data
         own = [each[0] for each in data.get("own") or ()]
         libraries: dict[str, list[str]] = {}
@@ -240,8 +240,8 @@ class ApiRenderer(Renderer):
         )
 
     def openapi_examples(self, block: Block) -> Pieces:
-        """Render several examples of the same value, one after the other; a script shows only the selected
-        one."""
+        """Render several examples of the same value, one after another. A script then shows only the
+        selected one."""
         names = json.dumps(self._texts(block.data.get("names")))
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 
@@ -252,8 +252,8 @@ class ApiRenderer(Renderer):
         return element("p", block.nodes, class_="openapi-part", id=id, data_part=part)
 
     def _mark_part(self, block: Block, title: str) -> str | None:
-        """Return the id of a part of an operation and add the part to the outline; None inside collapsed
-        content."""
+        """Return the ID of a part of an operation and add the part to the outline. Inside collapsed
+        content, return None instead."""
         id, level = text_of(block.data, "id"), block.data.get("level")
         if self._aside or not id or not isinstance(level, int):
             return None
@@ -267,7 +267,7 @@ class ApiRenderer(Renderer):
         return element("p", block.nodes, class_="openapi-limits")
 
     def openapi_fold(self, block: Block) -> Pieces:
-        """Render the fields inside a field, collapsed under a line with their number."""
+        """Render the fields inside a field, collapsed under a line that shows how many there are."""
         title, body = title_and_body(block)
         chevron = Markup('<span class="i i-chevron" aria-hidden="true"></span>')
         of = self._fold_context(block)
@@ -283,7 +283,7 @@ class ApiRenderer(Renderer):
 
     @staticmethod
     def _fold_context(block: Block) -> Pieces:
-        """Render the context of a collapsed section, for screen readers that read only its title."""
+        """Render the context of a collapsed section, because screen readers may read only its title."""
         of = text_of(block.data, "of")
         return element("span", [f"{of}: "], class_="hidden-text") if of else []
 
@@ -326,7 +326,7 @@ class ApiRenderer(Renderer):
         return element("ul", block.nodes, class_="openapi-fields")
 
     def openapi_field(self, block: Block) -> Pieces:
-        """Render one field; its first paragraph is the name and type."""
+        """Render one field, whose first paragraph contains its name and type."""
         head, *about = block.nodes
         if not isinstance(head, Block):
             return element("li", [head, *about])
@@ -379,8 +379,8 @@ class ApiRenderer(Renderer):
 
 
 def _shared(paths: Sequence[str]) -> str:
-    """Return the prefix, of two or more segments, shared by the most paths and at least half of them; if more than one
-    qualifies, the longest. Return an empty string if there is none."""
+    """Return the prefix of two or more segments that is shared by the most paths, and by at least half of
+    them. If more than one qualifies, return the longest; if none does, return an empty string."""
     counts = Counter(
         "/".join(parts[:length])
         for parts in (path.split("/") for path in paths)

@@ -29,7 +29,7 @@ _BREAK = '\n</span><span class="line">'
 
 
 def _all_lines(source: str, tokens: list[Token] | None) -> str:
-    """Return all lines of a listing in one pass over its tokens; tokens are not split into lines first,
+    """Return all lines of a listing in one pass over its tokens; tokens aren't split into lines first,
     because few contain a line break."""
     made: dict[Token, str] = {}
     out = ['<span class="line">']
@@ -158,7 +158,8 @@ class CodeRenderer(Renderer):
         return out
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, split where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, both split at each other's
+        ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 

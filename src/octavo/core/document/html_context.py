@@ -14,9 +14,9 @@ from .parts import line_text
 
 
 class HtmlTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference. ``href``: the URL; None if there is no target (broken, or not visible to this
-    reader), and the reference is then shown as text. ``user``: whether it is a person instead of a page or
-    file."""
+    """Target of a reference. ``href``: the URL; None if there is no target (it is broken, or this reader
+    can't see it); in that case, the reference is shown as text. ``user``: whether it is a person instead of
+    a page or file."""
 
     href: str | None = None
     title: str | None = None
@@ -28,8 +28,8 @@ class HtmlTarget(Struct, frozen=True, kw_only=True):
 
 
 ALL_FIELDS = "fields=all"
-"""URL query for the version of a page that lists all fields of its API content; without it, the page has the first
-fields and a link to that version."""
+"""URL query for the version of a page that lists all fields of its API content; without this query, the
+page has only the first fields and a link to that version."""
 COLUMN = 736
 """Width of a text column on a page in pixels."""
 
@@ -43,8 +43,8 @@ class ImageSource(Struct, frozen=True):
 
 class Asset(Struct, frozen=True, kw_only=True):
     """File to show or download. ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its
-    size in bytes, if known. ``sources``: the available widths of an image, including itself if it is the
-    widest; empty if there is only one."""
+    size in bytes, if known. ``sources``: the available sizes of an image, including the image itself if it
+    is the widest; empty if there is only one."""
 
     url: str
     name: str = ""
@@ -55,12 +55,12 @@ class Asset(Struct, frozen=True, kw_only=True):
 
     @property
     def srcset(self) -> str | None:
-        """Value of the ``srcset`` attribute; URLs contain neither spaces nor commas."""
+        """Return the value of the ``srcset`` attribute. The URLs contain neither spaces nor commas."""
         return ", ".join(f"{source.url} {source.width}w" for source in self.sources) or None
 
 
 class BlockLabels(Struct, frozen=True, kw_only=True):
-    """Texts on a page that its author did not write, in the page's language."""
+    """Texts on a page that its author didn't write, in the page's language."""
 
     copy: str = "Copy"
     copied: str = "Copied"
@@ -161,17 +161,18 @@ class CodeBlock(Struct, frozen=True):
 
 
 class HtmlContext(Struct, frozen=True, kw_only=True):
-    """Everything that is needed to render a page: pure functions of data that has already been fetched.
+    """Everything needed to render a page: pure functions of data that has already been fetched.
 
-    ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's icon
-    sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL for trying out an
-    operation. ``authentication(spec)``: returns the URL of an API's authentication page, or None.
-    ``integration(data)``: returns the URL of the content that an integration shows in its block.
-    ``code_block(syntax)``: returns the block that renders listings in that language. ``highlight(code, syntax)``:
-    returns the colored tokens of a listing. ``search(query)`` and ``ask(query)``: return the URLs of the pages that
-    buttons open, or None. ``new_tab``: whether to open other hosts in a new tab. ``anchors``: whether headings have a
-    link to themselves. ``direction``: the direction of the page, ``ltr`` or ``rtl``; text in the other direction is
-    marked. ``column``: the width in pixels of the text on a wide screen.
+    ``link(ref)`` and ``file(ref)``: resolve a ContentRef. ``icon(name)``: returns an inline SVG from Octavo's
+    icon sets. ``openapi(type, data)``: returns the HTML of an API block. ``try_it(data)``: returns the URL
+    for trying out an operation. ``authentication(spec)``: returns the URL of an API's authentication page,
+    or None. ``integration(data)``: returns the URL of the content that an integration shows in its block.
+    ``code_block(syntax)``: returns the block that renders listings in that language. ``highlight(code,
+    syntax)``: returns the colored tokens of a listing. ``search(query)`` and ``ask(query)``: return the
+    URLs of the pages that buttons open, or None. ``new_tab``: whether to open other hosts in a new tab.
+    ``anchors``: whether each heading has a link to itself. ``direction``: the direction of the page,
+    ``ltr`` or ``rtl``; text in the other direction is marked. ``column``: the width in pixels of the text
+    on a wide screen.
     """
 
     link: Callable[[Data], HtmlTarget | None] = _link
@@ -201,11 +202,11 @@ class OutlineHeading(Struct, frozen=True):
 
 
 class Html(Struct, frozen=True):
-    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed. ``diagrams``:
-    whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
-    ``together``: whether some of them are expandable lines. ``changes``: whether it lists changes to operations.
-    ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether it shows some operations in
-    full."""
+    """Rendered document. ``updates``: whether it has dated entries, so that the page offers a feed.
+    ``diagrams``: whether some listings are diagrams, which a script can draw. ``operations``: whether it
+    shows operations of an API. ``together``: whether some operations are expandable lines. ``changes``:
+    whether it lists changes to operations. ``listing``: whether it lists models or tags of an API as rows.
+    ``heads``: whether it shows some operations in full."""
 
     body: Markup
     outline: tuple[OutlineHeading, ...]

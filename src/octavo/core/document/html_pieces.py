@@ -1,6 +1,6 @@
 """Pieces of HTML: a ``Markup`` is written unchanged, a ``str`` is escaped, and a node is rendered later.
 
-So text can reach the page only escaped, and attributes only through ``open_tag`` (quoted, escaped).
+Therefore, all text on the page is escaped, and all attributes are quoted and escaped by ``open_tag``.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ Pieces = Iterable[Piece]
 
 
 def escape(text: str) -> str:
-    """Escape like ``markupsafe.escape``, whose objects would cost more than the rest of a page with many
-    listings."""
+    """Escape text in the same way as ``markupsafe.escape``. Its objects would make a page with many code
+    listings much slower."""
     if not _SPECIAL.search(text):
         return text
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -34,7 +34,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def breakable(code: str) -> str:
-    """Escape the code of a cell and let long names break at joints, so that other columns keep some room."""
+    """Escape the code of a cell and let long names break between their parts, to leave room for other
+    columns."""
     if len(code) < _LONG:
         return escape(code)
     parts = (
@@ -119,7 +120,7 @@ ALIGNED = {"center": "center", "end": "end", "right": "end"}
 
 
 def marked(marks: Sequence[Mark], inside: str) -> str:
-    """Return HTML wrapped in the marks of a text, the first one outermost."""
+    """Return HTML wrapped in the marks of a text, with the first mark outermost."""
     if not marks:
         return inside
     if len(marks) == 1 and (name := _MARKS.get(marks[0].type)) is not None:

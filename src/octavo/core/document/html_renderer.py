@@ -1,6 +1,6 @@
 """Render pieces, and the parts that all kinds of nodes share: references, images, and notes.
 
-Pieces are kept on one stack, so a deep document needs no recursion.
+Pieces are kept on one stack, so a deeply nested document requires no recursion.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def _lean(text: str) -> int:
 
 
 class Renderer:
-    """Renderer of pieces. A subclass has the functions for blocks and inline nodes by type."""
+    """Renderer of pieces. Subclasses have a function for each type of block and inline node."""
 
     blocks: ClassVar[Mapping[str, Callable[[Any, Block], Pieces]]]
     inlines: ClassVar[Mapping[str, Callable[[Any, Inline], Pieces]]]
@@ -123,7 +123,7 @@ class Renderer:
                     stack.append(plain_text(piece))
 
     def _set_aside(self, pieces: Pieces) -> list[Piece]:
-        """Return the pieces with their headings omitted from the outline."""
+        """Return the pieces, with their headings left out of the outline."""
 
         def enter() -> None:
             self._aside += 1
@@ -134,7 +134,7 @@ class Renderer:
         return [enter, *pieces, leave]
 
     def _own_id(self, prefix: str) -> str:
-        """Return an unused id that starts with ``prefix``, for an element that is not a link target."""
+        """Return an unused ID that starts with ``prefix``, for an element that isn't a link target."""
         self._count += 1
         while f"{prefix}-{self._count}" in self._ids:
             self._count += 1
@@ -200,8 +200,8 @@ class Renderer:
         return out
 
     def _sizes(self, asset: Asset, width: str | None, line: int | None) -> str:
-        """Return the ``sizes`` attribute, so that the browser knows the width before layout; it is never less
-        than the actual width."""
+        """Return the ``sizes`` attribute, so that the browser knows the width before layout; the stated
+        width is never less than the actual width."""
         most = self.context.column
         if line is not None and asset.width and asset.height:
             shown = -(-line * asset.width // asset.height)
@@ -214,8 +214,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the direction of the contents if it differs from the page's. It is the direction of most
-        letters, because a paragraph can start with a name in another script."""
+        """Return the text direction of the contents if it differs from the page's. It is the direction of
+        most of the letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

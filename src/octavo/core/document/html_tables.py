@@ -31,7 +31,7 @@ from .urls import safe_url
 _ROW = 96
 """Height in pixels of an image in a cell."""
 _MODELS = ["model", "about", "fields", "users"]
-"""Columns of a list of models."""
+"""Columns of a list of API models."""
 _TAG = "openapi-tag"
 """First column of a list of an API's tags."""
 
@@ -124,7 +124,8 @@ class TableRenderer(Renderer):
         )
 
     def _name_of_table(self) -> str:
-        """Return the accessible name of a table: the heading above it, numbered from the second table on."""
+        """Return the accessible name of a table: the heading above it, with a number from the second table
+        on."""
         name = self._section or self.labels.table
         self._tables[name] += 1
         return name if self._tables[name] == 1 else f"{name} {self._tables[name]}"

@@ -1,8 +1,8 @@
-"""Convert inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons, annotations,
-...
+"""Convert inline tokens to nodes: text leaves with marks, links, images, icons, emoji, buttons,
+annotations, ...
 
-HTML tags with a meaning here become marks or nodes; other HTML elements are kept as invisible ``unknown``
-inlines around their content; tags that HTML does not define are text.
+HTML tags that documents support become marks or nodes; other HTML elements are kept as invisible
+``unknown`` inlines around their content; tags that HTML doesn't define are text.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from .schema import COLORS
 
 Inlines = list[Text | Inline]
 Footnote = Callable[[str], list[Block] | None]
-"""Function that returns the blocks that define a footnote's label, or None if it is not defined."""
+"""Function that returns the blocks that define a footnote's label, or None if the label isn't defined."""
 
 BOLD, ITALIC, CODE = Mark("bold"), Mark("italic"), Mark("code")
 STRIKE, KEY, SUB, SUP = Mark("strikethrough"), Mark("keyboard"), Mark("subscript"), Mark("superscript")
 
 FIXED_ID = re.compile(r"[^\s\"<>&]+")
-"""An id that the author gave to a heading, in any script."""
+"""An ID that the author gave to a heading, in any script."""
 HEADING_ID = re.compile(r"(?<!\\)\{:?[ \t]{0,4}#(?P<id>[^\s\"<>&{}\\`]{1,200})[ \t]{0,4}\}\Z")
-"""A heading's id in the format that many tools use after the text: ``## Types {#module-types}``."""
+"""A heading's ID in the format that many tools use after the text: ``## Types {#module-types}``."""
 ATTRIBUTE = re.compile(r"""([^\s"'<>/=]++)(?:\s*+=\s*+(?:"([^"]*+)"|'([^']*+)'|((?:[^\s"'=<>`]++))))?+""")
 _TAG = re.compile(r"<(/?)([A-Za-z][\w:-]*)(.*?)/?>\Z", re.DOTALL)
 _STYLE = re.compile(r"(background-color|color)\s*:\s*([$\w-]+)")
@@ -43,7 +43,7 @@ _EMOJI = re.compile(r":([a-z0-9_+-]+):")
 _EMOJI_BEGUN = re.compile(r":([a-z0-9_+-]+)\Z")
 _LONGEST_NAME = 80
 _MARKS_BESIDE = 16
-"""Maximum number of marks that are searched for the character next to a line break."""
+"""Maximum number of marks to pass when looking for the character next to a line break."""
 
 ELEMENTS = frozenset(
     [
@@ -222,7 +222,7 @@ def length(value: str) -> object:
 
 @lru_cache(maxsize=4096)
 def emoji_code(name: str) -> str | None:
-    """Return the code points of a short name in hyphenated hexadecimal, or None if it is not an emoji."""
+    """Return the code points of a short name in hyphenated hexadecimal, or None if it isn't an emoji."""
     from rich.emoji import Emoji, NoEmoji
 
     try:
@@ -350,7 +350,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """Return the character next to a line break, regardless of the marks that start or end there."""
+    """Return the character next to a line break, ignoring the marks that start or end there."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break
@@ -364,8 +364,8 @@ def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
 
 
 def _end_of_short_names(tokens: Sequence[Token], index: int) -> int:
-    """Return the last token of the text at ``index`` with the emoji names that continue after it as
-    ``:a\\_b:``; exporters of the format escape the underscore."""
+    """Return the last token of the text at ``index`` including emoji names that continue after it, such as
+    ``:a\\_b:``, because exporters of the format escape the underscore."""
     last = index
     while begun := _EMOJI_BEGUN.search(tokens[last].content):
         name, at = begun[1], last
@@ -587,7 +587,7 @@ def _said(tokens: Sequence[Token]) -> str:
 def _element(
     name: str, attrs: dict[str, str], content: Callable[[], Sequence[Token]], build: _Builder
 ) -> Inline | None:
-    """Return the node of an element whose end is known, or None for a mark or an unsupported element."""
+    """Return the node of an element whose end is known, or None if it is a mark or an unsupported element."""
     classes = attrs.get("class", "").split()
     icon = next((c[3:] for c in classes if c.startswith("fa-") and len(c) > 3), None)
     if name == "i" and icon:
@@ -646,7 +646,7 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
 
 
 def _media(attrs: dict[str, str], inner: Sequence[Token]) -> Inline | None:
-    """Return a link to a video or audio file within text, with all attributes of its element."""
+    """Return a link to a video or audio file in a line of text, with all attributes of its element."""
     inside = (
         attributes(found[3])
         for token in inner
@@ -673,7 +673,7 @@ def _picture(inner: Sequence[Token]) -> Inline | None:
 
 
 def inline_image(attrs: dict[str, str]) -> Inline:
-    """Return the node of an ``<img>`` within text."""
+    """Return the node of an ``<img>`` in a line of text."""
     data: Data = {"ref": url_ref(attrs["src"])}
     if "alt" in attrs and attrs["alt"]:
         data["alt"] = attrs["alt"]

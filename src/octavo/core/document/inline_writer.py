@@ -26,8 +26,8 @@ _HTML_MARKS = {
 }
 _DELIMITERS = {"strikethrough": "~~", "italic": "_", "bold": "**"}
 _BESIDE_LETTERS = _DELIMITERS | {"italic": "*"}
-"""Delimiters of marks next to letters. ``_`` has no meaning between two letters, which is where emphasis
-usually is in CJK text."""
+"""Delimiters for marks next to letters. ``_`` has no meaning between two letters, where emphasis in CJK
+text usually is."""
 _ORDER = ("color", "keyboard", "superscript", "subscript", "strikethrough", "italic", "bold", "code")
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _ESCAPE = re.compile(
@@ -306,7 +306,7 @@ def _emoji_names() -> dict[str, str]:
 
 
 def write_html(nodes: Sequence[Any], notes: WritingContext, code: bool = False) -> str:
-    """Write inline nodes as HTML on one line, where Markdown is not read. ``code``: whether whitespace is
+    """Write inline nodes as HTML on one line, where Markdown isn't parsed. ``code``: whether whitespace is
     significant."""
     out: list[str] = []
     for node in nodes:

@@ -60,9 +60,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema when keys were fixed.
-Never add to this table. Comments, suggestions, and references depend on keys, so a field that the reader
-learns later must not change the key of an existing node."""
+"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema at the time when keys
+were fixed. Never add fields to this table. Comments, suggestions, and references depend on keys, so a field
+that is added to the reader later must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -83,8 +83,8 @@ KeyedPairs = list[tuple[Block | Fragment, Block | Fragment]]
 
 def assign_keys(document: Document) -> Document:
     """Assign a key derived from its content to every block and fragment without a key, in place. The same
-    text always produces the same keys, even if a later reader finds more in it. Equal nodes are distinguished
-    by their order; no two nodes share a key."""
+    text always produces the same keys, even if a later version of the reader finds more in it. Equal nodes
+    are distinguished by their order; no two nodes share a key."""
     taken: set[str] = set()
     waiting: list[Block | Fragment] = []
     for node in keyed_nodes(document):
@@ -107,7 +107,7 @@ class Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names that differ from the digests."""
+        """Names of nodes that differ from their digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
@@ -117,8 +117,8 @@ class Digests:
         return self._known[id(node)]
 
     def name_of(self, node: object) -> str:
-        """Return the digest from which a node's key is derived. It does not depend on fields that the reader
-        learned after keys were fixed."""
+        """Return the digest from which a node's key is derived. It doesn't depend on fields that were added
+        to the reader after keys were fixed."""
         return self._names.get(id(node)) or self._known[id(node)]
 
     def _hash(self, node: Block | Inline | Fragment) -> tuple[str, str]:
@@ -195,11 +195,11 @@ def _name_of(field: tuple[str, object]) -> str:
 
 def carry_keys(old: Document, new: Document, is_taken: Callable[[str], bool] | None = None) -> Document:
     """Assign the keys of the nodes of ``old`` to the nodes of ``new`` that are the same or were edited from
-    them, in place. A new node gets a key that no node of either has. Keys in ``new`` that ``old`` also has
-    are kept.
+    them, in place. A new node gets a key that isn't used in either document. Keys in ``new`` that ``old``
+    also has are kept.
 
-    ``is_taken``: if both are parts of a page, the function that returns whether the rest of that page has a key. Keys
-    in ``new`` that no node has are then kept, too.
+    ``is_taken``: if both are parts of a page, the function that returns whether a key is used in the rest of
+    that page. In this case, unused keys in ``new`` are kept, too.
     """
     assign_keys(old)
     digests = Digests(old, new)
@@ -260,7 +260,7 @@ def keyed_in(nodes: Sequence[Block | Inline | Fragment]) -> list[Block | Fragmen
 
 
 def inner_nodes(node: Node) -> list[Block | Fragment]:
-    """Return the keyed nodes directly inside a node, through inline nodes."""
+    """Return the nodes with keys directly inside a node, or only inside inline nodes of it."""
     found: list[Block | Fragment] = []
     stack = list(reversed(children(node)))
     while stack:
@@ -273,8 +273,8 @@ def inner_nodes(node: Node) -> list[Block | Fragment]:
 
 
 def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | None]) -> KeyedPairs:
-    """Return pairs of siblings that are the same node: by key, by content, then by position and similarity in
-    between."""
+    """Return pairs of siblings that are the same node. They are matched first by key, then by content, and
+    those in between by position and similarity."""
     pairs: KeyedPairs = []
     by_key = {node.key: node for node in before}
     paired = {node.key: node for node in after if node.key is not None and node.key in by_key}
@@ -312,7 +312,7 @@ def _align(before: Keyed, after: Keyed, digests: Digests, claimed: set[str | Non
 
 
 def _same(before: Sequence[object], after: Sequence[object], digests: Digests) -> list[tuple[int, int]]:
-    """Return the index pairs of equal nodes, in order on both sides."""
+    """Return the index pairs of equal nodes that are in the same order on both sides."""
     return align([digests.of(node) for node in before], [digests.of(node) for node in after])
 
 
@@ -359,9 +359,10 @@ def _words(node: Node) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Assign the source of equal blocks of ``old`` to blocks of ``new``, and the gaps of ``old`` where they
-    still belong, in place: unedited content that was sent as JSON is then written unchanged. All definitions
-    between blocks are kept. Both documents have their keys (``carry_keys``)."""
+    """Copy the sources of blocks in ``old`` to the equal blocks in ``new``, in place, and the gaps of
+    ``old`` to the places where they still belong. This way, unedited content that was sent as JSON is
+    written unchanged. All definitions between blocks are kept. Both documents must have keys (see
+    ``carry_keys``)."""
     digests = Digests(old, new)
     by_key = {node.key: at for at, node in enumerate(old.nodes)}
     by_digest: dict[str, Block] = {}

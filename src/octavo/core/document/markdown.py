@@ -1,9 +1,9 @@
-"""Define the Markdown parser: markdown-it's rules, dispatched by the character they start with, plus Octavo's
-own.
+"""Define the Markdown parser: markdown-it's rules, dispatched by the character they start with, plus
+Octavo's own.
 
 Octavo's block rules: ``{% tag %}`` lines, ``<details>`` and ``<div>`` lines, ``$$`` blocks, footnote
-definitions, and definitions inside containers. Tag and element lines are tokens of their own and their
-content is parsed in place, so nesting costs no recursion; ``reader.py`` pairs them. Octavo's inline rules:
+definitions, and definitions inside containers. Tag and element lines are separate tokens, and their content
+is parsed in place, so nesting requires no recursion; ``reader.py`` pairs them. Octavo's inline rules:
 ``$$x$$`` and footnotes.
 """
 
@@ -49,10 +49,11 @@ from .flanking import Flanking, without_dicts
 from .nodes import MAX_NODES
 
 MAX_ADDED_CELLS = 20_000
-"""Maximum number of cells that the rows of a page's tables can omit; a row that would exceed it ends its
-table."""
+"""Maximum number of cells that the rows of a page's tables can omit; a row that would exceed the limit ends
+its table."""
 MAX_LEVEL = 40
-"""Maximum nesting of lists and quotes (a list counts as two); deeper ones are kept as plain text."""
+"""Maximum nesting of lists and quotes (a list counts as two); those nested more deeply are kept as plain
+text."""
 
 TAG = re.compile(
     r"""\{%-?[ \t]*(?P<name>@?[A-Za-z][\w/.:-]*+)"""
@@ -69,7 +70,8 @@ INLINE_ELEMENTS = frozenset(
     """a b strong em i code br button sub sup kbd mark del s strike img picture source span u small font big abbr cite
     q ins samp var tt wbr nobr label time""".split()
 )
-"""HTML elements that belong to a paragraph. A line that is one of their tags starts only a paragraph."""
+"""HTML elements that belong to a paragraph. A line that consists of one of their tags starts only a
+paragraph."""
 _FOOTNOTE = re.compile(r"\[\^([^][\s]+)\]:[ \t]*")
 TEXT_ENDS = re.compile(r"[\n\\`~*_\[!<&$]")
 _SKIP_ENDS = re.compile(
@@ -87,7 +89,7 @@ _MEDIA = re.compile(
 )
 """A video or audio element that is alone on its lines."""
 _RAW = ("<pre", "<!", "<?", "<scr", "<sty", "<tex")
-"""Beginnings of HTML that blank lines and tags do not end."""
+"""Beginnings of HTML that isn't ended by blank lines or tags."""
 _DELIMITERS = re.compile(r"(?!-[ \t])[|:-][|: \t-]+")
 _DELIMITER = re.compile(r":?-+:?")
 _CELL_END = re.compile(r"(?<!\\)\|")
@@ -118,8 +120,8 @@ def tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _long_tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse an integration's block whose attributes contain whole diagrams: any lines up to one that ends in
-    ``%}``."""
+    """Parse an integration's block whose attributes contain whole diagrams: any number of lines, up to one
+    that ends in ``%}``."""
     start = state.bMarks[line] + state.tShift[line]
     match = _LONG_TAG.match(state.src, start, state.eMarks[line])
     if match is None:
@@ -144,7 +146,7 @@ def _long_tag(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a line that is only ``<details ...>``, ``<div ...>``, their end tag, or
+    """Parse a line that consists only of ``<details ...>``, ``<div ...>``, their end tag, or
     ``<summary>...</summary>``."""
     start, stop = state.bMarks[line] + state.tShift[line], state.eMarks[line]
     if start >= stop or state.src[start] != "<" or state.is_code_block(line):
@@ -169,8 +171,9 @@ def element(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _end_of_html(state: StateBlock, line: int, end: int) -> int:
-    """Return the line after a ``<div>`` whose content is only HTML without blank lines; otherwise -1, because
-    it can then contain Markdown. The lines of one run are examined once for all elements that start in it."""
+    """Return the line after a ``<div>`` whose content is only HTML without blank lines; or else -1, because
+    the ``<div>`` can contain Markdown. The lines of one run are examined once for all elements that start
+    in it."""
     found: dict[tuple[int, int, int], int] = state.env.setdefault("ends_of_html", {})
 
     def place(n: int) -> tuple[int, int, int]:
@@ -244,8 +247,8 @@ def math_block(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def _find_line(state: StateBlock, line: int, end: int, text: str) -> int:
-    """Return the first line equal to ``text``; a failed search is remembered, so that a page needs only
-    one."""
+    """Return the first line equal to ``text``; a failed search is remembered, so that each page is searched
+    only once."""
     failed = state.env.setdefault("not_after", {})
     if failed.get(text, end + 1) <= line:
         return -1
@@ -292,13 +295,13 @@ def footnote(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def label_of(written: str) -> str:
-    """Return the normalized label of a footnote; case is ignored, as with links."""
+    """Return the normalized label of a footnote; case is ignored, as in link labels."""
     return written.casefold()
 
 
 def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a link definition into a token. The source between top-level blocks is kept as it is, but definitions
-    inside containers would be lost without a token."""
+    """Parse a link definition into a token. The source between top-level blocks is always kept, but
+    definitions inside containers would be lost without a token."""
     if not reference(state, line, end, silent):
         return False
     if not silent:
@@ -356,9 +359,9 @@ def _media(state: StateBlock, line: int, end: int) -> bool:
 
 
 def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int) -> tuple[int, int, bool]:
-    """Return the line at which the HTML that starts at ``first`` stops, examined from ``line`` on: at a blank
-    line, before a tag, or before the end of an element opened before it. Also return the number of elements
-    that are then open, and whether the HTML can continue after that line."""
+    """Return the line at which the HTML that starts at ``first`` stops: at a blank line, before a tag, or
+    before the end of an element that was opened earlier. Lines are examined from ``line`` on. Also return
+    the number of elements that are then open, and whether the HTML can continue after that line."""
     for n in range(line, end):
         at = state.bMarks[n] + state.tShift[n]
         if state.isEmpty(n) or state.sCount[n] < state.blkIndent:
@@ -372,8 +375,9 @@ def _part_of_html(state: StateBlock, first: int, line: int, end: int, depth: int
 
 
 def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
-    """Return the line after the end of the element that starts at ``line``; -1 if there is none. The ends of
-    all elements that start after it in the same container are found with it and remembered."""
+    """Return the line after the end of the element that starts at ``line``; -1 if there is none. The ends
+    of all elements that start after this one in the same container are found at the same time and
+    remembered."""
     known: dict[Any, tuple[int, int, dict[int, int]]] = state.env.setdefault("ends_of_elements", {})
     place = name, state.level, state.blkIndent, end
     since, until, ends = known.get(place, (0, 0, {}))
@@ -394,9 +398,9 @@ def _end_of_element(state: StateBlock, line: int, end: int, name: str) -> int:
 
 
 def pipe_table(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header get empty cells;
-    their number on a page is limited, and rows and tables beyond the limit are text. Otherwise, a few characters could
-    create any number of cells."""
+    """Parse a table as one token, whose ``meta`` contains the cells. Rows shorter than the header are
+    filled with empty cells. The number of these cells on a page is limited, because otherwise a few
+    characters could create any number of cells; rows and tables beyond the limit are text."""
     added = state.env.get("cells_added", 0)
     if line + 2 > end or added > MAX_ADDED_CELLS:
         return False
@@ -435,7 +439,7 @@ def _line_of(state: StateBlock, line: int) -> str:
 
 
 def _sides_of(state: StateBlock, line: int) -> list[str]:
-    """Return the alignments of the columns ("" for the default); empty if this is not the line under a
+    """Return the alignments of the columns ("" for the default); empty if this isn't the line under a table
     header."""
     if state.sCount[line] < state.blkIndent or state.is_code_block(line):
         return []
@@ -462,7 +466,7 @@ def _cells_of(text: str) -> list[str]:
 
 
 def _interrupts(state: StateBlock, line: int, end: int) -> bool:
-    """Return whether the line, instead of continuing a paragraph, starts a block of another kind."""
+    """Return whether a line starts a block of another kind instead of continuing the paragraph."""
     start = state.bMarks[line] + state.tShift[line]
     if start >= state.eMarks[line]:
         return True
@@ -551,8 +555,8 @@ _RULES: list[tuple[str, Any, list[str]]] = [
     ("interrupt_list", _interrupt_list, ["list"]),
     ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
-"""The library's own rules refer to the others by these names; ``Blocks.tokenize`` knows which rules start a
-block."""
+"""The library's own rules refer to the others by these names, and ``Blocks.tokenize`` knows which rules can
+start a block."""
 
 
 _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])
@@ -745,7 +749,7 @@ PARSER = _make()
 
 
 def parse_blocks(text: str, env: JsonObject) -> list[Token]:
-    """Return the block tokens of Markdown with normalized line ends; inline content is still text in them.
+    """Return the block tokens of Markdown with normalized line ends; inline content in them is still text.
     ``env``: the link definitions and footnotes shared by the parts of one page."""
     tokens: list[Token] = []
     PARSER.block.parse(text, PARSER, env, tokens)

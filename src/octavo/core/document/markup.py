@@ -1,7 +1,8 @@
 """Read blocks written as HTML: figures, tables, rich code, aligned paragraphs, headings, lists.
 
-It uses a small tolerant parser, which is iterative and limited in depth; it never executes, fetches, or
-fails. For HTML without a corresponding node, ``blocks`` returns None and the caller keeps the source.
+It uses a small tolerant parser, which is iterative and limited in depth; it never executes or fetches
+anything, and never fails. For HTML without a corresponding node, ``blocks`` returns None and the caller
+keeps the source.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _PIECE = re.compile(
 WRAPPERS = frozenset(
     """div center section article aside header footer main nav address hgroup dl dt dd figcaption""".split()
 )
-"""Elements that only contain blocks; their content is shown, their tags never are."""
+"""Elements that only contain blocks; their content is shown, but their tags never are."""
 _VOID = frozenset(
     ["area", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"]
 )
@@ -73,8 +74,8 @@ _MATH = re.compile(r"\$\$([^$]+)\$\$")
 
 class Element(Struct):
     """HTML element. ``start`` and ``end``: its offsets in the parsed text, tags included. ``opening``: the
-    start tag. Its children include texts, still escaped, or in a cell of a pipe table the tokens of its
-    Markdown."""
+    start tag. Its children include texts, which are still escaped; in a cell of a pipe table, they include
+    the tokens of its Markdown instead."""
 
     name: str
     attrs: dict[str, str]
@@ -90,7 +91,7 @@ Part = Callable[[str], list[Block]]
 
 
 def parse(text: str) -> Kids:
-    """Return the elements and texts (still escaped) of a piece of HTML; comments remain text."""
+    """Return the elements and texts (still escaped) of a piece of HTML; comments stay text."""
     root = Element("", {}, "", [])
     stack = [root]
     _feed(stack, text)
@@ -169,7 +170,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 def blocks(text: str, footnote: Footnote | None, part: Part | None) -> list[Block] | None:
     """Return the blocks of a piece of HTML, or None if part of it can't be represented as nodes. ``part``:
-    the function that reads the Markdown in it."""
+    the function that reads Markdown within the HTML."""
     if part is None or _BLANK_LINE.search(text) is None:
         return _blocks(parse(text), footnote)
     return _blocks(_parse_with_markdown(text, part), footnote)
@@ -408,7 +409,7 @@ def _rule(el: Element, footnote: Footnote | None) -> list[Block] | None:
 
 
 def _image(kids: Kids) -> Block | None:
-    """Return the image block of ``<img>`` or ``<picture>``, whether or not it is wrapped in a link."""
+    """Return the image block for an ``<img>`` or ``<picture>``, whether or not it is wrapped in a link."""
     dark = img = None
     stack = list(reversed(kids))
     while stack:
@@ -526,7 +527,7 @@ UNWRAPPED = ("div", "center")
 
 
 def _preformatted(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read ``<pre>`` with or without ``<code>``. ``<strong>`` marks highlighted lines, and whitespace is
+    """Read ``<pre>`` with or without ``<code>``. ``<strong>`` marks highlighted lines. Whitespace is
     significant."""
     kids = [kid for kid in el.kids if _says(kid)]
     inside = kids[0] if len(kids) == 1 and isinstance(kids[0], Element) and kids[0].name == "code" else el
@@ -598,7 +599,7 @@ def _add_leaf(line: Block, leaf: Leaf) -> None:
 
 
 def _highlight(line: Block) -> None:
-    """Convert a line that is entirely bold to a highlighted line."""
+    """Convert a line that is entirely bold into a highlighted line."""
     leaves = [leaf for node in line.nodes if isinstance(node, Text) for leaf in node.leaves]
     if not leaves or not all(any(mark.type == "bold" for mark in leaf.marks) for leaf in leaves):
         return
@@ -750,7 +751,8 @@ def _spread(rows: list[list[Element]]) -> tuple[list[list[Element]], Places] | N
 
 
 def _percent_table(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Return a table that keeps column widths in percent as attributes, because a grid does not support them."""
+    """Return a table that keeps column widths in percent as attributes, because a grid doesn't support
+    them."""
     widths = {}
     for n, cell in enumerate(_find(_find(el, "tr")[0], "td", "th"), 1):
         if cell.attrs.get("width", "").endswith("%"):
@@ -888,7 +890,7 @@ def text_cell(cells: list[Fragment], column: str, number: int, nodes: list[Block
 
 
 def _media(el: Element, footnote: Footnote | None) -> list[Block] | None:
-    """Read a video or audio file: as a block that plays it if it is on the web, otherwise as a file."""
+    """Read a video or audio file: as a block that plays it if it is on the web, or else as a file."""
     source = media_source(el.attrs, el.kids)
     if source is None:
         return None

@@ -1,5 +1,6 @@
-"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of how the text
-is read. This finds nodes again when a later reader assigns them different keys."""
+"""Locate nodes by their block, by the exact text of that block, and by the path within it, regardless of
+how the text is parsed. This way, nodes can be found again if a later version of the reader assigns them
+different keys."""
 
 from __future__ import annotations
 

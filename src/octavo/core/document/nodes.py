@@ -2,9 +2,9 @@
 
 The shapes match the API's rich-text documents one to one (``object`` block / inline / text, ``type``,
 ``data``, ``nodes``, ``fragments``), so producing the JSON is a plain tree walk. ``schema.py`` declares the
-fields of a type; this module only defines the nodes themselves. Documents are trees, so their nodes need no
-garbage collector (``gc=False``): never link one into a cycle. The tags let msgspec send a document to another
-process unchanged.
+fields of a type; this module only defines the nodes themselves. Documents are trees, so their nodes don't
+need garbage collection (``gc=False``); never create cycles of nodes. The tags let msgspec send a document
+to another process unchanged.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from msgspec import Struct, field
 Data = dict[str, Any]
 
 MAX_NODES = 100_000
-"""Maximum number of nodes and leaves of a document, several times that of the largest pages that people write.
-It also bounds everything computed from a document, and each step that no other thread can interrupt."""
+"""Maximum number of nodes and leaves of a document, several times that of the largest pages that people
+write. It also limits everything that is computed from a document, and the duration of each step that other
+threads can't interrupt."""
 
 
 PARTS = "blocks, cells, and pieces of text"
-"""How messages name the parts that a page has too many of."""
+"""Names, in messages, of the parts that a page can have too many of."""
 
 
 class Mark(Struct, frozen=True, gc=False):
@@ -59,7 +60,7 @@ class Inline(Struct, gc=False, tag_field="object", tag="inline"):
 
 
 class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
-    """Part of a void block with its own blocks: a table cell, a caption, the body of an expandable."""
+    """Part of a void block that contains blocks: a table cell, a caption, the body of an expandable."""
 
     fragment: str
     nodes: list[Block]
@@ -69,7 +70,7 @@ class Fragment(Struct, gc=False, tag_field="object", tag="fragment"):
 
 class Block(Struct, gc=False, tag_field="object", tag="block"):
     """Block of a document. ``source``: the exact Markdown from which it was read; ``None`` after an edit or
-    if it was sent as JSON; only top-level blocks have it."""
+    if it was sent as JSON. Only top-level blocks have a source."""
 
     type: str
     data: Data = {}
@@ -82,8 +83,8 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 class Document(Struct):
     """Document as a tree of nodes. ``gaps[i]``: the exact text (blank lines, link definitions) before block
     ``i``; the last one follows the last block. If no block was edited, gaps and sources joined are the
-    Markdown that was read. ``failed``: the lines, from 0, of blocks that could not be read and are kept as
-    text. ``whole``: whether all of it was read; otherwise the last block is the source beyond
+    Markdown that was read. ``failed``: the lines, from 0, of blocks that couldn't be read and are kept as
+    text. ``whole``: whether all of it was read; otherwise, the last block contains the source beyond
     ``MAX_NODES``."""
 
     nodes: list[Block]
@@ -105,7 +106,7 @@ def is_plain(node: Block | Inline) -> bool:
 
 
 def children(node: Node) -> list[Inner]:
-    """Return the node's children in reading order, its fragments after its nodes."""
+    """Return the node's children in reading order: its nodes, followed by its fragments."""
     if isinstance(node, Text):
         return []
     if isinstance(node, (Document, Fragment)):

@@ -1,4 +1,4 @@
-"""Read the head of a page file (front matter, ``# Title``, body), and change it without touching other
+"""Read the head of a page file (front matter, ``# Title``, body), and change it without changing any other
 bytes."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ H1 = (
     r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
-"""A title as an HTML heading, with text only, so that no image is lost."""
+"""Regular expression for a title as an HTML heading that contains only text, so that no image is lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
     r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
@@ -53,7 +53,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 class HeadProblem(Struct, frozen=True):
-    """Unusable part of the head. ``line``: its line in the file, from 1."""
+    """Unusable part of a page's head. ``line``: its line in the file, from 1."""
 
     line: int
     reason: str
@@ -75,7 +75,7 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but is not, because it is not at the start of the file or has
+    """Return text that looks like front matter but isn't, because it isn't at the start of the file or has
     no end. It extends to the first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
@@ -83,7 +83,7 @@ def _seeming_front(source: str) -> str:
 
 def front_of(source: str) -> str:
     """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none, because the text up to the next divider is not a map of keys and values."""
+    none, because the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -103,8 +103,8 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 
 def split_page(source: str) -> tuple[str, str, str]:
-    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before
-    it, and the body; each can be empty, and joined they are the source."""
+    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines
+    before it, and the body; each can be empty, and together they are the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -114,8 +114,8 @@ def split_page(source: str) -> tuple[str, str, str]:
 
 
 def below_title(heading: str, body: str, before: str) -> str:
-    """Return the body with the line breaks that separate it from the title heading: a blank line, unless text
-    follows the title directly in ``before``, the previous body."""
+    """Return the body with the line breaks that separate it from the title heading: a blank line, unless
+    the previous body, ``before``, starts directly after the title."""
     if not heading or not body.strip() or body.startswith(("\n", "\r")):
         return body
     ending = _break(heading)
@@ -126,7 +126,8 @@ def below_title(heading: str, body: str, before: str) -> str:
 
 
 def read_head(source: str) -> PageHead:
-    """Return the head of a page file. Never raises: unreadable parts are listed in ``problems``."""
+    """Return the head of a page file. This never raises an error: unreadable parts are listed in
+    ``problems``."""
     front, heading, _ = split_page(source)
     values, problems = front_matter(front)
     unread = front if problems else _seeming_front(source) if not front else ""
@@ -136,7 +137,7 @@ def read_head(source: str) -> PageHead:
         fields["condition"] = NEVER
         problems.append(
             HeadProblem(
-                1, "if: this front matter can't be read, so no one can see the page; fix its YAML", "if"
+                1, "if: the front matter can't be read, so no one can see the page; fix its YAML", "if"
             )
         )
     heading_title = _title(heading)
@@ -169,7 +170,7 @@ def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
         return {}, []
     text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_FRONT_MATTER:
-        return {}, [HeadProblem(1, f"the front matter is longer than {MAX_FRONT_MATTER:,} characters")]
+        return {}, [HeadProblem(1, f"the front matter must have at most {MAX_FRONT_MATTER:,} characters")]
     try:
         values = read_yaml(text).value
     except YamlError as error:
@@ -177,7 +178,7 @@ def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
     if values is None:
         return {}, []
     if not isinstance(values, dict):
-        return {}, [HeadProblem(2, "the front matter must consist of keys and values")]
+        return {}, [HeadProblem(2, "the front matter must be a YAML mapping")]
     return values, []
 
 
@@ -218,7 +219,7 @@ def _is_expression(text: str) -> bool:
 
 
 class _Head:
-    """Reader that takes each known key out of the front matter and checks its type."""
+    """Reader that removes each known key from the front matter and checks its type."""
 
     def __init__(self, values: JsonObject, problems: list[HeadProblem], front: str) -> None:
         self.values, self.problems, self.front = values, problems, front
@@ -249,11 +250,11 @@ class _Head:
     def text(self, key: str, field: Field) -> str | None:
         text: str | None = self.take(key, str)
         if text is not None and field.form is not None and not re.fullmatch(field.form[0], text):
-            self.problem(key, f"{key}: must {field.form[1]}; the value is skipped")
+            self.problem(key, f"{key}: must {field.form[1]}; the value is ignored")
             return None
         if text is None or field.max_length is None or len(text) <= field.max_length:
             return text
-        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is cut off")
+        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is ignored")
         return text[: field.max_length]
 
     def condition(self) -> str | None:
@@ -305,7 +306,7 @@ class _Head:
         if light is None:
             return None
         if not isinstance(light, str) or not isinstance(dark, (str, type(None))):
-            self.problem("cover", "cover: must be a path, or light and dark paths")
+            self.problem("cover", "cover: must be a path, or an object with light and dark paths")
             return None
         if isinstance(y, bool) or not isinstance(y, (int, float)):
             self.problem("coverY", "coverY: must be a number")
@@ -320,7 +321,7 @@ class _Head:
         if not complete:
             self.problem(
                 key,
-                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are skipped",
+                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are ignored",
             )
         return tags
 
@@ -329,7 +330,8 @@ class _Head:
         if not complete:
             self.problem(
                 key,
-                f"{key}: must be at most {MAX_PATHS} paths such as /guides/install; other values are skipped",
+                f"{key}: must be a list of at most {MAX_PATHS} paths, such as /guides/install; other values"
+                " are ignored",
             )
         return paths
 
@@ -340,7 +342,8 @@ class _Head:
         if not fits or value.keys() - {"canonical", "alternates"} or not all(map(_is_text, alternates)):
             self.problem(
                 key,
-                f"{key}: must contain `canonical`, a URL or path, or `alternates`, a list of URLs and paths",
+                f"{key}: can contain only `canonical` (a URL or path) and `alternates` (a list of URLs and"
+                " paths)",
             )
             return {}
         return value
@@ -417,8 +420,8 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
-    """Return the page file with some front-matter keys (and ``title``, which is the heading) set, or removed
-    if None. All other bytes are kept."""
+    """Return the page file with some front-matter keys set, or with keys removed whose value is None. The
+    key ``title`` sets the heading. All other bytes are unchanged."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:

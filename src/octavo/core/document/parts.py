@@ -91,7 +91,7 @@ def only_paragraph(nodes: Sequence[object]) -> list[Any]:
 
 
 def line_text(line: Block) -> str:
-    """Return a code line's text as the highlighter sees it, without expressions."""
+    """Return the text of a code line for the highlighter, without expressions."""
     parts: list[str] = []
     for node in line.nodes:
         if isinstance(node, Text):
@@ -120,9 +120,9 @@ def without_comments(html: str) -> str:
 
 
 def inert_text(block: Block) -> str:
-    """Return the visible source of a block that has no node: without tags that only contain other blocks or
-    were never closed, and with other text and HTML unchanged, except comments and text that was nested too
-    deeply to be read and may contain conditions."""
+    """Return the visible source of a block that has no node. Tags that only contain other blocks or were
+    never closed are left out, and so are comments and text that was nested too deeply to be read and may
+    contain conditions. Other text and HTML are unchanged."""
     source = without_comments(text_of(block.data, "source") or "")
     if block.data.get("kind") == "text" and "{%" in source:
         return ""
@@ -143,8 +143,8 @@ def value_text(value: object) -> str:
 def merged_cells(
     block: Block, names: Sequence[str], records: Sequence[Data]
 ) -> tuple[Places, set[tuple[int, int]]]:
-    """Return the number of columns and rows that each cell of a table spans, by position (record, column), if the
-    covered cells are empty; and the positions of the covered cells. The header is record -1."""
+    """Return the number of columns and rows that each cell of a table spans, by position (record, column),
+    if the covered cells are empty. Also return the positions of the covered cells. The header is record -1."""
     given = block.data.get("attributes")
     if not isinstance(given, dict) or not any(name.startswith(SPANS) for name in given):
         return {}, set()
@@ -185,7 +185,7 @@ def _number_in(value: object) -> int:
 
 
 def shown_words(node: Block | Inline | Fragment) -> str:
-    """Return the text inside a node as readers see it, for titles and ids."""
+    """Return the text inside a node as readers see it, for titles and IDs."""
     parts: list[str] = []
     for here in walk(node):
         if isinstance(here, Text):
@@ -208,8 +208,8 @@ def title_and_body(block: Block) -> tuple[list[Block], list[Block]]:
 
 
 def table_parts(block: Block) -> tuple[list[tuple[str, Data]], list[Data], dict[str, Fragment]]:
-    """Return the visible columns of a table (id, definition), its records in order, and its content cells by
-    id."""
+    """Return the visible columns of a table (ID, definition), its records in order, and its content cells
+    by ID."""
     view, definition = object_of(block.data, "view"), object_of(block.data, "definition")
     columns = view.get("columns")
     names = [c for c in columns if isinstance(c, str)] if isinstance(columns, list) else list(definition)

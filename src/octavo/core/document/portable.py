@@ -1,7 +1,9 @@
-"""Convert documents to Markdown that any app can read: Octavo's own syntax is replaced with its visible result.
+"""Convert documents to Markdown that any app can read, by replacing Octavo's own syntax with its visible
+result.
 
-A hint becomes a quote, tabs and expandable sections follow one another under their titles, and cards become a list.
-Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown is unchanged.
+A hint becomes a quote, tabs and expandable sections follow one another under their titles, and cards become
+a list. Decoration (icons, colors, columns) is dropped. Content without an equivalent in standard Markdown
+is unchanged.
 """
 
 from __future__ import annotations
@@ -20,8 +22,8 @@ _BOLD = Mark("bold")
 
 
 def portable(document: Document, titles: Mapping[str, str]) -> Document:
-    """Convert the document in place. Its working references are already absolute URLs. ``titles``: the titles
-    of their targets."""
+    """Convert the document in place. Its references that aren't broken must already be absolute URLs.
+    ``titles``: the titles of their targets."""
     change = _Change(titles)
     replace_nodes(document, change.node)
     for top in document.nodes:

@@ -1,4 +1,5 @@
-"""Read Markdown into nodes. ``read`` accepts any text, never fails, and keeps every byte: see ``Document``."""
+"""Read Markdown into nodes. ``read`` accepts any text, never fails, and preserves every byte (see
+``Document``)."""
 
 from __future__ import annotations
 
@@ -33,9 +34,10 @@ _FOOTNOTES_MIN, _FOOTNOTES_SHARE = 10_000, 8
 """Limits on the total number of characters of footnotes: a minimum, plus a multiple of the length of the page. A
 footnote is read again at every reference; references beyond the limit are empty."""
 _SIGNS = "\\`~*_[!<&$"
-"""Characters that can start or end something within a paragraph."""
+"""Characters that can start or end something inside a paragraph."""
 _MAX_PARTS = 6
-"""Maximum depth to which Markdown in HTML in Markdown (and so on) is read; deeper content is read only as HTML."""
+"""Maximum depth to which Markdown in HTML in Markdown (and so on) is parsed; deeper content is read only as
+HTML."""
 _READ = Token("", "", 0)
 _ALERT = re.compile(r"\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\][ \t]*(?:\n|\Z)", re.IGNORECASE)
 """The first line of a quote that is a GitHub alert."""
@@ -54,7 +56,7 @@ class _Frame(Struct):
 
 
 class _Nested(Struct):
-    """Nested block: the lines from which it was read, and the lists and quotes around it."""
+    """Nested block, with the lines that it was read from and the lists and quotes around it."""
 
     block: Block
     start: int
@@ -73,7 +75,8 @@ def _size(node: Node) -> int:
 
 
 class _Reader:
-    """Builder of one page's nodes from its block tokens. ``whole``: whether ``run`` returned all of it."""
+    """Builder of one page's nodes from its block tokens. ``whole``: whether ``run`` returned the entire
+    page."""
 
     def __init__(self, lines: Lines, outer: _Reader | None = None) -> None:
         """Create a reader of lines. ``outer``: the reader of the page whose HTML contains them."""
@@ -100,7 +103,8 @@ class _Reader:
         self.nested: list[_Nested] | None = None
 
     def footnote(self, label: str) -> list[Block] | None:
-        """Return the blocks that define a footnote; None if it is undefined. Markers inside it remain text."""
+        """Return the blocks that define a footnote; None if it is undefined. Footnote markers inside them
+        stay text."""
         content = self.notes.get(label)
         if content is None:
             return self.outer.footnote(label) if self.outer is not None else None
@@ -112,7 +116,8 @@ class _Reader:
         return blocks
 
     def part(self, markdown: str) -> list[Block]:
-        """Return the blocks of Markdown inside HTML of the page. Raises _TooMany."""
+        """Return the blocks of Markdown inside HTML of the page. Raises _TooMany if the document would have
+        too many nodes."""
         inner = _Reader(lines_of(markdown), self)
         blocks = inner.run()
         self.left = inner.left
@@ -121,7 +126,8 @@ class _Reader:
         return blocks
 
     def take(self, count: int) -> None:
-        """Count nodes and leaves before they are created. Raises _TooMany."""
+        """Count nodes and leaves before they are created. Raises _TooMany if the document would have too
+        many."""
         self.left -= count
         if self.left < 0:
             raise _TooMany
@@ -179,8 +185,8 @@ class _Reader:
         return self.stack[0].children
 
     def end_at(self, line: int) -> None:
-        """End the document with the source from this line on. The line starts a block of the page. An open
-        part of it, such as a condition, would otherwise be read without its end."""
+        """End the document with the source from this line on. The line starts a block of the page. If only
+        part of that block were read, a condition in it, for example, would lack its end."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -386,7 +392,7 @@ class _Reader:
         return Block("unknown", data, list(inner))
 
     def make_block(self, token: Token, inner: list[Block], body: str) -> Block | None:
-        """Return the block of a tag or element around ``inner``; None if it has no meaning here."""
+        """Return the block of a tag or element around ``inner``; None if it has no meaning in documents."""
         name = token.tag
         if token.type == "element":
             if name == "details":
@@ -420,8 +426,8 @@ class _Reader:
 
 
 def read(markdown: str) -> Document:
-    """Return the document of a page's body (see ``page.split_page``). Accepts any text; ``writer.write`` returns
-    exactly that text."""
+    """Return the document of a page's body (see ``page.split_page``). This accepts any text;
+    ``writer.write`` returns exactly that text."""
     try:
         return _read(markdown)
     except DEFECTS as error:
@@ -483,7 +489,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 
 def may_be_cut(markdown: str) -> bool:
-    """Return whether a text is so long that ``read`` may not return all of it as nodes."""
+    """Return whether a text is so long that ``read`` might not return all of it as nodes."""
     return 3 * len(markdown) > MAX_NODES
 
 
@@ -504,7 +510,7 @@ def open_ends(markdown: str) -> tuple[set[str], set[str]]:
 
 
 def read_blocks(markdown: str) -> list[Block]:
-    """Return the blocks of a piece of Markdown, without sources. Accepts any text."""
+    """Return the blocks of a piece of Markdown, without sources. This accepts any text."""
     try:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()
@@ -537,10 +543,10 @@ _BOX = re.compile(r"\[[ xX]\][ \t]+")
 
 
 def _alone(texts: list[str], nested: _Nested) -> str:
-    """Return the lines of a block without the markers and the indentation of its containers."""
+    """Return the lines of a block without its containers' markers and indentation."""
     signs: list[tuple[int, int]] = []
-    """For each list and quote around it, the line where it starts, and the indentation of an item (0 for a
-    quote)."""
+    """For each list and quote around the block: the line where it starts, and the indentation of its items
+    (0 for a quote)."""
 
     def without(number: int) -> str:
         line = texts[number]
@@ -563,7 +569,7 @@ def _alone(texts: list[str], nested: _Nested) -> str:
 
 
 def code_lines(content: str) -> list[Block | Inline | Text]:
-    """Return the code-line blocks of a code block's text; its last line break does not add a line."""
+    """Return the code-line blocks of a code block's text; a line break at its end doesn't add a line."""
     content = content.removesuffix("\n")
     return [Block("code-line", {}, [Text([Leaf(line)])] if line else []) for line in content.split("\n")]
 
@@ -600,7 +606,7 @@ def _html(content: str, footnote: Footnote, part: markup.Part | None) -> Block:
 
 
 def _together(made: list[Block]) -> Block:
-    """Return several blocks as one, for content from one piece of source."""
+    """Return several blocks that come from one piece of source as a single block."""
     return made[0] if len(made) == 1 else Block("unknown", {"source": "", "kind": "html"}, list(made))
 
 

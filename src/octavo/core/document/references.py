@@ -31,8 +31,8 @@ TYPES_OF_FILES = frozenset({"image", "inline-image", "drawing", "file"})
 
 
 def shows_file(reference: Reference) -> bool:
-    """Return whether a reference is to a file that is shown in place, including in a cell of a column of
-    files."""
+    """Return whether a reference is to a file that is shown in place, including in a table cell in a column
+    of files."""
     in_cell = (
         reference.type == "table" and reference.path.endswith("]") and reference.ref.get("kind") != "user"
     )

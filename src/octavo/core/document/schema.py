@@ -103,7 +103,8 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed texts, if not empty. ``meta``: whether it is in ``meta`` in JSON."""
+    """Field of ``data``. ``choices``: the allowed texts, if limited. ``meta``: whether it is in ``meta`` in
+    JSON."""
 
     kind: Kind
     required: bool = False
@@ -123,7 +124,7 @@ class NodeType(Struct, frozen=True):
 
     @property
     def void(self) -> bool:
-        """Value of the API's isVoid: any content is in fragments."""
+        """Return the value of the API's ``isVoid``: whether any content is only in fragments."""
         return self.children is None
 
 

@@ -19,7 +19,7 @@ _DETAILS_END = re.compile(r"(?<=\S)[ \t]*</details>[ \t]*$", re.IGNORECASE)
 
 
 class Lines(Struct):
-    """Normalized Markdown and the position of each of its lines in the source (line end excluded)."""
+    """Normalized Markdown and the position of each of its lines in the source (excluding line ends)."""
 
     text: str
     begins: array[int]
@@ -116,5 +116,6 @@ def _past_space(text: str, at: int) -> int:
 
 
 def _end_of_any(text: str, names: list[str], at: int) -> int:
-    """Return the position at which the first end tag with one of these names starts; -1 if there is none."""
+    """Return the position at which the first end tag with one of these names starts; or -1 if there is
+    none."""
     return next((match.start() for match in _END_TAG.finditer(text, at) if match[1] in names), -1)

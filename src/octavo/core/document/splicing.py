@@ -1,8 +1,9 @@
-"""Apply an edit of a block to the block's source, so that untouched parts keep their bytes.
+"""Apply an edit to a block's source, so that unedited parts keep their bytes.
 
-The block before and after the edit is written in the canonical style as a draft. The difference between the drafts is
-the edit; aligning the words and punctuation of the old draft with the source shows where to apply it. The result is
-used only if it is read the same way as the canonical style, so a wrong guess costs only time.
+The block before and after the edit is written in the canonical style as a draft. The difference between the
+drafts is the edit; aligning the words and punctuation of the old draft with the source shows where to apply
+it. The result is used only if it is read the same way as the canonical style, so a wrong guess costs only
+time.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from .writer import Notes, Styled, write_block
 MAX_SOURCE = 100_000
 """Maximum number of characters of a block; an edit to a longer block rewrites it."""
 _READ_MAX, _READ_SHARE = 200_000, 4
-"""Maximum number of characters that can be read to find the position of an edit, and the maximum number of
-times that the source can be read if that is more."""
+"""Limits on the characters to read when looking for the position of an edit: a number of characters, or a
+multiple of the source's length if that is more."""
 
 _TOKEN = re.compile(r"[^\W_]+|\s+|.", re.DOTALL)
 
@@ -121,8 +122,8 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Return the digest of a text read as one block of the page; None if it isn't exactly one block.
-        Whitespace at the end of the text is ignored."""
+        """Return the digest of a text when parsed as one block of the page; None if it isn't exactly one
+        block. Whitespace at the end of the text is ignored."""
         found = read(self._before(text) + text).nodes
         return (
             _digest(found) if len(found) == 1 and (found[0].source or "").rstrip() == text.rstrip() else None
@@ -135,7 +136,8 @@ def _kept(top: Block, digests: Digests, known: Mapping[str, str]) -> dict[int, s
 
 
 def _keeps_blocks(was: Block, now: Block, digests: Digests) -> bool:
-    """Return whether all blocks inside a block are in the same positions, even if the content of some changed."""
+    """Return whether all blocks inside a block are in the same positions, even if the content of some of
+    them changed."""
     olds, news = list(_blocks_in(was)), list(_blocks_in(now))
     old_digests = {digests.of(node) for node in olds}
     return len(olds) == len(news) and all(
@@ -177,7 +179,7 @@ def _tokens(text: str) -> _Tokens:
 
 
 def _likeness(token: str) -> str:
-    """Return the class that a token shares with the tokens that can replace it."""
+    """Return the class of a token. Tokens of the same class can replace each other."""
     if token.isspace():
         return " "
     return token.replace("_", "*")
@@ -267,9 +269,9 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """Return the hunks widened on their line up to and including the next punctuation that differs in the
-    source. For example, a reference link whose text is its label becomes a link with a URL when its text
-    changes."""
+    """Return the hunks, each widened within its line up to and including the next punctuation that differs
+    in the source. For example, a reference link whose text is its label becomes a link with a URL when its
+    text changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:
@@ -307,8 +309,7 @@ def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: in
 def _apply_edits(
     source: str, edits: list[tuple[list[int], list[int], str]], first: int, last: int
 ) -> str | None:
-    """Return the source with these edits, each at its first or last position; None if they are not in
-    order."""
+    """Return the source with these edits, each at its first or last position; None if they aren't in order."""
     out: list[str] = []
     at = 0
     for starts, ends, text in edits:

@@ -251,7 +251,7 @@ def html_block(block: Block, notes: WritingContext) -> str:
 
 _ALERT_OF = {"success": "TIP", "warning": "WARNING", "danger": "CAUTION"}
 _MARKDOWN_LINE = "\0"
-"""The end of a line of Markdown within HTML; line breaks of the HTML itself are character references."""
+"""End of a line of Markdown within HTML. Line breaks in the HTML itself are character references."""
 
 
 def html_heading(block: Block, notes: WritingContext) -> str:

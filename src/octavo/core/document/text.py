@@ -13,7 +13,7 @@ from .parts import inert_text
 
 
 class Heading(Struct, frozen=True):
-    """Entry of an outline. ``level``: 1 to 3. ``id``: its id, unique on the page."""
+    """Entry of an outline. ``level``: 1 to 3. ``id``: its ID, unique on the page."""
 
     id: str
     level: int
@@ -23,8 +23,8 @@ class Heading(Struct, frozen=True):
 
 class Section(Struct, frozen=True):
     """Part of a page: its heading (None before the first one) and the text under it that has the same
-    ``conditions``. Titles of linked pages are not part of the text, because not everyone can see them.
-    ``names``: the identifiers of the documented objects, which readers search for but do not see."""
+    ``conditions``. Titles of linked pages aren't part of the text, because not everyone can see them.
+    ``names``: the identifiers of the documented objects, which readers search for but don't see."""
 
     id: str | None
     title: str
@@ -51,7 +51,7 @@ def to_text(document: Document) -> str:
 
 
 class _Part:
-    """Section that is still being read. ``under``: the conditions of its heading."""
+    """Section that is still being built. ``under``: the conditions of its heading."""
 
     def __init__(self, anchor: str | None, title: str, under: Conditions) -> None:
         self.anchor, self.title, self.under = anchor, title, under
@@ -64,9 +64,9 @@ class _Part:
 
 
 def sections(document: Document) -> list[Section]:
-    """Split the document at its headings for search: each section has the text down to the next heading, and
-    text with different conditions is a separate section. Text after a conditional block belongs to the
-    heading before the block, which is where visitors who do not see the block continue to read."""
+    """Split the document at its headings for search: each section has the text down to the next heading,
+    and text with different conditions is a separate section. Text after a conditional block belongs to the
+    heading before the block, because that is what visitors who don't see the block were reading."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     parts = [_Part(None, "", ())]
@@ -111,8 +111,8 @@ _SAID = {
 
 
 def _line(node: Block, *, mentions: bool = True) -> str:
-    """Return the text of the block itself, without nested blocks. ``mentions``: whether to include the labels
-    of mentions."""
+    """Return the text of a block itself, without its nested blocks. ``mentions``: whether to include the
+    labels of mentions."""
     if node.type == "content-ref" and not mentions:
         return ""
     if node.type in ("paragraph", "code-line") or _is_heading(node):

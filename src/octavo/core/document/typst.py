@@ -1,9 +1,9 @@
 """Render document nodes as Typst code that calls the functions of ``sites/printing/octavo.typ``.
 
-No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only two special
-characters, and all other code comes from this module. So content can't run code, read files, or import packages. Pieces
-are kept on one stack, so a deep document needs no recursion; nodes nested more deeply than Typst can lay out are
-written without their containers.
+No part of a document is ever Typst markup: text, URLs, and names are in string literals, which have only
+two special characters, and all other code comes from this module. This way, content can't run code, read
+files, or import packages. Pieces are kept on one stack, so a deeply nested document requires no recursion;
+nodes nested more deeply than Typst can lay out are written without their containers.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ from .urls import safe_url
 
 
 class TypstTarget(Struct, frozen=True, kw_only=True):
-    """Target of a reference: ``page`` of the same PDF (with ``anchor`` for a position on it; ``page`` can be None for a
-    position on the same page), or the URL ``url``. If both are missing, the reference is shown as text."""
+    """Target of a reference: ``page`` of the same PDF (with ``anchor`` for a position on it; ``page`` can
+    be None for a position on the same page), or the URL ``url``. If neither is given, the reference is
+    shown as text."""
 
     page: str | None = None
     anchor: str | None = None
@@ -57,7 +58,7 @@ class TypstTarget(Struct, frozen=True, kw_only=True):
 
 
 class Picture(Struct, frozen=True, kw_only=True):
-    """File to show or mention. ``path``: its path for the compiler; None if it is not a printable image.
+    """File to show or mention. ``path``: its path for the compiler; None if it isn't a printable image.
     ``width`` and ``height``: its dimensions in pixels, if known. ``size``: its size in bytes, if known."""
 
     path: str | None = None
@@ -68,7 +69,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 class PrintLabels(Struct, frozen=True, kw_only=True):
-    """Texts in a PDF that its author did not write."""
+    """Texts in a PDF that its author didn't write."""
 
     info: str = "Note"
     success: str = "Success"
@@ -78,11 +79,11 @@ class PrintLabels(Struct, frozen=True, kw_only=True):
 
 
 class Printing(Struct, frozen=True, kw_only=True):
-    """Everything that is needed to print one page: pure functions of data that has already been fetched.
+    """Everything needed to print one page: pure functions of data that has already been fetched.
 
-    ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of
-    an icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in
-    which characters that no font has are replaced.
+    ``page``: identifies the page. ``link`` and ``file``: resolve a ContentRef. ``icon``: returns the path of an
+    icon's image. ``highlight``: returns the colored tokens of a listing. ``shown``: returns a text in which
+    characters that no font has are replaced.
     """
 
     page: str = ""
@@ -147,10 +148,9 @@ _HUES = {
 
 
 def literal(text: str) -> Code:
-    """Return a Typst string literal of this text; control characters, which no font draws, are omitted.
+    """Return a Typst string literal of this text; control characters, which fonts can't draw, are omitted.
 
-    >>> literal('a "b" #c')
-    '"a \\\\"b\\\\" #c"'
+    >>> literal('a "b" #c') '"a \\\\"b\\\\" #c"'
     """
     return Code(f'"{_SPECIAL.sub(_escape, text)}"')
 
@@ -172,18 +172,19 @@ def _open_up(text: str) -> str:
 
 
 def _loosened(text: str) -> str:
-    """Return the text of a listing, whose words can break anywhere if they are too long for a line."""
+    """Return the text of a listing with optional line breaks anywhere in words that are too long for a
+    line."""
     return _LONG.sub(lambda match: _EVERY.sub("\\1\u200b", match[0]), text).replace("\t", "    ")
 
 
 def _call(name: str, *arguments: str, **named: str | None) -> list[Piece]:
-    """Return a call whose arguments are all code."""
+    """Return a Typst call whose arguments are all code."""
     given = [*arguments, *(f"{key}: {value}" for key, value in named.items() if value is not None)]
     return [Code(f"{name}({', '.join(given)});\n")]
 
 
 def _with(name: str, inside: Pieces, *arguments: str) -> list[Piece]:
-    """Return a call that takes content as its last argument."""
+    """Return a Typst call that takes content as its last argument."""
     before = "".join(f"{argument}, " for argument in arguments)
     return [Code(f"{name}({before}{{[];"), *inside, Code("});\n")]
 
@@ -266,7 +267,7 @@ class _Printer:
                     stack.append(plain_text(piece))
 
     def _nest(self, open_: str, inside: Pieces, close: str = "});\n") -> list[Piece]:
-        """Return a container, or only its content beyond the depth that Typst can lay out."""
+        """Return a container; beyond the depth that Typst can lay out, return only its content."""
         if self._depth >= _DEEPEST:
             return list(inside)
 
@@ -400,7 +401,8 @@ class _Printer:
         return [*out, Code(");\n")]
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line: the highlighter's tokens merged with the text nodes, split where either ends."""
+        """Render one line: the highlighter's tokens merged with the text nodes, both split at each other's
+        ends."""
         tokens = Tokens(row)
         out: list[Piece] = []
 
@@ -479,7 +481,7 @@ class _Printer:
         return self._card(target, target.title or label or url or "", target.description or "")
 
     def reusable_content(self, block: Block) -> Pieces:
-        """Render included content. It is stored in the node that includes it."""
+        """Render included content. The content is stored in the node that includes it."""
         return block.nodes
 
     # Blocks that contain blocks.
@@ -816,7 +818,8 @@ def _length(value: object) -> str | None:
 
 
 def _leaf(leaf: Leaf) -> str:
-    """Return text wrapped in its marks, the first one outermost; line breaks in it are kept."""
+    """Return text wrapped in its marks, with the first mark outermost. Line breaks in the text are
+    preserved."""
     in_code = any(mark.type == "code" for mark in leaf.marks)
     lines = _SPACES.sub(" ", leaf.text).split("\n")
     inside = "linebreak();".join(

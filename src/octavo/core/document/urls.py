@@ -38,7 +38,7 @@ def safe_url(url: object) -> str | None:
 
 
 class Player(Struct, frozen=True):
-    """Embeddable page of another host. ``ratio``: a class: video, audio, or page."""
+    """Embeddable page of another host. ``ratio``: the class of its aspect ratio: video, audio, or page."""
 
     provider: str
     src: str

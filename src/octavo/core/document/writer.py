@@ -28,7 +28,7 @@ from .attributes import (
 from .inline import HEADING_ID, plain
 from .inline_writer import LABEL, InlineMarkdown, write_html, write_inlines
 from .markdown import label_of, parse_blocks
-from .nodes import Block, Data, Document, Fragment, Inline, Text, walk
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text, walk
 from .reader import read_blocks
 from .schema import BLOCKS
 from .table_writer import html_heading, level_of, write_rich_code, write_table
@@ -44,8 +44,8 @@ def marker_of(block: Block, text: str) -> str:
 
 
 class Notes:
-    """Footnotes that written annotations need. A definition in a gap is kept while an untouched block refers to it;
-    changed definitions that only edited blocks refer to are rewritten at the end of the page."""
+    """Footnotes for annotations being written. A definition in a gap is kept as long as an unedited block
+    refers to it. Changed definitions that only edited blocks refer to are rewritten at the end of the page."""
 
     is_styled = is_draft = is_strict = is_loose = False
     bullet, behind, point = "*", " ", "."
@@ -92,7 +92,7 @@ class Notes:
         return name
 
     def without(self, gap: str) -> str:
-        """Return the gap without the definitions that moved."""
+        """Return the gap without the definitions that were moved."""
         if not self.moved or "[^" not in gap:
             return gap
         lines = _LINES.findall(gap)
@@ -115,10 +115,10 @@ class Notes:
 
 
 class Styled(Notes):
-    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the source with
-    the style. ``kept``: the texts of nodes by ``id``, which are written unchanged. ``is_draft``: whether to find only
-    what an edit changed, without table padding and without reading text back. ``is_strict``: whether to escape all
-    punctuation."""
+    """Writer of blocks in the style of a source, with footnotes by their existing labels. ``source``: the
+    source whose style to use. ``kept``: the texts of nodes by ``id``, which are written unchanged.
+    ``is_draft``: whether to find only what an edit changed, without table padding and without rereading the
+    text. ``is_strict``: whether to escape all punctuation."""
 
     def __init__(
         self, source: str, kept: Mapping[int, str], *, is_draft: bool = False, is_strict: bool = False
@@ -162,7 +162,7 @@ _LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z")
 
 
 def _definitions(gap: str) -> list[Token]:
-    """Return the footnotes that are defined between two blocks, as they are read."""
+    """Return the footnotes that are defined between two blocks, as parsed."""
     if "[^" not in gap:
         return []
     text = gap.replace("\r\n", "\n").replace("\r", "\n")
@@ -175,8 +175,8 @@ def labels_in(source: str) -> set[str]:
 
 
 def with_definition(gap: str, label: str, change: Callable[[str], str | None]) -> str:
-    """Return the gap between two blocks with a changed definition of a footnote. ``change``: the function
-    from its current text to the new one, or None to keep it."""
+    """Return the gap between two blocks with a footnote definition changed. ``change``: the function that
+    takes its current text and returns the new one, or None to keep it."""
     note = next((note for note in _definitions(gap) if note.info == label and note.map is not None), None)
     changed = change(note.content) if note is not None else None
     if note is None or changed is None or note.map is None:
@@ -274,7 +274,8 @@ def _list(block: Block, notes: Notes, avoid: str = "") -> str:
 
 
 def _loose(item: Any) -> bool:
-    """Return whether the item needs blank lines because it is more than a paragraph with nested lists."""
+    """Return whether the item requires blank lines because it contains more than a paragraph with nested
+    lists."""
     return any(
         child.type not in ("list-ordered", "list-unordered", "list-tasks") or not index
         for index, child in enumerate(item.nodes)
@@ -302,7 +303,7 @@ def _quote(block: Block, notes: Notes) -> str:
 
 
 def _wrap(name: str, /, **names: str) -> Callable[[Block, Notes], str]:
-    """Return a writer for ``{% name %}`` around blocks."""
+    """Return a writer that puts ``{% name %}`` around blocks."""
 
     def write_wrapped(block: Block, notes: Notes) -> str:
         body = write_blocks(block.nodes, notes)
@@ -377,7 +378,11 @@ def _images(block: Block, notes: Notes) -> str:
 
 
 def _figure(image: Block, notes: Notes) -> str:
-    caption = image.fragments[0].nodes[0].nodes if image.fragments and image.fragments[0].nodes else []
+    paragraphs = [block.nodes for block in image.fragments[0].nodes] if image.fragments else []
+    caption: list[Any] = []
+    for inlines in filter(None, paragraphs):
+        # A caption in HTML is one paragraph.
+        caption += [*([Text([Leaf("\n")])] if caption else []), *inlines]
     captioned = f"<p>{write_html(caption, notes)}</p>" if caption else ""
     return f"<figure>{picture(image.data, image_attributes(image.data))}<figcaption>{captioned}</figcaption></figure>"
 

@@ -1,5 +1,5 @@
-"""Write a document as Markdown: an untouched block unchanged, an edited one with the edit applied to its
-source (``splicing.py``), and a new one in the canonical style (``writer.py``)."""
+"""Write a document as Markdown: unedited blocks are unchanged, edited ones get the edit applied to their
+source (``splicing.py``), and new ones are written in the canonical style (``writer.py``)."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def write(document: Document, was: Mapping[str, Block] | None = None) -> str:
 
 
 def rewritten(document: Document, change: Callable[[Reference], Data | None]) -> str:
-    """Write a document with rewritten references (see ``rewrite``), which are also changed in the document,
-    and everything else exactly as it was read."""
+    """Write a document with rewritten references (see ``rewrite``), and with everything else exactly as it
+    was read. The references are also changed in the document itself."""
     assign_keys(document)
     was = {block.key or "": block for block in _copy(document.nodes)}
     return write(rewrite(document, change), was)
@@ -41,12 +41,13 @@ def write_parts(
     gone: Sequence[Block] = (),
     ends_with_crlf: bool | None = None,
 ) -> list[str]:
-    """Write a document in parts: the text before each block, then the block, and the text after the last one.
-    ``seams``: the indexes of blocks that did not directly follow the block now before them. ``get``: if the nodes of
-    the document contain only their types and sources, the function that returns a block with all its contents. ``was``:
-    the original versions of edited blocks, by key, with their sources. ``definitions``: the definitions that these may
-    refer to, if the gaps do not contain all of them. ``gone``: other blocks that existed and may now be inside others.
-    ``ends_with_crlf``: whether all lines of the original text end with CRLF; None to determine this from the blocks."""
+    """Write a document in parts: the text before each block, then the block, and the text after the last
+    one. ``seams``: the indexes of blocks that didn't directly follow the block that is now before them.
+    ``get``: if the nodes of the document contain only their types and sources, the function that returns a
+    block with all its contents. ``was``: the original versions of edited blocks, by key, with their
+    sources. ``definitions``: the definitions that these blocks may refer to, if the gaps don't contain all
+    of them. ``gone``: other previous blocks, which may now be inside others. ``ends_with_crlf``: whether
+    all lines of the original text end with CRLF; None to determine this from the blocks."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
     document = Document(nodes, gaps)
@@ -121,8 +122,8 @@ def is_all_crlf(text: str) -> bool:
 
 
 def _with_notes(document: Document, was: Mapping[str, Block]) -> list[str]:
-    """Return the gaps of a document with edits to the footnotes defined in them, where that changes no untouched
-    block."""
+    """Return the gaps of a document, with edits applied to the footnotes defined in them if that doesn't
+    change any unedited block."""
     changed: dict[str, tuple[Fragment, Fragment]] = {}
     others: set[str] = set()
     for block in document.nodes:
@@ -174,8 +175,8 @@ def _canonical(block: Block, notes: Notes, previous: Block | None, before: str) 
 
 
 def _read_as_two(before: str, gap: str, after: str) -> bool:
-    """Return whether two blocks with this text between them are read as the same two blocks. Blank lines at
-    the end of the second one are ignored."""
+    """Return whether two blocks with this text between them are parsed as the same two blocks. Blank lines
+    at the end of the second one are ignored."""
     found = [block.source or "" for block in read("\n" + before + gap + after).nodes]
     return len(found) == 2 and found[0] == before and found[1].rstrip() == after.rstrip()
 
@@ -183,7 +184,7 @@ def _read_as_two(before: str, gap: str, after: str) -> bool:
 def _still_read_as_two(
     pair: list[Block], before: str, gap: str, after: str, between: Sequence[str] = ()
 ) -> bool:
-    """Return whether two blocks are still read as two blocks of the same types, with blocks of the types
+    """Return whether two blocks are still parsed as two blocks of the same types, with blocks of the types
     ``between`` between them."""
     found = [block.type for block in read_blocks("\n" + before + gap + after)]
     return found == [pair[0].type, *between, pair[1].type]

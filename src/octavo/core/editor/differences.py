@@ -1,16 +1,18 @@
-"""Find the differences between the edited and the saved version of a page, as block edits."""
+"""Find the differences between the edited and the saved version of a page, in the form of block edits."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
-from prosemirror.model import Node
+from prosemirror.model import Fragment, Node, Slice
+from prosemirror.transform import ReplaceStep
 
 from octavo.core.alignment import align
 from octavo.core.json_types import JsonObject
 
 from .merging import have_same_content
+from .schema import SCHEMA
 from .steps import StepJson
 from .trimming import trimmed
 from .writing import attrs_of, block_key, is_written, write_block
@@ -24,7 +26,7 @@ class SavedBlock(Struct, frozen=True):
 
 
 class UnwritableBlock(Exception):
-    """Raised if the content of a block can't be written at all. ``key``: the key of the block."""
+    """Raised if the content of a block can't be written at all. ``key``: the block's key."""
 
     def __init__(self, key: str) -> None:
         super().__init__(f"the block {key!r} can't be written")
@@ -32,9 +34,10 @@ class UnwritableBlock(Exception):
 
 
 class BlockDifferences(Struct, frozen=True):
-    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that no deleted
-    block still contains blocks that moved out of it, then ``insert`` (each after a block; None: at the start), then
-    ``move`` (of a block, in the same way). ``blocks``: the blocks by key, in order, as they are then saved."""
+    """Edits that convert the saved page to the edited one: first ``set`` (blocks) and ``delete``, so that
+    no deleted block still contains blocks that were moved out of it; then ``insert`` (each after a block;
+    None: at the start); then ``move`` (each after a block, in the same way). ``blocks``: the resulting
+    saved blocks by key, in order."""
 
     set: list[JsonObject]
     insert: list[tuple[str | None, JsonObject]]
@@ -49,9 +52,10 @@ class BlockDifferences(Struct, frozen=True):
 def block_differences(
     saved: Mapping[str, SavedBlock], doc: Node, skipped: Container[str] = ()
 ) -> BlockDifferences:
-    """Return the differences between a document, whose blocks have unique keys, and its saved blocks. ``saved``: the
-    saved blocks by key, in order. ``skipped``: the keys of blocks that keep their saved content, because their new
-    content can't be saved. Raises UnwritableBlock."""
+    """Return the differences between a document, whose blocks have unique keys, and its saved blocks.
+    ``saved``: the saved blocks by key, in order. ``skipped``: the keys of blocks that keep their saved
+    content, because their new content can't be saved. Raises UnwritableBlock if a block's content can't be
+    written."""
     blocks: dict[str, SavedBlock] = {}
     changed, inserted = [], {}
     for node in doc.children:
@@ -95,7 +99,12 @@ def block_differences(
     return BlockDifferences(changed, insert, move, [key for key in saved if key not in blocks], blocks)
 
 
-def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
+def tidy_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
+    """Return the steps after which every part of a page can be saved: those of keys and of columns."""
+    return [*_key_steps(doc, new_keys), *_column_steps(doc)]
+
+
+def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
     """Return the steps that assign a new key to top-level blocks without one, and to all but the first of the
     nodes with the same key."""
     known: set[str] = set()
@@ -116,6 +125,27 @@ def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
         if not node.is_textblock:
             stack += [(child, at, False) for child, at in reversed(list(_children_at(node, position + 1)))]
     return steps
+
+
+def _column_steps(doc: Node) -> list[StepJson]:
+    """Return the steps that add columns to tables with rows of more cells than columns: those are rows that one person
+    added while another one deleted a column. Their last cells would not be saved."""
+    steps: list[StepJson] = []
+    stack = list(_children_at(doc, 0))
+    while stack:
+        node, position = stack.pop()
+        if node.type.name == "table":
+            head, *rows = node.children
+            missing = max((row.child_count for row in rows), default=0) - head.child_count
+            if missing > 0:
+                end = position + head.node_size
+                headings = [SCHEMA.nodes["table_heading"].create() for _ in range(missing)]
+                step = ReplaceStep(end, end, Slice(Fragment.from_(headings), 0, 0))
+                steps.append(dict(step.to_json()))
+        elif not node.is_textblock:
+            stack += _children_at(node, position + 1)
+    # From the end, so that no step moves the positions of the next ones.
+    return sorted(steps, key=lambda step: -step["from"])
 
 
 def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:

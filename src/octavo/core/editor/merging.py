@@ -1,7 +1,7 @@
-"""Merge an external edit to a saved page into the page as it is edited live.
+"""Merge an external edit to a saved page into the live version of the page.
 
 The result is a list of steps, as small as the edit, so that carets and undo histories are kept. If both
-changed the same block, their changes are merged word by word; if that is not possible, the page gets both
+changed the same block, their changes are merged word by word; if that isn't possible, the page gets both
 versions of the block.
 """
 
@@ -31,9 +31,10 @@ def merge_edit(
     uids: Iterator[int],
     unsaved: Container[str],
 ) -> list[StepJson]:
-    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``: numbers for
-    links and annotations that the page does not have yet. ``unsaved``: the keys of the blocks that may differ from the
-    ``old`` ones; the others are saved, even if their source is read back in a different form."""
+    """Return the steps that apply the difference between two lists of blocks to a live page. ``uids``:
+    numbers for links and annotations that the page doesn't have yet. ``unsaved``: the keys of the blocks
+    that may differ from the ``old`` ones; the other blocks are saved, even if their source is parsed into a
+    different form."""
     return _steps_to(live, _Merge(live, old, new, uids, unsaved).blocks())
 
 
@@ -59,7 +60,8 @@ def _without_ids(value: object) -> object:
 
 
 class _Place(NamedTuple):
-    """Position of a block. ``node``: its form in live editing; blocks without a key have only that."""
+    """Position of a block. ``node``: the block's form in live editing; blocks without a key exist only in
+    this form."""
 
     key: str | None
     node: Node | None
@@ -81,7 +83,7 @@ class _Merge:
         self.taken = self.nodes.keys() | self.old.keys() | self.new.keys()
 
     def blocks(self) -> list[Node]:
-        """Return the blocks of the page with the edit."""
+        """Return the blocks of the page with the edit applied."""
         live = [_Place(block_key(node), node) for node in self.live.children]
         new = [_Place(key, None) for key in self.new]
         is_moved = [key for key in self.new if key in self.old] != [
@@ -117,7 +119,7 @@ class _Merge:
             return [node] if node is not None and is_kept else []
         if node is None:
             # The block was deleted here. Insert it again only if the other version changed it.
-            return [] if old is not None and same(old, new) else [self._read(new)]
+            return [] if old is not None and same(_without_ids(old), _without_ids(new)) else [self._read(new)]
         if old is None:
             return [node] if _is_saved_as(node, new) else [node, self._copy(new)]
         if same(_without_ids(old), _without_ids(new)):
@@ -150,7 +152,7 @@ class _Merge:
         return [node, self._copy(new)]
 
     def _copy(self, block: JsonObject) -> Node:
-        """Return a block with a key that no other block has."""
+        """Return a copy of a block with a key that no other block has."""
         node = self._read(block)
         if "key" not in attrs_of(node):
             return node
@@ -168,8 +170,8 @@ def _page(blocks: Sequence[Node]) -> Node:
 
 
 def _replacement(before: Node, after: Node) -> ReplaceStep | None:
-    """Return the smallest replacement that converts one block to another, in a page with that block alone;
-    None if their types or attributes differ."""
+    """Return the smallest replacement that converts one block into another, on a page that contains only
+    this block; None if their types or attributes differ."""
     if before.type is not after.type or _said(before) != _said(after):
         return None
     old, new = _page([before]), _page([after])

@@ -24,17 +24,18 @@ _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if ty
 
 
 class _ForeignError(Exception):
-    """Raised internally if the editor has no representation for a part of the document."""
+    """Raised internally if the editor can't represent a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
-    """Return an API document in the editor's format. ``uids``: numbers for links and annotations, none of which the
-    page uses yet. A document without blocks becomes one empty paragraph."""
+    """Return an API document in the editor's format. ``uids``: numbers for links and annotations, none of
+    which the page uses yet. A document without blocks becomes an empty paragraph."""
     return _NODES["doc"].create(None, _blocks([read_top_block(block, uids) for block in document["nodes"]]))
 
 
 def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
-    """Return a top-level block; ``opaque`` if the editor could not return it unchanged."""
+    """Return a top-level block in the editor's format: as ``opaque`` if the editor couldn't return it
+    unchanged."""
     try:
         node = _Reader(uids).block(block)
         node.check()

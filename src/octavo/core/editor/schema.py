@@ -1,7 +1,8 @@
-"""The schema of the editor's documents, the same as in ``web/studio/document/schema.ts``.
+"""Schema of the editor's documents.
 
-A test compares the two. ``VERSION`` changes with the schema: editors that were loaded with a different version can't
-take part in live editing until they are reloaded.
+It is the same as in ``web/studio/document/schema.ts``, and a test compares the two. ``VERSION`` changes
+with the schema: editors that were loaded with a different version can't take part in live editing until
+they are reloaded.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _CONTENT: Final = {
     "api-part": "block*",
     "api-method": "block*",
 }
-"""Content of types that ``children`` does not fully describe."""
+"""Content of types that ``children`` doesn't fully describe."""
 _MORE_ATTRS: Final[dict[str, _Attrs]] = {
     "paragraph": {"blank": {"default": False}},
     "table": {"hidden": {"default": {}}, "rest": {"default": []}},

@@ -1,4 +1,4 @@
-"""Steps that change a page in the editor: apply them, and map late steps over earlier ones.
+"""Apply the steps with which editors change a page, and map late steps over earlier ones.
 
 Steps are ProseMirror's, as JSON. Positions count UTF-16 code units, as in browsers.
 """
@@ -33,7 +33,7 @@ Ranges = tuple[int, ...]
 
 MAX_KEY = 100
 MAX_DEPTH = 100
-"""Maximum nesting depth of content that a step can insert; documents are never deeper."""
+"""Maximum nesting depth of content that a step can insert; documents are never nested more deeply."""
 _LEAVES = frozenset(name for name, type in SCHEMA.nodes.items() if type.is_leaf and name != "text")
 
 
@@ -88,7 +88,7 @@ class Applied(NamedTuple):
 
 
 def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
-    """Apply steps to a document. Raises StepError for the first step that is invalid or does not fit."""
+    """Apply steps to a document. Raises StepError for the first step that is invalid or can't be applied."""
     ranges: list[Ranges] = []
     for index, json in enumerate(steps):
         try:
@@ -111,8 +111,8 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
 def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
     """Return the document after a step inside one block of text, or None for any other step.
 
-    The library would check the types of all blocks that contain it or are next to it, which stay the same. On
-    a page of 1,500 blocks, that takes ten times as long as the step.
+    The library would check the types of all blocks that contain this block or are next to it, which stay the
+    same. On a page of 1,500 blocks, that takes ten times as long as the step.
     """
     if step.structure or step.slice.open_start or step.slice.open_end or step.from_ > step.to:
         return None
@@ -161,7 +161,7 @@ saved."""
 
 
 def _require_valid(json: StepJson) -> None:
-    """Check attributes and depth, because the library doesn't. Raises ValueError."""
+    """Check attributes and depth, because the library doesn't. Raises ValueError if they are invalid."""
     if json.get("stepType") == "attr":
         _require_attribute(json["attr"], json["value"])
     level: list[Any] = [json]
@@ -179,7 +179,7 @@ def _require_valid(json: StepJson) -> None:
         ]
         if not level:
             return
-    raise ValueError("nested too deeply")
+    raise ValueError("the document is nested too deeply")
 
 
 def _require_attribute(name: str, value: object) -> None:
@@ -193,12 +193,12 @@ def _require_attribute(name: str, value: object) -> None:
 
 
 def map_steps(steps: Sequence[StepJson], between: Iterable[Ranges]) -> list[StepJson] | None:
-    """Return steps mapped over other steps that their author had not seen. Return None if only the author can
-    determine their meaning, because a position is inside deleted content, or because unseen content would be
-    deleted or wrapped.
+    """Return steps mapped over other steps that their author had not seen. Return None if only the author
+    can determine their meaning, because a position is inside deleted content, or because unseen content
+    would be deleted or wrapped.
 
-    ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError for
-    invalid steps.
+    ``between``: the changed ranges of the other steps. Raises LookupError, TypeError, or ValueError if a step
+    is invalid.
     """
     own = [StepMap(list(ranges_of(step))) for step in steps]
     others = [StepMap(list(ranges)) for ranges in between if ranges]
@@ -254,7 +254,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Step that is mapped over others. ``unseen``: the ranges that its author has not seen."""
+    """Step that is mapped over others. ``unseen``: the ranges that its author hasn't seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen

@@ -13,7 +13,7 @@ from octavo.core.json_types import JsonObject
 from .schema import BLOCK_NAMES, INLINE_NAMES, MARK_RANK, SPANS
 
 _UNPLACED = 100
-"""Position of marks that have no stored position: after all marks that have one."""
+"""Position of marks without a stored position: after all marks that have one."""
 
 
 def attrs_of(node: Node | Mark) -> JsonObject:
@@ -22,7 +22,8 @@ def attrs_of(node: Node | Mark) -> JsonObject:
 
 
 def is_written(node: Node) -> bool:
-    """Return whether a block is written: a paragraph without content only marks a place to type."""
+    """Return whether a block is written. A paragraph without content isn't, because it only marks a place
+    to type."""
     return bool(node.type.name != "paragraph" or node.content.size or attrs_of(node).get("blank"))
 
 
@@ -102,7 +103,7 @@ def _fragment(node: Node, fragment: str, nodes: list[JsonObject]) -> JsonObject:
 
 
 class _Names:
-    """Names of the parts of a table: each part keeps its own name; new parts and copies get an unused one."""
+    """Names of the parts of a table: existing parts keep their names; new parts and copies get unused ones."""
 
     def __init__(self, taken: Iterable[str], known: Iterable[str | None]) -> None:
         self.taken = set(taken)
@@ -194,8 +195,8 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that starts at a node, and its end: the longest one, or of two
-    with the same length, the one that was read first."""
+    """Return the outermost link or annotation that starts at a node, and its end: the longest one, or the
+    one that was read first if two have the same length."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):

@@ -30,7 +30,8 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
     """Return the routes of the tools and of OAuth. ``pool``: the threads that are allowed to write."""
 
     def enter(request: Request) -> ToolCaller:
-        """Return the caller of the tools. To reject a request, raises an error before reading the body."""
+        """Return the caller of the tools. Requests are rejected by raising an error before their body is
+        read."""
         organization_id = request.parameters["organizationId"]
         call = Call(
             context=context,
@@ -46,7 +47,7 @@ def agent_routes(context: Context, dispatcher: Dispatcher, pool: SharedThreads) 
         )
         if b"authorization" not in request.headers:
             # A browser cookie doesn't count as a token, because other sites could make browsers send it.
-            raise NotSignedIn("Agents must send a token in the header: Authorization: Bearer <token>")
+            raise NotSignedIn("Agents must send a token in the `Authorization: Bearer <token>` header.")
         dispatcher.enter(call)
         return ToolCaller(partial(dispatcher.ask, call), context.db, call.actor, organization_id)
 

@@ -101,8 +101,8 @@ def resource_of(url: str, organization_id: str) -> str:
 
 
 def challenge(url: str, organization_id: str) -> str:
-    """Return the header that tells a client without a token where to get one, and with which scopes. Clients
-    request exactly the listed scopes, so it lists all of them for people to choose from."""
+    """Return the header that tells a client without a token where to get one, and with which scopes.
+    Clients request exactly the listed scopes, so the header lists all scopes for people to choose from."""
     where = f"{url}/.well-known/oauth-protected-resource{MCP_PATH}/{organization_id}"
     return f'Bearer resource_metadata="{where}", scope="{" ".join(AGENT_SCOPES)}"'
 
@@ -236,7 +236,7 @@ class OAuth:
         if not resource.startswith(start) or not organization_id.isalnum() or len(organization_id) > 64:
             raise asked.bad(
                 "invalid_target",
-                f"resource: must be {start}<organization> or {self._url}{API_PATH}, or omitted",
+                f"resource: must be omitted, or be {start}<organization> or {self._url}{API_PATH}",
             )
         scopes = [s for s in AGENT_SCOPES if not wanted or s in wanted or s == "docs:read"]
         return _Wanted(asked, organization_id, scopes)

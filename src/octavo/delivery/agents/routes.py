@@ -74,21 +74,15 @@ def list_acts(call: Call, caller: SignedIn, agent_id: str, query: PageQuery) -> 
 
 @operation("undoAgentActs", "POST", "/user/agents/{agentId}/undo", needs=Can.SIGN_IN, errors=(400, 404))
 def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) -> wire.UndoneActs:
-    """Undo an agent's actions since a given time; by default, since a day ago. Its change requests are
+    """Undo an agent's actions since a given time (by default, the last 24 hours). Its change requests are
     archived, its merges are reverted by new change requests, and its comments are deleted, as far as the
     caller's permissions allow. The response lists the result for each change."""
     agent = _agent(call, caller, agent_id)
     try:
         since = parse_iso(body.since) if body.since is not None else now() - DAY
     except (ValueError, OverflowError):
-        raise BadRequest("since: must be an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
-    perform = call.ask
-    assert perform is not None, "the dispatcher passes it with every call"
-
-    def ask(operation_id: str, path: dict[str, str], body: object = None) -> object:
-        return perform(call, operation_id, path, {}, body)
-
-    undone = undoing.undo(call.db, caller.actor, ask, agent, since, body.before)
+        raise BadRequest("since: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
+    undone = undoing.undo(call.db, caller.actor, call.perform, agent, since, body.before)
     return wire.UndoneActs(undone.acts, undone.next)
 
 

@@ -22,8 +22,8 @@ from .connecting import ACCESS_LASTS, CODE_LASTS, Grant, Unusable, is_proved, ne
 PREFIX = "ocv_"
 _REFRESH_PREFIX = "ocvr_"
 _LONGEST = 90 * DAY
-"""Milliseconds after which a visitor must reconnect an agent, regardless of how long their own sign-in
-lasts."""
+"""Time in milliseconds after which a visitor must reconnect an agent, regardless of how long their own
+sign-in lasts."""
 _KEPT = 30 * DAY
 """Milliseconds for which an app stays registered after its token has expired."""
 _PROOF = sealed_column("site_agents", "proof", "id")
@@ -105,7 +105,7 @@ def use_site_code(
     tx: Transaction, context: Context, code: str, client_id: str, redirect: str, verifier: str
 ) -> tuple[SiteRow, Grant] | None:
     """Return the site and tokens for a code. If the code was already used, revokes its tokens and returns
-    None. Raises Unusable for an invalid code."""
+    None. Raises Unusable if the code is invalid."""
     found = _find(tx, "code_hash", code)
     if found is None or found.client_id != client_id or found.redirect != redirect:
         raise Unusable("This code is invalid or belongs to another app. Connect the app again.")
@@ -114,7 +114,8 @@ def use_site_code(
         return None
     if found.code_until <= now() or not is_proved(verifier, found.challenge):
         raise Unusable(
-            "This code has expired, or code_verifier doesn't match its challenge. Connect the app again."
+            "This code has expired, or `code_verifier` doesn't match the code challenge. Connect the app"
+            " again."
         )
     return _grant(tx, context, found, None)
 
@@ -123,7 +124,7 @@ def refresh_site_agent(
     tx: Transaction, context: Context, token: str, client_id: str
 ) -> tuple[SiteRow, Grant] | None:
     """Return the site and new tokens. If the refresh token was already used, revokes all of the agent's
-    tokens and returns None. Raises Unusable for an invalid token."""
+    tokens and returns None. Raises Unusable if the token is invalid."""
     stolen = _find(tx, "former_refresh_hash", token)
     if stolen is not None:
         _delete(tx, stolen.id)
@@ -152,7 +153,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This refresh token was just used. Use the new one.")
+        raise Unusable("This refresh token was already used. Use the new refresh token.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 

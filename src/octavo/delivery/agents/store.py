@@ -128,7 +128,7 @@ def use_code(tx: Transaction, secret: str, agent_id: str) -> bool:
 
 
 def delete_codes(tx: Transaction, user_id: str, *, only: str | None) -> None:
-    """Delete a person's unused codes. ``only``: an organization to limit the deletion to."""
+    """Delete a person's unused codes. ``only``: the organization to limit the deletion to."""
     tx.run(
         f"DELETE FROM agent_codes WHERE user_id = :user {'AND organization_id = :only' if only else ''}",
         user=user_id,
@@ -196,7 +196,7 @@ def find_by_access(tx: Transaction, hashed: str) -> AgentRow | None:
 
 
 def find_good_by_id(tx: Transaction, agent_id: str) -> AgentRow | None:
-    """Return the agent with this id, if the person who connected it is a member and hasn't revoked it."""
+    """Return the agent with this ID, if the person who connected it is a member and hasn't revoked it."""
     row = tx.one(f"SELECT {_AGENT} FROM agents a {_GOOD} AND a.id = :id", id=agent_id)
     return AgentRow(*row) if row else None
 
@@ -348,7 +348,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return those of the change requests that the agent created."""
+    """Return the given change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",

@@ -25,7 +25,7 @@ from octavo.organization.access.auditing import audit
 from . import store
 
 MAX_DRAFTS, MAX_PAGES, MAX_OTHERS = 50, 500, 300
-"""Daily limits per agent: the number of change requests to create, pages to edit, and other actions
+"""Daily limits per agent: the maximum number of change requests created, pages edited, and other actions
 (comments, replies, reviews, review requests, and edits to a change request's subject or status)."""
 MAX_WAITING = 100
 """Maximum number of open change requests per agent at a time."""
@@ -44,7 +44,7 @@ Change = Annotated[
 
 class ToolCaller(Struct, frozen=True):
     """Caller of the tools. ``perform``: the function that performs an operation as the caller, given its
-    path, query, and body. ``agent``: the id of the connection; empty for another kind of token."""
+    path, query, and body. ``agent``: the ID of the connection; empty for another kind of token."""
 
     perform: Callable[[str, dict[str, str], dict[str, Any], Any], Any]
     db: Database
@@ -104,7 +104,7 @@ class ToolCaller(Struct, frozen=True):
         return made
 
     def _require_budget(self, operation: str, pages: int) -> None:
-        """Raise RefusedTool for an agent that has reached a daily limit."""
+        """Raise RefusedTool if the agent has reached a daily limit."""
         if not self.agent:
             return
         with self.db.read() as tx:
@@ -117,7 +117,8 @@ class ToolCaller(Struct, frozen=True):
                 )
             if waiting >= MAX_WAITING:
                 raise RefusedTool(
-                    f"429: {waiting} of your change requests are still open. Have one merged or archived first."
+                    f"429: {waiting} of your change requests are still open, which is the limit. Have one of"
+                    " them merged or archived first."
                 )
         elif pages:
             if day.pages + pages > MAX_PAGES:
@@ -132,8 +133,8 @@ class ToolCaller(Struct, frozen=True):
 
 
 def _say(found: object, start: int = 0) -> ToolText:
-    """Return a response as JSON text, truncated to what a model can read in one call. The structured content
-    is complete."""
+    """Return a response as JSON text, truncated to what a model can read in one call. The structured
+    content isn't truncated."""
     text = found if isinstance(found, str) else msgspec.json.encode(found).decode()
     part = text[start : start + _TEXT]
     left = len(text) - start - len(part)
@@ -191,7 +192,7 @@ class ListPages(Struct, forbid_unknown_fields=True):
 
 
 def _at(operation: str, space: str, change: str | None) -> tuple[str, dict[str, str]]:
-    """Return an operation for a space, or its counterpart for a change request, with the path parameters."""
+    """Return an operation on a space, or its counterpart on a change request, with the path parameters."""
     if change is None:
         return operation, {"spaceId": space}
     named = {"getPageById": "getPageInChangeRequestById", "listPages": "listPagesInChangeRequest"}
@@ -329,7 +330,7 @@ def _describe(on: ToolCaller, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject or status: provide at least one of them")
+        raise RefusedTool("subject, status: provide at least one of them")
     return _say(on.change("updateChangeRequestById", path, body))
 
 

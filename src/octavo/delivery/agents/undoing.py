@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from msgspec import UNSET, Struct, UnsetType
 
+from octavo.content.changes.undoing import Ask, undo_change
 from octavo.errors import OctavoError
 from octavo.kit.db.database import Database
 from octavo.kit.http.operation import TABLE, Actor
@@ -20,7 +20,8 @@ _MOST = 200
 
 class UndoneAct(Struct, rename="camel"):
     """Undone change. ``result``: whether the change request was archived, a new change request reverts the
-    merge, the comment was deleted, the change was already undone, or it was kept for the given ``reason``."""
+    merge, the comment was deleted, the change was already undone, or the change was kept for the given
+    ``reason``."""
 
     act: str
     operation: str
@@ -28,10 +29,6 @@ class UndoneAct(Struct, rename="camel"):
     change_request: str | UnsetType = UNSET
     space: str | UnsetType = UNSET
     reason: str | UnsetType = UNSET
-
-
-Ask = Callable[..., Any]
-"""Function that performs ``(operation, path, body)`` as the person who undoes the changes."""
 
 
 class Undone(NamedTuple):
@@ -50,7 +47,7 @@ def undo(
         acts = acts[:_MOST]
         made = store.made_by(tx, agent.id, [act.change_request_id for act in acts if act.change_request_id])
     done: dict[str, UndoneAct] = {}
-    """Results for change requests that more than one action refers to."""
+    """Results for change requests, because more than one action can refer to the same one."""
     found = []
     for act in acts:
         try:
@@ -76,22 +73,10 @@ def _undo(ask: Ask, act: store.ActRow, made: set[str], done: dict[str, UndoneAct
         return UndoneAct(act.id, act.operation, "stays", reason="This change can't be undone.")
     if change in done:
         return UndoneAct(act.id, act.operation, done[change].result, reason=done[change].reason)
-    path = {"spaceId": space, "changeRequestId": change}
-    now = ask("getChangeRequestById", path)
-    if now["status"] == "merged":
-        found = _take_back(ask, act, now)
-    elif change not in made:
-        return UndoneAct(
-            act.id,
-            act.operation,
-            "stays",
-            reason="Someone else created this change request. Revert the edits there.",
-        )
-    elif now["status"] == "archived":
-        found = UndoneAct(act.id, act.operation, "already")
-    else:
-        ask("updateChangeRequestById", path, {"status": "archived"})
-        found = UndoneAct(act.id, act.operation, "archived")
+    undone = undo_change(ask, space, change, made=change in made)
+    found = UndoneAct(act.id, act.operation, undone.result)
+    if undone.revert is not None:
+        found.change_request, found.space = undone.revert, space
     done[change] = found
     return found
 
@@ -102,12 +87,6 @@ def _is_drafted(operation: str) -> bool:
             return True
         case _:
             return False
-
-
-def _take_back(ask: Ask, act: store.ActRow, change: Mapping[str, object]) -> UndoneAct:
-    path = {"spaceId": str(act.space_id), "revisionId": change["revisionMerged"]}
-    made = ask("revertRevision", path)
-    return UndoneAct(act.id, act.operation, "reverted", change_request=made["id"], space=str(act.space_id))
 
 
 def _delete_comment(ask: Ask, act: store.ActRow) -> UndoneAct:

@@ -1,10 +1,10 @@
-"""Cached results of MCP tools that read a site, shared by all visitors with the same access. The same rules
-apply as for pages, except that the arguments are part of the key.
+"""Cached results of MCP tools that read a site, shared by all visitors with the same access. They follow
+the same rules as cached pages, except that the arguments are part of the key.
 
 Assistants often request the same pages. A result is cached until the next commit, and longer if it depends
-only on the site and the revisions of its spaces, which are quick to compare. The key is the site's URL, so it
-covers one audience. A result that depends on the visitor is cached only for the same cookies, query, and
-token, and only as long as the token is valid."""
+only on the site and the revisions of its spaces, which are quick to compare. The key includes the site's
+URL, so it covers only one audience. A result that depends on the visitor is cached only for the same
+cookies, query, and token, and only as long as the token is valid."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ToolResult(NamedTuple):
 
 
 class ToolPlace(NamedTuple):
-    """Location at which a tool is called: the id of the site if it has its own host name, and the decoded
-    path."""
+    """Location where a tool is called: the ID of the site, if the site has its own host name, and the
+    decoded path."""
 
     site: str
     path: str
@@ -50,7 +50,7 @@ class ToolPlace(NamedTuple):
 
 def _measure(result: ToolResult) -> int | None:
     """Return the size of a result, or None if it must not be cached. Errors aren't cached, because any
-    made-up URL has one."""
+    made-up URL would produce one."""
     if isinstance(result.result, Answer) or result.admission.preview:
         return None
     return len(result.result) + _ENTRY

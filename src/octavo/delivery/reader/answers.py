@@ -53,7 +53,7 @@ def revalidated_answer(
 
 
 class Frame:
-    """Parts that every HTML response of a space needs: its appearance and the builder of its pages."""
+    """Parts that every HTML response for a space needs: the site's appearance and the builder of its pages."""
 
     def __init__(self, view: View, visit: SpaceVisit) -> None:
         self._view, self._visit = view, visit
@@ -191,8 +191,8 @@ def _gone_answer(frame: Frame, gone: Gone) -> Answer:
 
 
 def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages with
-    the word only in their text aren't what the visitor was looking for."""
+    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages that
+    contain the word only in their text are probably not what the visitor was looking for."""
     wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:
@@ -225,8 +225,7 @@ def file_answer(context: Context, grant: FileGrant, size: int | None, *, public:
 
 
 def decoded_path(request: Request) -> str:
-    """Return the decoded path. Raises NotFound for a path that changes when decoded again or contains
-    ``..``."""
+    """Return the decoded path. Raises NotFound if the path changes when decoded again or contains ``..``."""
     for segment in request.segments:
         if segment in {"", ".", ".."} or "/" in segment or "\\" in segment or "\0" in segment:
             raise NotFound("No site is published at this URL.")
@@ -245,12 +244,13 @@ def private_answer(admission: Admission, answer: Answer) -> Answer:
 
 
 def is_json(request: Request) -> bool:
-    """Return whether the body is declared as JSON. HTML forms can't declare that."""
+    """Return whether the request's body is declared as JSON, which HTML forms can't do."""
     return request.header(b"content-type").partition(";")[0].strip().lower() == "application/json"
 
 
 def is_cross_origin(view: View, visit: SiteVisit) -> bool:
-    """Return whether the request may come from another origin, or is a form, which any page can submit."""
+    """Return whether the request may come from another origin, or is a form submission, which any page can
+    send."""
     request = view.request
     origin = request.header(b"origin")
     return not is_json(request) or bool(

@@ -92,17 +92,19 @@ class _Pages:
 
     @cached_property
     def _names(self) -> tuple[str, ...]:
-        """Names of the pages: the overview, authentication, errors and limits, one page per tag, and the schemas."""
+        """Return the names of the pages: the overview, authentication, errors and limits, one page per tag,
+        and the schemas."""
         return ("", _AUTHENTICATION, _ERRORS, *self._tags, _SCHEMAS)
 
     @cached_property
     def _tags(self) -> dict[str, ApiTag]:
-        """Tags, keyed by the last path segment of their pages."""
+        """Return the tags, keyed by the last path segment of their pages."""
         return {slugify(tag.name): tag for tag in self._description.tags()}
 
     @cached_property
     def _areas(self) -> dict[str, dict[str, DescribedOperation]]:
-        """Operations by tag. The keys of tags and operations are the last path segments of their pages."""
+        """Return the operations by tag. Tags and operations are keyed by the last path segments of their
+        pages."""
         return {
             name: {_name_of(each): each for each in self._description.with_tag(tag.name)}
             for name, tag in self._tags.items()
@@ -110,15 +112,15 @@ class _Pages:
 
     @cached_property
     def _models(self) -> dict[str, int | None]:
-        """Pages under the schemas page, keyed by their last path segment: a page for each schema, and the
-        numbered pages that list schemas."""
+        """Return the pages under the schemas page, keyed by their last path segment: a page for each
+        schema, and the numbered pages that list schemas."""
         further = enumerate(split_models(list_models(self._description)))
         pages = {f"page-{number + 1}": number for number, _ in further if number}
         return {**pages, **dict.fromkeys(self._description.schemas)}
 
     def answer(self, name: str, operation: str = "") -> Answer:
-        """Return a page by its last path segments: an area, or an operation in it; by default, the overview.
-        Raises NotFound if there is no such page."""
+        """Return a page by its last path segments: the page of an area, or of an operation in it. By
+        default, return the overview. Raises NotFound if there is no such page."""
         with self._lock:
             inside = self._models if name == _SCHEMAS else self._areas.get(name, {})
             if name not in self._names or (operation and operation not in inside):
@@ -131,8 +133,8 @@ class _Pages:
             return made
 
     def read_form(self, request: Request) -> Answer:
-        """Return the form for trying out an operation. The browser sends the request itself. Raises NotFound
-        if there is none."""
+        """Return the form for trying out an operation. The browser sends the request itself. Raises
+        NotFound if there is no such operation."""
         key = parse_qs(request.query_string.decode("latin-1")).get("operation", [""])[0]
         with self._lock:
             operation = self._description.operations.get(key)

@@ -1,7 +1,7 @@
-"""Application that responds to every URL of published sites.
+"""Application that serves all URLs of published sites.
 
-Responses are cached until the next commit (the database reports commits). After a commit, a response is still
-used if its dependencies (the site and the revisions of its spaces) are unchanged. A cached page view
+Responses are cached until the next commit (the database reports commits). After a commit, a response is
+still used if its dependencies (the site and the revisions of its spaces) are unchanged. A cached page view
 therefore costs one lookup, and no response is ever stale. Responses that depend on the visitor are cached
 only for the same cookies and query, until the next commit, and only as long as the visitor's token is
 valid."""
@@ -72,7 +72,7 @@ from .tracking import record_cached_events, record_view
 
 _AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
-"""Seconds that a visitor who opens a PDF link waits before being asked to try again later."""
+"""Number of seconds that a visitor waits for a PDF before being asked to try again later."""
 _POLL = 0.2
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("host names", 4)
@@ -101,7 +101,7 @@ def _is_valid(visited: Visited) -> bool:
 
 
 def _has_open_path(visited: Visited) -> bool:
-    """Return whether nothing in the path grants access."""
+    """Return whether the path contains nothing that grants access."""
     return visited.admission is not None and visited.admission.has_open_path
 
 
@@ -197,9 +197,9 @@ class Sites:
 
     def _find_revalidated(self, name: str, path: str, request: Request) -> Visited | None:
         """Return a response that was cached before the last commit, if it is still valid. This takes a few
-        lookups in SQLite, or in PostgreSQL rows that another visit has fetched since the commit, and is
-        faster than waiting for a thread behind slower requests. Return None if the database server would have
-        to be queried."""
+        lookups in SQLite or, with PostgreSQL, among rows that another visit has fetched since the commit,
+        and is faster than waiting for a thread behind slower requests. Return None if the database server
+        would have to be queried."""
         try:
             with self._context.db.read_cached(begins=False) as tx:
                 site = self._hosts.get(name, lambda: self._find_host(tx, name))
@@ -209,7 +209,7 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the id of the site with this host name. All unknown names map to the same value, so that
+        """Return the ID of the site with this host name. All unknown names map to the same value, so that
         they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         return found.id if found is not None else ""
@@ -262,7 +262,8 @@ class Sites:
         return visited.answer
 
     def _is_own_host(self, name: str) -> bool:
-        """Return whether a host is the server itself. Any other name with a dot may belong to a deleted site."""
+        """Return whether a host name belongs to the server itself. Any other name with a dot may belong to
+        a deleted site."""
         own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
 
@@ -318,12 +319,13 @@ class Sites:
 
     def _count(self, request: Request, found: Answer | Later) -> None:
         """Count a response against the additional rate limit that its route chose for it, if any. Raises
-        TooManyRequests."""
+        TooManyRequests if the limit is exceeded."""
         if isinstance(found, Later) and found.rate in self._limiters:
             self._limiters[found.rate].count(address_key(request.client))
 
     async def _work_out(self, request: Request, later: Later) -> Answer:
-        """Compute a response in separate threads, so that slow work never blocks the threads for readers."""
+        """Compute a response in separate threads, so that slow work never blocks the threads that serve
+        readers."""
         threads = self._threads[later.pool]
         owner = (later.organization_id, address_key(request.client))
 
@@ -369,7 +371,7 @@ class Sites:
         with self._context.db.read() as tx:
             site = find_site_by_hostname(tx, name) if name else None
         if site is None or not site.published:
-            raise NotFound("No published site has this host name.")
+            raise NotFound("There is no published site with this host name.")
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:

@@ -2,8 +2,8 @@
 renders the block again.
 
 A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a
-control sends back the offer, the number of an action, and the values of fields. So visitors can only make a
-script do what it offered on this particular block."""
+control sends back the offer, the number of an action, and the values of fields. Therefore, visitors can
+only make a script do what it offered for this particular block."""
 
 from __future__ import annotations
 
@@ -92,8 +92,8 @@ def name_block(subject: Subject, space_id: str, key: str) -> tuple[object, ...]:
 
 
 def can_be_offered(action: Any, modal: bool) -> bool:
-    """Return whether visitors of a published page can use an action. They can use actions defined by the
-    script, and open modals, one at a time."""
+    """Return whether visitors of a published page can use an action. They can use actions that the script
+    defines, and open modals, but only one at a time."""
     name = action.get("action") if isinstance(action, dict) else None
     if not isinstance(name, str):
         return False
@@ -110,18 +110,18 @@ def sign_offer(context: Context, offer: Offer) -> str | None:
 
 
 def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> DrawRequest:
-    """Return the request that an interaction with a block makes. Raises BadRequest, and Conflict for an
-    outdated offer."""
+    """Return the request that an interaction with a block makes. Raises BadRequest if the interaction is
+    invalid, and Conflict if the offer is outdated."""
     try:
         given = msgspec.json.decode(body, type=Press)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise BadRequest(f"body: {error}") from None
     signed = context.signer.verify(_PURPOSE, given.offer)
     if signed is None:
-        raise BadRequest("offer: must be an offer signed by this server. Reload the page and try again")
+        raise BadRequest("offer: must be signed by this server. Reload the page, and try again.")
     offer = msgspec.json.decode(signed, type=Offer)
     if msgspec.json.encode(offer.block) != msgspec.json.encode(block):
-        raise Conflict("This block has changed. Reload the page and try again.")
+        raise Conflict("This block has changed. Reload the page, and try again.")
     if not 0 <= given.act < len(offer.actions):
         raise BadRequest("act: must be the number of an action in the offer")
     for name, value in given.values.items():
@@ -129,7 +129,7 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         if field is None:
             raise BadRequest(f"values.{name[:100]}: this block has no such field")
         if not field.allows(value):
-            raise BadRequest(f"values.{name[:100]}: this field doesn't accept the value")
+            raise BadRequest(f"values.{name[:100]}: isn't a valid value for this field")
     state = {**(offer.component.state or {}), **given.values}
     action = _resolve_state(offer.actions[given.act], state)
     here = OfferedComponent(offer.component.id, offer.component.props, state)
@@ -141,8 +141,8 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
 
 
 def close_modal(wanted: DrawRequest, value: Mapping[str, object]) -> DrawRequest | None:
-    """Return the next request once a component is complete: a modal passes its value to the component that
-    opened it."""
+    """Return the next request after a component is completed: a modal passes its value to the component
+    that opened it."""
     action = {"action": CLOSE, "returnValue": value}
     return DrawRequest(wanted.opener, action) if wanted.opener is not None else None
 

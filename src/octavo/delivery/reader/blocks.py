@@ -71,7 +71,7 @@ class KeptBlock(NamedTuple):
 
 
 class PreparedBlock(NamedTuple):
-    """Block to render, with its pages."""
+    """Block to render, with the pages that it links to."""
 
     subject: Subject
     space_id: str
@@ -120,8 +120,9 @@ class Pressed(msgspec.Struct, frozen=True):
 
 
 def answer_press(context: Context, block: PreparedBlock, body: bytes) -> Pressed:
-    """Return the new content of a block after an interaction. Raises BadRequest for an invalid interaction,
-    Conflict for an outdated offer, Failed if the script fails, and Unavailable if it can't run now."""
+    """Return the new content of a block after an interaction. Raises BadRequest if the interaction is
+    invalid, Conflict if the offer is outdated, Failed if the script fails, and Unavailable if it can't run
+    now."""
     wanted = read_press(context, body, _name(block))
     try:
         output = _render(context, block, wanted).output
@@ -195,8 +196,8 @@ def draw_output(
     root: Literal["block", "modal"] = "block",
 ) -> str:
     """Return the HTML of a checked output (``integrations.contentkit``). ``sign(actions, fields)``: a
-    function that creates the offer to include; without it, controls are inactive. ``frames``: the URLs shown
-    in frames. Raises CannotBeDrawn."""
+    function that creates the offer to include; if it is None, controls are inactive. ``frames``: the URLs
+    shown in frames. Raises CannotBeDrawn if the output can't be rendered."""
     # The output of a completed component hasn't been checked.
     given = output["element"] if output.get("type") == "element" else None
     if given is None or given["type"] != root:
@@ -327,7 +328,7 @@ class _Reader:
         return self._children(hint) if _is_line(hint) else ()
 
     def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Return a hint made of other elements. Text hints are shown elsewhere."""
+        """Return a hint made of other elements. Hints that consist of text are shown in another way."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: object) -> tuple[ElementView | str, ...]:
@@ -445,8 +446,8 @@ class _Reader:
         )
 
     def _select(self, given: Mapping[str, object], value: object, name: str, label: str) -> ElementView:
-        """Return a select. If its options are loaded from another source, it shows its value and is
-        inactive."""
+        """Return a select. If the select's options are loaded from another source, it only shows its value
+        and is inactive."""
         options = given.get("options")
         found = [
             (one["id"], self._text(one.get("label")))

@@ -13,8 +13,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it comes
-    before the others."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes
+    precedence over the others."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]

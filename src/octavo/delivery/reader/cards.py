@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 WIDTH, HEIGHT = 1200, 630
 _DEFAULT = "Inter"
 _TITLE, _ABOUT, _ABOVE, _SITE = 110, 110, 70, 50
-"""Maximum line lengths, in columns; a Chinese character takes up two columns."""
+"""Maximum line lengths, in columns; a Chinese character occupies two columns."""
 _SIZES = ((24, 92), (48, 78), (80, 64), (_TITLE, 54))
 """Font sizes in points, by the maximum number of columns in a title."""
 _LOGO = (520, 72)
@@ -130,8 +130,8 @@ _IMAGES, _LOGOS = share("social preview images", 16), share("logos", 4)
 
 
 class Cards:
-    """Renderer and cache of cards. ``further_fonts``: the path of a folder with additional fonts, or empty.
-    ``allowed``: the private IP addresses from which logos can be fetched."""
+    """Renderer and cache of cards. ``further_fonts``: the path of a folder with additional fonts; empty if
+    there is none. ``allowed``: the private IP addresses from which logos can be fetched."""
 
     def __init__(self, further_fonts: str, allowed: str) -> None:
         self._kept: ByteCache[bytes] = ByteCache(_IMAGES)
@@ -255,8 +255,8 @@ def _lines(card: Card, fonts: _Fonts, logo: bytes | None) -> JsonObject:
 
 
 def _replace_missing(text: str, fonts: _Fonts) -> str:
-    """Return the text that the fonts can show: without unsupported symbols, or empty if letters are
-    unsupported."""
+    """Return the part of a text that the fonts can show: without unsupported symbols, or an empty text if
+    any letters are unsupported."""
     kept = []
     for character in " ".join(text.split()):
         if character == " " or fonts.have(character):

@@ -70,7 +70,7 @@ _ASSETS = (
     "embed.js",
 )
 _MERMAID = "mermaid.min.js"
-"""Mermaid 11.17.2, as published in its package, with its license alongside."""
+"""Mermaid 11.17.2, as published in its package, together with its license."""
 DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
 """Files of the frame in which diagrams are drawn; the app uses the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
@@ -92,8 +92,8 @@ _TYPES = {
 
 
 class Static(Struct, frozen=True):
-    """Static file. ``version``: a hash of its content, which is part of its URL (``?v=``) so that caches can
-    keep it forever. ``policy``: the Content-Security-Policy, if it is a page."""
+    """Static file. ``version``: a hash of its content, which is part of its URL (``?v=``) so that caches
+    can keep it forever. ``policy``: the Content-Security-Policy, if the file is a page."""
 
     content: bytes
     media_type: str
@@ -201,7 +201,7 @@ def _drawn_entry(item: NavItem) -> str:
 
 
 _kept_entry = lru_cache(maxsize=2048)(_drawn_entry)
-"""Cache of entries, nearly all of which are the same on every page."""
+"""Cache of navigation entries, nearly all of which are the same on every page."""
 
 
 def _version(name: str) -> str:
@@ -287,8 +287,8 @@ def draw_page(site: SiteView, page: SitePageView) -> str:
 
 
 def _structured_data(site: SiteView, page: SitePageView) -> JsonObject | None:
-    """Return a page's structured data for search engines (JSON-LD of schema.org); None for a page that they
-    must not index."""
+    """Return a page's structured data for search engines (JSON-LD of schema.org); None if search engines
+    must not index the page."""
     here = page.canonical
     if here is None or site.no_index or page.no_index:
         return None

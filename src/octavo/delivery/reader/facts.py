@@ -1,7 +1,7 @@
 """Lookups that rendering a page makes in its own and other spaces, recorded with their answers.
 
-A rendered text stays valid as long as the answers are the same, in any revision and for any visitor. So a
-text is rendered again only when something that it shows has changed."""
+A rendered text stays valid as long as the answers are the same, in any revision and for any visitor.
+Therefore, a text is rendered again only if something that it shows has changed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Recorded lookups and their answers. Each lookup is the name of a ``Facts`` method with its arguments."""
+"""Recorded lookups and their answers. Each lookup consists of the name of a ``Facts`` method and its
+arguments."""
 
 
 class Facts:
@@ -93,11 +94,11 @@ class Facts:
         return self._asset(msgspec.json.decode(ref))
 
     def list_rendering_states(self, drawn: tuple[Drawn, ...]) -> tuple[str, ...]:
-        """Return the current state of the data from which blocks of these kinds are rendered."""
+        """Return the current state of the data that blocks of these kinds are rendered from."""
         return list_rendering_states(self._tx, requester_at(self._tx, self._view.state.space_id, None), drawn)
 
     def computed_state(self, page_id: str) -> bytes:
-        """Return the current state of the data from which a computed page is computed."""
+        """Return the current state of the data that a computed page is based on."""
         page = self._view.tree.page(page_id)
         return computed_state(self._tx, self._view.state.space_id, page) if page is not None else b""
 
@@ -121,7 +122,7 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Return whether all recorded lookups would have the same answers now."""
+        """Return whether all recorded lookups would still have the same answers."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 

@@ -61,7 +61,7 @@ def feed_xml(site: SiteView, page: SitePageView, entries: Sequence[DatedEntry], 
 
 
 def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) -> bytes:
-    """Return the feed of the site's most recently updated pages, newest first."""
+    """Return the feed of the site's most recently updated pages, most recently updated first."""
     address = f"{visit.published}{FEED_PATH}"
     return pages_feed_xml(visit, pages, visit.site.title, address, visit.published)
 
@@ -69,8 +69,8 @@ def site_feed_xml(visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]]) ->
 def pages_feed_xml(
     visit: SiteVisit, pages: Iterable[tuple[SpaceVisit, Page]], title: str, address: str, about: str
 ) -> bytes:
-    """Return the feed of the most recently updated of these pages, newest first. ``address``: the URL of the
-    feed. ``about``: the URL of the page that lists them."""
+    """Return the feed of the most recently updated of these pages, most recently updated first.
+    ``address``: the URL of the feed. ``about``: the URL of the page that lists them."""
     entries = nlargest(MAX_PAGES, pages, key=lambda entry: entry[1].updated_at)
     feed = etree.Element(f"{{{_ATOM}}}feed", nsmap={None: _ATOM})
     _add_atom(feed, "id", about)

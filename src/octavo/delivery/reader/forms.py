@@ -31,14 +31,12 @@ def _weights(accepted: str) -> dict[str, float]:
 
 
 def prefers_markdown(accepted: str) -> bool:
-    """Return whether an ``Accept`` header prefers Markdown: it names Markdown and doesn't weight HTML higher.
-    If both are named with equal weights, Markdown wins, because browsers never name it. All other clients get
-    HTML.
+    """Return whether an ``Accept`` header prefers Markdown: it lists Markdown and doesn't give HTML a
+    higher weight. If both are listed with equal weights, Markdown wins, because browsers never list it. All
+    other clients get HTML.
 
-    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
-    True
-    >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
-    False
+    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1") True >>> prefers_markdown("text/html,
+    text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*") False
     """
     return "markdown" in accepted.lower() and _prefers_markdown(accepted)
 

@@ -26,8 +26,8 @@ _MOST = 100
 
 
 def answer_missing(context: Context, request: Request, error: NotFound) -> Answer:
-    """Return the response for a URL that has no site, or that has no page on a restricted site. The response
-    is the same in both cases."""
+    """Return the response for a URL that has no site, or that has no page on a restricted site. The
+    response is the same in both cases, so that it doesn't reveal restricted sites."""
     if not accepts_page(request.headers):
         return text_error(error)
     frame = own_frame(context.settings.name, "/", "/")
@@ -43,8 +43,8 @@ class PublicSite(Struct):
 
 
 def answer_home(context: Context, tx: Transaction, request: Request) -> Answer:
-    """Return the published, public sites of all organizations, newest first. Raises BadRequest for an invalid
-    ``page``."""
+    """Return the published, public sites of all organizations, newest first. Raises BadRequest if ``page``
+    is invalid."""
     query = parse_qs(request.query_string.decode("latin-1"))
     found = list_public_sites(tx, _MOST, query.get("page", [None])[0])
     origin = context.settings.sites_url

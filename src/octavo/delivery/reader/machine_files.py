@@ -66,8 +66,8 @@ def _item(entry: ListedSitePage, address: str) -> str:
 
 
 def _section_title(tx: Transaction, space: SpaceVisit) -> str:
-    """Return the name of a space on a site with several spaces: its section, and its variant if the section
-    has more than one."""
+    """Return the name of a space on a site with several spaces: the name of its section, and that of its
+    variant if the section has more than one."""
     section = space.visit.outline.section(space.site_space.section_id)
     titles = [section.title] if section is not None else []
     if len(space.site_spaces) > 1 or not titles:
@@ -77,7 +77,7 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
 
 
 def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
-    """Return all listed pages in reading order, by their section, or otherwise by their group."""
+    """Return all listed pages in reading order, grouped by section or else by page group."""
     chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None

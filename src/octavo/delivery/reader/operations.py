@@ -40,7 +40,7 @@ _HITS = 20
 
 class _Shown(Struct):
     """Pages generated from one specification, by operation and model. ``first``: one of the pages.
-    ``crowded``: the ids of pages whose fields have no anchors."""
+    ``crowded``: the IDs of pages whose fields have no anchors."""
 
     first: Page
     operations: dict[str, tuple[Page, Listed]] = {}
@@ -54,8 +54,8 @@ _indexes: WeakKeyDictionary[ApiDescription, OperationIndex] = WeakKeyDictionary(
 
 
 def _references(tree: PageTree) -> list[_Shown]:
-    """Return the specifications that a space's pages are generated from. Cached, because a tree never
-    changes."""
+    """Return the specifications that a space's pages are generated from. The result is cached, because a
+    tree never changes."""
     found = _shown.get(tree)
     if found is None:
         by_seed: dict[str, _Shown] = {}
@@ -82,7 +82,7 @@ _authentication: WeakKeyDictionary[PageTree, dict[str, str]] = WeakKeyDictionary
 
 
 def find_authentication(tree: PageTree, spec: str) -> str | None:
-    """Return the id of the space's authentication page for a specification's API."""
+    """Return the ID of the space's authentication page for a specification's API."""
     found = _authentication.get(tree)
     if found is None:
         pages = ((authentication_of(page), page.id) for page in tree.computed() if not page.hidden)
@@ -96,7 +96,8 @@ _counts: WeakKeyDictionary[PageTree, dict[str, int]] = WeakKeyDictionary()
 
 def count_operations(tree: PageTree, page: Page) -> int:
     """Return the number of operations that a page shows or links to; 0 for the page of a single operation.
-    Computed for all pages at once, because every page of a reference shows the numbers for all tags."""
+    The numbers are computed for all pages at once, because every page of a reference shows them for all
+    tags."""
     found = _counts.get(tree)
     if found is None:
         found = {}

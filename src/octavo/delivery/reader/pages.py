@@ -80,7 +80,7 @@ _AROUND = 100
 _OF_GROUP = 20
 """Maximum number of pages to show in a group that isn't open."""
 _VARIANTS = 4
-"""Number of cached texts per page, for visitors who see it differently."""
+"""Number of cached texts per page, one for each way in which visitors can see it."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _HEADING_BYTES = 240
@@ -88,7 +88,7 @@ _MANY_LINKS = 100
 _WIDE_COLUMN = 1120
 """Maximum width of the text on a wide page, in pixels."""
 _TEXT_COLUMN, _WHOLE_WIDTH, _COVER_HEIGHT = 736, 1280, 240
-"""Sizes in pixels that cover positions are computed for."""
+"""Sizes in pixels for which cover positions are computed."""
 FEEDBACK_PATH = "~feedback"
 """Path for posting page ratings, relative to the base URL of the space."""
 _ORIGINS = 50
@@ -103,8 +103,8 @@ _closed: WeakKeyDictionary[PageTree, tuple[str, dict[str, NavItem]]] = WeakKeyDi
 
 
 def _closed_entries(tree: PageTree, base: str) -> dict[str, NavItem]:
-    """Return the cached entries of pages that aren't open, which are the same on every page of a large tree.
-    The cache contains only the entries for the most recently requested base."""
+    """Return the cached entries of pages that aren't open, which are the same on every page of a large
+    tree. Only the entries for the most recently requested base are cached."""
     kept = _closed.get(tree)
     if kept is None or kept[0] != base:
         kept = _closed[tree] = (base, {})
@@ -144,7 +144,7 @@ class DrawnText(Struct, frozen=True):
     notes: Notes
     html: Html
     varies: bool
-    """Whether it shows something that can change without a new revision."""
+    """Whether the text shows something that can change without a new revision."""
     origins: tuple[str, ...] | None
     """Hosts of operations that can be tried out from the text; None if there are none."""
     blocks: tuple[str, ...]
@@ -152,7 +152,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size in memory."""
+    """Return the approximate size of a text in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
@@ -167,8 +167,8 @@ class MarkdownText(Struct, frozen=True):
 
 
 class PageCaches:
-    """Caches of pages, each keyed by its dependencies. ``pages``: the rendered pages, with the views from
-    which they were rendered; equal views produce the same page."""
+    """Caches of pages, each keyed by its dependencies. ``pages``: the rendered pages, with the views that
+    they were rendered from; equal views result in the same page."""
 
     def __init__(self) -> None:
         self.pages: ByteCache[tuple[SiteView, SitePageView, Answer]] = ByteCache(_PAGES)
@@ -415,8 +415,8 @@ class PageBuilder:
         )
 
     def text(self, page: Page) -> DrawnText:
-        """Return the text of a page. Uses a cached text, rendered for any revision and visitor, if the result
-        would be the same now."""
+        """Return the text of a page. A cached text, rendered for any revision and visitor, is used if the
+        result would be the same now."""
         facts = Facts(self._tx, self._visit, self._visitor, self.link, self._file)
         look, visit = self._look, self._visit.visit
         key = (
@@ -663,7 +663,7 @@ class PageBuilder:
         return Feedback(action=f"{self._visit.base}{FEEDBACK_PATH}", page=page.id)
 
     def _is_kept_from_robots(self, page: Page) -> bool:
-        """Return whether search engines must not index a page. The setting is inherited; a subpage can't
+        """Return whether search engines must not index a page. The setting is inherited, and subpages can't
         override it."""
         return any(p.no_robots_index for p in [*self._tree.ancestors(page), page])
 
@@ -714,7 +714,7 @@ class PageBuilder:
     def markdown(self, page: Page, *, alone: bool = True) -> str:
         """Return the page as Markdown as this visitor sees it, with absolute URLs. ``alone``: whether the
         page is on its own instead of part of a longer text; if so, links within it are relative, and a note
-        mentions the index."""
+        points to the index."""
         written = self._markdown(page, alone=alone)
         assert written is not None, "only a section can be missing"
         return written

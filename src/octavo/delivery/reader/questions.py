@@ -51,8 +51,8 @@ class Question(msgspec.Struct, frozen=True):
 
 
 def read_question(form: bytes) -> Question:
-    """Return the posted question: ``q``, with ``before`` for each earlier question, and ``previous`` for the
-    answer to the last of them. Raises BadRequest if it is invalid."""
+    """Return the posted question from the fields ``q``, ``before`` (one for each earlier question), and
+    ``previous`` (the answer to the last of these). Raises BadRequest if they are invalid."""
     try:
         fields = parse_qs(form.decode(), max_num_fields=20)
     except ValueError:
@@ -70,13 +70,13 @@ def read_question(form: bytes) -> Question:
 
 
 def require_asking(look: SiteLook) -> None:
-    """Raise NotFound for a site that doesn't answer questions."""
+    """Raise NotFound if the site doesn't answer questions."""
     if not look.asks:
         raise NotFound("There is no page at this URL.")
 
 
 def refuse_cross_origin(origin: str, host: str, fetch_site: str) -> None:
-    """Raise Forbidden for a form submitted from another website, because answers cost tokens."""
+    """Raise Forbidden if the form was submitted from another website, because answers cost tokens."""
     own = origin.partition("://")[2] == host
     if fetch_site in ("cross-site", "same-site") or (origin and not own):
         raise Forbidden("You can ask questions only from a page on this site.")
@@ -103,8 +103,8 @@ def make_asker(
     context: Context, look: SiteLook, space: SpaceVisit, channel: CoreChannel | None = None
 ) -> QuestionAsker:
     """Return the asker for a visit to one of a site's spaces. Other variants are omitted, because they have
-    the same content in other languages or versions. ``channel``: the channel that the question came through,
-    if it isn't the page."""
+    the same content in other languages or versions. ``channel``: the channel that the question was asked
+    through, if it wasn't asked on a page."""
     visit = space.visit
     shown = visit.outline.site_spaces()
     visitor = Visitor(
@@ -145,7 +145,7 @@ def make_asker(
 def answer_question(
     context: Context, asker: QuestionAsker, look: SiteLook, question: Question
 ) -> Iterator[AnsweredView]:
-    """Yield the answer as it grows; the last one is complete and can be rated if it was recorded."""
+    """Yield the answer as it grows; the last version is complete, and can be rated if it was recorded."""
     view = None
     for found in ask(context, asker, question.text, question.before, question.previous or None):
         view = _present(found, look, question)
@@ -182,7 +182,7 @@ def _present(found: ComposedAnswer, look: SiteLook, question: Question) -> Answe
 
 def _without_headings(block: Block) -> Block:
     """Return a block with headings converted to bold paragraphs, because the surrounding page has its own
-    headings and ids."""
+    headings and IDs."""
     nodes = [_without_headings(node) if isinstance(node, Block) else node for node in block.nodes]
     if not block.type.startswith("heading-"):
         return replace(block, nodes=nodes)
@@ -201,16 +201,17 @@ def _make_bold(node: Block | Inline | Text | Fragment) -> Block | Inline | Text:
 
 
 def has_question(query_string: bytes) -> bool:
-    """Return whether a query asks a question about the page."""
+    """Return whether a query contains a question about the page."""
     return _ASKS.search(query_string) is not None
 
 
 def read_agent_question(query_string: bytes) -> Question:
-    """Return the question in ``ask`` with its purpose in ``goal``. Raises BadRequest if they are invalid."""
+    """Return the question in the ``ask`` parameter, with its purpose in ``goal``. Raises BadRequest if they
+    are invalid."""
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
-        raise BadRequest("ask: the query has too many fields") from None
+        raise BadRequest("ask: the request has too many query parameters") from None
     return check_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
 
 
@@ -266,8 +267,7 @@ FAILED = b"event: failed\ndata: {}\n\n"
 
 
 def events_of(parts: Iterator[str]) -> Iterator[bytes]:
-    """Yield server-sent events, each with the HTML of the answer so far, followed by an event that marks the
-    end."""
+    """Yield server-sent events, each with the HTML of the answer so far, followed by a final event."""
     try:
         for part in parts:
             yield b"data: " + msgspec.json.encode(part) + b"\n\n"

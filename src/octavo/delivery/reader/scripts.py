@@ -1,8 +1,8 @@
 """Scripts that integrations add to a site's pages, and the sources that the Content-Security-Policy allows
 for them.
 
-A script can do anything that pages on its origin can. So scripts run only on sites with a custom domain; all
-other sites share an origin with other people's sites."""
+A script can do anything that pages on its origin can. Therefore, scripts run only on sites with a custom
+domain, because all other sites share an origin with other people's sites."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ FONTS_PATH = "~fonts"
 FEED_PATH = "~feed.xml"
 """Path of a site's feed, relative to its base URL. No page has a path that starts with a tilde."""
 _HEADER, _SEARCH, _GAP = 1216, 360, 52
-"""Widths in pixels: of the header in a window 1,280 pixels wide, of search and theme, and of the space around
-a tab or a link with its icon."""
+"""Widths in pixels: of the header in a window that is 1,280 pixels wide, of the search field and theme
+switch, and of the space around a tab or a link with an icon."""
 _FEW_VARIANTS = 12
 """Maximum number of variants for which links point to the same page in each variant. If there are more, links
 point to start pages, because looking up the page in all of them would be slow."""
@@ -162,8 +162,8 @@ def site_view(
 def _variants(
     tx: Transaction, space: SpaceVisit, builder: PageBuilder, language: str, page: Page | None
 ) -> tuple[VariantView, ...]:
-    """Return the variants of a section. Each links to the same page if the variant has it, found by its id,
-    as in translations and duplicates, or by its path."""
+    """Return the variants of a section. Each variant links to the same page if it has one, which is found
+    by its ID, as in translations and duplicates, or by its path."""
     outline = space.visit.outline
     shown = outline.listed(outline.section(space.site_space.section_id), space.site_space)
     if len(shown) < 2:
@@ -307,9 +307,9 @@ def _tab(space: SpaceVisit, node: Node, language: str) -> Tab:
 
 
 def _tabs_overflow(titles: Sequence[str]) -> bool:
-    """Return whether these tabs together are too wide for the header next to the search field, so that they
-    need a second row. This is estimated from average character widths, because only browsers can measure
-    text."""
+    """Return whether these tabs are too wide to fit next to the search field in the header, so that they
+    need a second row. The width is estimated from average character widths, because only browsers can
+    measure text."""
     wide = sum(sum(15 if east_asian_width(one) in "WF" else 8 for one in title) + _GAP for title in titles)
     return wide > _HEADER - _SEARCH
 

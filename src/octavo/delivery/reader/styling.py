@@ -51,7 +51,7 @@ class SiteLook(Struct, frozen=True):
 
     @property
     def asks(self) -> bool:
-        """Return whether visitors can ask questions."""
+        """Return whether visitors can ask the assistant questions."""
         return self.customization.ai.mode != "none"
 
     @property
@@ -106,8 +106,8 @@ class _FontSet(Struct, frozen=True):
 def _font(
     chosen: object, kind: Kind, custom: tuple[CustomFont, ...], assets: str
 ) -> tuple[_FontSet, str | None]:
-    """Return the font, and the file that pages need first. A missing or unlicensed font is replaced by the
-    system font."""
+    """Return the font, and the font file that pages need first. A missing or unlicensed font is replaced by
+    the system font."""
     if isinstance(chosen, str):
         font = FONTS.get(chosen)
         return _built_in_set(font, kind, assets), f"{assets}/{first_file(font)}" if font is not None else None

@@ -29,8 +29,8 @@ from .pages import PageCaches
 Rate = Literal["visits", "questions", "tries"]
 """Additional rate limit for a request that calls a model or is forwarded to another server."""
 Pool = Literal["visits", "questions", "scripts", "calls", "images"]
-"""Threads that compute a response: the threads for all visits, or those for slow work, which organizations
-share."""
+"""Threads that compute a response: those for all visits, or those for slow work, which organizations share
+fairly."""
 
 
 class View(Struct, frozen=True):
@@ -65,10 +65,10 @@ H = TypeVar("H", bound=Callable[..., Answer | Later])
 
 
 class SiteRoute(NamedTuple):
-    """Site route. ``kept``: whether the response is the same for every visitor with the same access, and can
-    be cached as long as its dependencies are unchanged; for POST requests, this can depend on the message.
-    ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response that its
-    handler returns as ``Later``."""
+    """Site route. ``kept``: whether the response is the same for every visitor with the same access and can
+    therefore be cached as long as its dependencies are unchanged; for POST requests, this can depend on the
+    message. ``body``: the maximum size of a body in bytes. ``pool``: the threads that compute a response
+    that its handler returns as ``Later``."""
 
     name: str
     pattern: str
@@ -98,8 +98,8 @@ def route(
     pool: Pool = "visits",
 ) -> Callable[[H], H]:
     """Declare ``handler(view, visit, **values)``. The type of ``visit`` determines whether it belongs to a
-    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError for
-    an invalid declaration."""
+    site or a space. A POST route needs a body limit and a pattern without parameters. Raises ValueError if
+    the declaration is invalid."""
     if (method == "POST") != (body > 0):
         raise ValueError(f"{pattern}: POST routes need a body limit, and other routes can't have one")
     if method == "GET" and rate != "visits":

@@ -33,7 +33,7 @@ def view_tag(visit: SpaceVisit, slug: str) -> TagView:
 
 
 def used_tags(visit: SpaceVisit) -> frozenset[str]:
-    """Return the slugs of the tags for which this visitor has a list of tagged pages."""
+    """Return the slugs of the tags for which this visitor can see a list of tagged pages."""
     tree = visit.view.tree
     pages = (page for page in tree.documents() if page.tags and not tree.is_hidden(page))
     return frozenset(slug for page in pages for slug in by_slug(page.tags))

@@ -45,7 +45,7 @@ from octavo.sites.insights.types import (
 SEEN_PATH = "~seen"
 """Path where a page's script reports events that the server can't see."""
 MAX_SEEN = 4096
-"""Maximum size in bytes of a report."""
+"""Maximum size of a report, in bytes."""
 MAX_WORDS = 512
 """Maximum number of characters to store of a search or question."""
 _URL, _AGENT = 2048, 1024
@@ -53,8 +53,8 @@ _PREVIEW, _CONSENT = f"{PREVIEW_COOKIE}=".encode(), CONSENT.encode()
 
 
 class _PendingEvent(Struct, frozen=True, gc=False):
-    """Action of a visitor at a location, with the relevant request headers. Calling it creates the event, so
-    that no visitor has to wait for that work."""
+    """Action of a visitor at a location, with the relevant request headers. Calling it creates the event,
+    so that visitors don't have to wait for that work."""
 
     make: Callable[..., Event]
     location: VisitorLocation
@@ -178,7 +178,7 @@ def record_view(events: Events, request: Request, dependencies: ResponseDependen
 
 
 def record_search(events: Events, request: Request, space: SpaceVisit, query: str) -> None:
-    """Record a search; queries sent while typing count as one."""
+    """Record a search; queries sent while the visitor is typing count as one."""
     if query.strip() and _is_read(request):
         location = location_of(space)
         event = SearchTypeQuery(
@@ -230,7 +230,7 @@ def record_event(
     make: Callable[..., Event],
     **said: object,
 ) -> None:
-    """Record an event at a location. ``make``: a function that creates the event from a session and
+    """Record an event at a location. ``make``: the function that creates the event from a session and
     ``said``."""
     if not visit.admission.preview:
         record_cached_events(events, request, visit.dependencies, [EventNote(location, make, said)])
@@ -298,7 +298,7 @@ Seen = SeenPage | SeenClick | SeenResult
 
 
 def read_seen(body: bytes) -> Seen:
-    """Return a script's report. Raises BadRequest if it is invalid."""
+    """Parse the report that a page's script sent. Raises BadRequest if it is invalid."""
     try:
         seen: Seen = msgspec.json.decode(body, type=Seen)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -1,8 +1,8 @@
-"""Views: the content of a published page as plain values. The reader fills them in, and the templates only
+"""Views: the content of a published page as plain values. The reader creates them, and the templates only
 lay them out.
 
-All text is plain text, which templates escape; ``Markup`` is HTML rendered by Octavo. Every ``href`` is used
-unchanged, so it must either come from the reader or have passed ``core.document.urls.safe_url``."""
+All text is plain text, which templates escape; ``Markup`` is HTML rendered by Octavo. Every ``href`` is
+used unchanged, so it must either come from the reader or have passed ``core.document.urls.safe_url``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Sign = Markup | None
 
 
 class FrameLabels(BlockLabels, frozen=True, kw_only=True):
-    """Labels of a page's frame, in the page's language; block labels are inherited."""
+    """Labels of a page's frame, in the page's language; those of blocks are inherited."""
 
     skip: str = "Skip to content"
     menu: str = "Menu"
@@ -255,10 +255,10 @@ class VariantView(Struct, frozen=True, kw_only=True):
 
 
 class NavItem(Struct, frozen=True, kw_only=True):
-    """Entry of the side navigation. Without ``href``, it is a heading of a group. ``open``: whether its
-    children are shown; true for the current page and all its ancestors. ``emoji``: characters. ``icon``: an
-    inline SVG. ``method``: the method of the API operation that the page shows, in lowercase. ``count``: the
-    number of operations under it that the tree doesn't show."""
+    """Entry of the side navigation. An entry without ``href`` is the heading of a group. ``open``: whether
+    its children are shown; true for the current page and all its ancestors. ``emoji``: characters.
+    ``icon``: an inline SVG. ``method``: the method of the API operation that the page shows, in lowercase.
+    ``count``: the number of operations under it that the tree doesn't show."""
 
     title: str
     href: str | None = None
@@ -306,20 +306,20 @@ class SiteView(Struct, frozen=True, kw_only=True):
 
     ``base``: the site's path with a slash at both ends. ``assets``: the path of static files, without a
     trailing slash (files: ``drawing.asset``). ``theme_css``: the site's own style: colors and fonts;
-    ``drawing.content_security_policy`` returns the header that allows it and the one inline script. ``look``:
-    the classes that customization sets. ``font_file``: the font file to preload.
+    ``drawing.content_security_policy`` returns the header that allows it and the one inline script.
+    ``look``: the classes that customization sets. ``font_file``: the font file to preload.
 
     ``language``: a BCP 47 tag. ``theme``: the theme until a visitor chooses another. ``search`` and
-    ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``: the
-    URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a button
-    for it. ``greeting``: the first message of the assistant; None for none.
+    ``search_json``: the URLs of ``~search`` and ``~search.json``; None on sites without search. ``ask``:
+    the URL of ``~ask``; None if the site doesn't answer questions. ``assistant``: whether the header has a
+    button for it. ``greeting``: the assistant's first message, if any.
 
     ``home``: the URL of the start page. ``brand``: the URL that the title and the logo link to.
 
     ``feed``: the URL of the feed of updated pages; None on sites that aren't public. ``seen``: the URL for
-    reports of a page's script; None if nothing is counted. ``variants_by_language``: whether variants are
-    languages. ``scripts``: the scripts of integrations. ``sources``: the sources that the policy of the pages
-    allows for them, by directive.
+    reports from a page's script; None if visits aren't counted. ``variants_by_language``: whether variants
+    are languages. ``scripts``: the scripts of integrations. ``sources``: the sources that the policy of the
+    pages allows for them, by directive.
     """
 
     title: str
@@ -409,9 +409,9 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     ``alternates``: the page in each language, including its own, with absolute URLs. ``index``: the URL of
     llms.txt.
 
-    ``markdown``, ``edit``, and ``feed``: the URLs for the page's Markdown, editor, and feed; None to omit
-    them. ``markdown_actions``: whether to also offer the Markdown to people. ``assistants``: links that open
-    the page in AI assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer
+    ``markdown``, ``edit``, and ``feed``: the URLs for the page's Markdown, editor, and feed; None to omit them.
+    ``markdown_actions``: whether to also offer the Markdown to people. ``assistants``: links that open the
+    page in AI assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether to offer
     printing.
 
     ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to
@@ -419,10 +419,10 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     ``models``: the URL of a list of all models, some of which the page shows. ``access``: the URL of the
     fields of an authentication page's form. ``changes``: whether the page shows an API's changelog.
     ``listing``: whether it lists models or tags as rows. ``heads``: whether it shows complete operations,
-    which leave no room for an outline. ``exports``: links to the complete specification in several formats.
-    ``blocks``: the integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a
-    script must draw diagrams from text. ``social_image``: the preview image for social networks, unless the
-    site sets one."""
+    which don't leave room for an outline. ``exports``: links to the complete specification in several
+    formats. ``blocks``: the integrations whose blocks the page shows, which a script fetches. ``diagrams``:
+    whether a script must draw diagrams from text. ``social_image``: the preview image for social networks,
+    unless the site sets one."""
 
     title: str
     body: Markup
@@ -480,12 +480,12 @@ class SitePageView(Struct, frozen=True, kw_only=True):
 
 class ElementView(Struct, frozen=True, kw_only=True):
     """Element of an integration's block. ``html``: HTML rendered by Octavo. ``href`` and ``src``: URLs that
-    have passed ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name of
-    a form field. ``act``: the number of the action that the control triggers, after the visitor confirms
-    ``confirm``. ``shape``: the variant of the control. ``options``: the options, each with a value, a label,
-    and whether it is selected. For a frame, ``text`` is JSON to pass to it, ``ratio`` is its width divided by
-    its height, and ``shape`` specifies who owns it. ``line``: whether it is a hint with several parts.
-    ``lead`` and ``tools``: the elements before and after the title of a card."""
+    have passed ``safe_url``. ``text`` and ``checked``: the text or state of a control. ``name``: the name
+    of a form field. ``act``: the number of the action that the control triggers. ``confirm``: the question
+    that the visitor must confirm first. ``shape``: the variant of the control. ``options``: the options,
+    each with a value, a label, and whether it is selected. For a frame, ``text`` is JSON to pass to it,
+    ``ratio`` is its width divided by its height, and ``shape`` specifies who owns it. ``line``: whether it
+    is a hint with several parts. ``lead`` and ``tools``: the elements before and after the title of a card."""
 
     kind: Literal[
         "column",
@@ -635,7 +635,7 @@ class Agreement(Struct, frozen=True, kw_only=True):
 
 class MessageView(Struct, frozen=True, kw_only=True):
     """Page that contains only a message: not found, no access, or an error. ``suggestions``: pages that the
-    visitor may be looking for. ``reference``: the id of an error."""
+    visitor may be looking for. ``reference``: the ID of an error."""
 
     title: str
     text: str

@@ -1,6 +1,7 @@
 """Resolve the content that a URL of a published site shows to a visitor, for an external renderer.
 
-Access is decided as in the reader, with the same visits, which are created from a different request."""
+Access is determined in the same way as in the reader. It uses the same visits, which are created from a
+different kind of request."""
 
 from __future__ import annotations
 
@@ -46,10 +47,10 @@ class Redirection(Struct):
 
 
 class PublishedContent(Struct, rename="camel"):
-    """Content shown at a URL of a site. ``complete``: whether all longer paths would select the same section,
-    variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded values, for use
-    in headers. ``pathname``: the decoded path. ``apiToken``: the token that reads the content as this visitor
-    sees it.
+    """Content shown at a URL of a site. ``complete``: whether all longer paths would select the same
+    section, variant, and share link. ``basePath``, ``siteBasePath``, ``canonicalUrl``: percent-encoded
+    values, for use in headers. ``pathname``: the decoded path. ``apiToken``: the token for reading the
+    content as this visitor sees it.
 
     ``preview``: whether it is a preview. ``changeRequest`` and ``revision``: the content that a preview shows
     instead of the space's current content.
@@ -88,8 +89,8 @@ class ResolveRequest(Struct, frozen=True):
 
 
 def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer: Visitor | None) -> Published:
-    """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound if
-    there is no such content, or Unauthorized for an invalid token."""
+    """Return the content at a URL. ``previewer``: the caller, if they use a preview token. Raises NotFound
+    if there is no such content, and Unauthorized if the token is invalid."""
     parts = require_found(read_address(asked.url), _MISSING)
     host, origin = spell_host(parts.host), parts.origin
     path = _decoded(parts.path)
@@ -114,7 +115,7 @@ def resolve(tx: Transaction, context: Context, asked: ResolveRequest, previewer:
 
 
 def _decoded(path: str) -> str:
-    """Return the path with a trailing slash. Raises NotFound for a path that changes when decoded again or
+    """Return the path with a trailing slash. Raises NotFound if the path changes when decoded again or
     contains ``..``."""
     segments = [unquote(segment) for segment in path.strip("/").split("/") if path.strip("/")]
     for segment in segments:
@@ -137,7 +138,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
     except RedirectBeforeVisit:
         if asked.token is not None and not asked.redirect_on_error:
             raise Unauthorized(
-                "visitor.jwtToken: must be signed for this site and must not have expired"
+                "visitor.jwtToken: must be signed for this site, and must not have expired"
             ) from None
         raise
     if asked.token is not None and not asked.redirect_on_error:
@@ -148,7 +149,7 @@ def _visit(tx: Transaction, context: Context, host: str, path: str, asked: Resol
 def _require_good(tx: Transaction, context: Context, visit: SiteVisit, token: str) -> None:
     """Raise Unauthorized if the token is invalid, even on a site that doesn't require one."""
     if visit.site.settings.adaptive and read_visitor_token(tx, context, visit.site, token) is None:
-        raise Unauthorized("visitor.jwtToken: must be signed for this site and must not have expired")
+        raise Unauthorized("visitor.jwtToken: must be signed for this site, and must not have expired")
 
 
 def _preview(tx: Transaction, path: str, previewer: Visitor | None) -> SiteVisit:

@@ -24,13 +24,12 @@ _PATH = "/~gitbook/revalidate"
 _LIMITS = Limits(size=64 * 1024, seconds=10, follow=False)
 _OF_SITES = ("site", "siteSpace", "siteSection", "siteSectionGroup", "siteRedirect", "shareLink")
 _AFTER = 500
-"""Milliseconds to wait for more changes, so that they are sent together with the first one."""
+"""Milliseconds to wait for further changes, so that they are sent together with the first one."""
 
 
 @watch_audit
 def _note_change(tx: Transaction, organization_id: str, target: tuple[str, str]) -> None:
-    """Queue a notification about a change to sites or to a space's title, in the transaction that makes the
-    change."""
+    """Queue a notification about a change to sites or to a space's title, in the transaction of the change."""
     kind, id = target
     if kind in _OF_SITES:
         emit(tx, "sites_updated", organization_id=organization_id)
@@ -93,7 +92,7 @@ def notify_renderers(context: Context, organization_id: str, space_id: str, spec
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
-        raise Unavailable(f"Couldn't notify renderers of a change: {'; '.join(deaf)}")
+        raise Unavailable(f"These renderers couldn't be notified of a change: {'; '.join(deaf)}")
 
 
 def parse_renderers(setting: str) -> list[str]:
@@ -135,4 +134,4 @@ def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> s
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)
     except FetchError as error:
         return f"{host}: {error}"
-    return "" if answer.status < 300 else f"{host}: responded with status {answer.status}"
+    return "" if answer.status < 300 else f"{host}: the server responded with status {answer.status}"

@@ -1,7 +1,7 @@
 """Several API reads in one request, for the app. A screen loads in one round trip instead of one per part.
 
 The dispatcher handles each part as a separate request, with the same authentication, permission check, rate
-limit, and turn, so a batch never bypasses any of these checks."""
+limit, and scheduling, so a batch never bypasses any of these checks."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ _ENCODER = msgspec.json.Encoder()
 
 
 def _is_part(operation: Operation) -> bool:
-    """Return whether an operation can be part of a batch: it must be a read with a JSON response, and must not wait for
-    other servers."""
+    """Return whether an operation can be part of a batch. It must be a read operation with a JSON response,
+    and it must not wait for other servers."""
     return (
         operation.method == "GET"
         and operation.media_type == "application/json"
@@ -84,11 +84,11 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
     async def answer_part(request: Request, part: BatchPart) -> tuple[PartHead, bytes]:
         path, _, query = part.path.partition("?")
         if not (path.startswith("/") and part.path.isascii()):
-            raise BadRequest("path: must begin with a slash and be in ASCII")
+            raise BadRequest("path: must start with a slash, and must be in ASCII")
         if len(query) > query_limit:
             raise UriTooLong(f"query: must be at most {format_size(query_limit)}")
         if query.count("&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: can have at most {MAX_PARAMETERS:,} parameters")
+            raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
         segments = split_path(f"/v1{path}".encode())
         found = routes.find(segments) if segments is not None else None
         if found is None:
@@ -127,7 +127,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
         except msgspec.ValidationError as error:
             raise invalid(error, "body", ReadBatch) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRequest(f"body: not valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON: {error}") from None
         bodies = await asyncio.gather(*(answer_safely(request, part) for part in batch.parts))
         return Answer(200, b"".join(bodies), _TYPE, {"cache-control": "no-store"})
 

@@ -1,1 +1,1 @@
-"""Visits to published sites: verify that the sender of a request can see a site and a space on it."""
+"""Visits to published sites. They verify that the sender of a request can see a site and one of its spaces."""

@@ -40,7 +40,7 @@ PREVIEW_COOKIE = "octavo-preview"
 _PREVIEW_COOKIE = PREVIEW_COOKIE.encode()
 CLAIMS_COOKIE = "octavo-visitor-public"
 _THIRD_TOKEN, _THIRD_CLAIMS = "gitbook-visitor-token", "gitbook-visitor-public"
-"""Cookies that the owner's servers set for an entire domain: the token itself, and JSON with unsigned
+"""Cookies that the site owner's servers set for an entire domain: the token itself, and JSON with unsigned
 claims."""
 _TOKEN, _CLAIM = "jwt_token", "visitor."
 _WEEK = 7 * 86_400
@@ -57,7 +57,7 @@ class VisitorRequest(Struct, frozen=True):
     """Data in a request about its sender. ``query``: the query parameters in the order of the URL.
     ``secure``: whether the request arrived over https.
 
-    ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose id is
+    ``bearer``: a visitor's token from a header. ``said``: the unsigned claims. ``site``: the site whose ID is
     in the names of Octavo's cookies. ``agent``: whether the request is for a format for agents. ``until``:
     the expiration time of the agent's token in the request, in milliseconds."""
 
@@ -92,12 +92,12 @@ class RedirectBeforeVisit(Exception):  # noqa: N818
 
 class Admission(Struct, frozen=True):
     """Admitted visitor. ``key``: the key of the share link, which is part of the path. ``claims``: the
-    ``visitor`` value in conditions. ``personal``: whether the visible content depends on more than the path
-    and must not be shared. ``until``: the expiration time of ``proof``, in milliseconds. ``drafted``: a
-    change request that a preview shows as if it were merged. ``drafts``: whether the preview shows drafts of
-    the site structure. ``look``: the person whose unsaved customization the preview shows. ``theme``: light
-    or dark, overriding the customization. ``framed``: whether the site can be shown in a frame of the app.
-    ``proof``: the token of an authenticated visitor or of a preview."""
+    ``visitor`` value in conditions. ``personal``: whether the visible content depends on more than the
+    path, so that the response must not be shared. ``until``: the expiration time of ``proof``, in
+    milliseconds. ``drafted``: a change request that a preview shows as if it were merged. ``drafts``:
+    whether the preview shows drafts of the site structure. ``look``: the person whose unsaved customization
+    the preview shows. ``theme``: light or dark, overriding the customization. ``framed``: whether the site
+    can be shown in a frame of the app. ``proof``: the token of an authenticated visitor or of a preview."""
 
     key: str = ""
     claims: JsonObject = field(default_factory=lambda: NOBODY)
@@ -113,7 +113,8 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether nothing in the path grants access. False for share links and framed previews."""
+        """Return whether the path contains nothing that grants access. False for share links and framed
+        previews."""
         return not self.key and not self.framed
 
     @property
@@ -168,7 +169,7 @@ def asks_for_preview(query_string: bytes, cookie: bytes) -> bool:
 
 
 def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Admission] | None:
-    """Return the site and the visitor for the token of a framed preview; None for an invalid token."""
+    """Return the site and the visitor for the token of a framed preview; None if the token is invalid."""
     found = read_preview(tx, context.signer, token)
     if found is None:
         return None
@@ -188,9 +189,10 @@ def admit_framed(tx: Transaction, context: Context, token: str) -> tuple[str, Ad
 def admit(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, base: str, rest: str
 ) -> tuple[Admission, str, str]:
-    """Return the visitor, the base of the site for this visitor, and the rest of the path. Raises NotFound if
-    the visitor has no access and the site's existence is secret; Unauthorized for an invalid token, or on the
-    MCP server if the visitor isn't signed in; or RedirectBeforeVisit."""
+    """Return the visitor, the base of the site for this visitor, and the rest of the path. Raises NotFound
+    if the visitor has no access and the site's existence is secret; Unauthorized if the token is invalid
+    or, on the MCP server, if the visitor isn't signed in; and RedirectBeforeVisit if the visitor must be
+    redirected first."""
     coming = _of_agent(tx, context, site, coming, rest)
     preview = _preview(tx, context, site, coming, base, rest)
     if preview is not None:
@@ -214,8 +216,8 @@ def admit(
 def _of_agent(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> VisitorRequest:
-    """Return an agent's request as if the visitor who connected it had sent it. An agent's token is valid
-    only for the MCP server of one site."""
+    """Return an agent's request in the form that it would have if the visitor who connected the agent had
+    sent it. An agent's token is valid only for the MCP server of one site."""
     if coming.bearer is None or rest not in MCP_PATHS or site.visibility != "visitor-auth":
         return coming
     found = (find(tx, context, site.id, coming.bearer) for find in _agents)
@@ -253,7 +255,7 @@ def _require_token(
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
             raise Unauthorized(
-                "The sign-in token (`jwt_token`) isn't signed for this site, or has expired. Sign in again."
+                "The sign-in token (`jwt_token`) isn't signed for this site or has expired. Sign in again."
             )
         raise RedirectBeforeVisit(
             _without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),)
@@ -289,7 +291,7 @@ def unfold_query(part: str) -> bytes:
 def _challenge(
     tx: Transaction, context: Context, site: SiteRow, coming: VisitorRequest, rest: str
 ) -> Unauthorized:
-    """Return an error whose header tells an agent where to find out how its user can sign in (RFC 9728)."""
+    """Return an error whose header tells an agent where to look up how its user can sign in (RFC 9728)."""
     sites_url = context.settings.sites_url.rstrip("/")
     # An owner's proxy forwards only paths under the site.
     start = f"{sites_url}{PROXIED}{site.id}/" if site.proxy is not None else public_url(tx, context, site)
@@ -298,8 +300,8 @@ def _challenge(
     if coming.bearer is not None:
         header += ', error="invalid_token"'
     return Unauthorized(
-        "Only authenticated visitors can use this MCP server. Sign in, or send a token in the "
-        "header: Authorization: Bearer <token>.",
+        "Only authenticated visitors can use this MCP server. Sign in, or send a token in the `Authorization:"
+        " Bearer <token>` header.",
         **{"www-authenticate": header},
     )
 
@@ -326,7 +328,7 @@ def _find_token(
 
 
 def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) -> Exception:
-    """Return a redirect to sign-in: to the owner's URL, or otherwise through an integration on the site."""
+    """Return a redirect to sign-in: to the owner's URL, or else through an integration on the site."""
     # Use only a path on this site, because the sign-in service may redirect there without checks. Browsers
     # drop tabs and line breaks in URLs, so `/\t/host` is another host.
     if not _LOCATION.fullmatch(location):
@@ -340,7 +342,7 @@ def _sign_in(tx: Transaction, context: Context, site: SiteRow, location: str) ->
 
 
 def _after_sign_out(tx: Transaction, context: Context, site: SiteRow) -> str | None:
-    """Return the URL where the sign-in service also signs visitors out: an integration's URL or the
+    """Return the URL where the sign-in service also signs visitors out: the integration's URL, or the
     owner's."""
     auth = site.settings.visitor_auth
     address = sign_out_address(tx, context, site.id) if auth.takes_others else None

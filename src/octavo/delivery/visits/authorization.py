@@ -1,12 +1,12 @@
 """Resolve a URL to its content: a visit to a site, a visit to one of its spaces, and the rest of the path.
 
-A visit is proof that the visitor can see the location; every site route takes one.
+A visit is proof that the visitor can see the location; every site route requires one.
 
-A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites domain.
-An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the paths in
-the visitor's browser. Within a site, the first path segment can select a section, and the next one a variant
-of it. By default, a site shows its default section, and a section shows its default variant. Content that a
-visitor can't see is treated as missing."""
+A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites
+domain. An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the
+paths in the visitor's browser. Within a site, the first path segment can select a section, and the next one
+a variant of it. By default, a site shows its default section, and a section shows its default variant.
+Content that a visitor can't see is treated as missing."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ EMBEDDED = "~embed/"
 
 
 class ResponseDependencies(Struct):
-    """Dependencies of a response other than its URL; if they are unchanged, so is the response.
-    ``revisions``: the revisions of the spaces that it used. ``empty``: the spaces without pages. ``more``:
-    whether it has other dependencies. ``visitor``: the visitor for whom it was rendered, as seen by
-    conditions. ``location``: the visitor's location, if the response counts as a page view."""
+    """Dependencies of a response other than its URL. If they are unchanged, the response is, too.
+    ``revisions``: the revisions of the spaces that it used. ``empty``: the spaces that have no pages.
+    ``more``: whether it has other dependencies. ``visitor``: the visitor for whom it was rendered, as seen
+    by conditions. ``location``: the visitor's location, if the response counts as a page view."""
 
     site: SiteRow
     version: int | None
@@ -141,8 +141,8 @@ class SpaceVisit(Struct, frozen=True):
 
 
 class _Place(NamedTuple):
-    """Site that a URL points to, with the path, its escaped base, and the rest of it, as in the visitor's
-    browser."""
+    """Site that a URL points to, with the path, its escaped base, and the rest of the path, as in the
+    visitor's browser."""
 
     site: SiteRow
     path: str
@@ -153,14 +153,14 @@ class _Place(NamedTuple):
 
 
 def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
-    """Return the site with this host name, for any path."""
+    """Return the site with this host name, regardless of the path."""
     name = host_name(host)
     found = find_site_by_hostname(tx, name) if "." in name else None
     return _Place(found, path, "/", path.lstrip("/")) if found is not None else None
 
 
 def _find_by_path(tx: Transaction, path: str) -> _Place | None:
-    """Return the site at a path on the shared host; a site's former names also count."""
+    """Return the site at a path on the shared host; former names of a site count, too."""
     if path.startswith(PROXIED):
         return _find_proxied(tx, path)
     parts = path.lstrip("/").split("/", 2)

@@ -1,9 +1,10 @@
-"""Deliver events: at least once, in order for each space or site, and without recipients blocking each other.
+"""Deliver events at least once, in order for each space or site, and without letting recipients block each
+other.
 
-A recipient has one or more queues. A job delivers events from a queue for a short time, and then yields to
-other queues. Failed deliveries are retried for three days with increasing delays. After that, the event is
-marked as failed, and the next events are delivered. If a recipient doesn't respond at all, all deliveries to
-it are paused for a while."""
+A recipient has one or more queues. A job delivers events from one queue for a short time, and then gives
+other queues a turn. Failed deliveries are retried for three days with increasing delays. After that, the
+event is marked as failed, and the next events are delivered. If a recipient doesn't respond at all, all
+deliveries to it are paused for a while."""
 
 from __future__ import annotations
 
@@ -29,23 +30,23 @@ from .store import PREVIOUS, Delivery, DeliveryRecipient, LogLine
 log = logging.getLogger(__name__)
 
 KEEP_TRYING = 3 * DAY
-"""Milliseconds for which a failed event is retried."""
+"""Time in milliseconds for which a failed event is retried."""
 FIRST_RETRY = 5_000
-"""Milliseconds before the first retry, doubled with each additional attempt."""
+"""Time in milliseconds before the first retry. It is doubled with each further attempt."""
 LONGEST_RETRY = HOUR
 LONGEST_PAUSE = 60_000
-"""Maximum milliseconds for which deliveries to an unresponsive recipient are paused."""
+"""Maximum time in milliseconds for which deliveries to an unresponsive recipient are paused."""
 ROUND = 10.0
-"""Seconds after which a queue yields to other queues."""
+"""Number of seconds after which other queues get a turn."""
 _CLAIM = 120_000
-"""Milliseconds after which another worker takes over a dead worker's queue."""
+"""Time in milliseconds after which another worker takes over the queue of a worker that has died."""
 
 
 class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
     ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying is
-    useless. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status of its
+    pointless. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status of its
     response."""
 
     problem: str | None = None
@@ -58,8 +59,8 @@ class DeliveryResult(Struct, frozen=True, kw_only=True):
 Attempt = Callable[[Context, Delivery], DeliveryResult]
 _attempts: dict[str, Attempt] = {}
 _worth: dict[str, int] = {}
-"""Milliseconds after which events are dropped, by type; events of all other types are delivered however
-late."""
+"""Time in milliseconds after which events are dropped, by type. Events of all other types are delivered no
+matter how late."""
 
 
 def recipient(kind: str) -> Callable[[Attempt], Attempt]:
@@ -96,9 +97,9 @@ def queue(
 ) -> None:
     """Queue an event for a recipient, or for one of its installations.
 
-    ``place``: the kind and id of a space or site, whose events are delivered in order. ``previous``: the
-    installation before a change; encrypted, because it may contain credentials. ``after``: the delay in
-    milliseconds. ``urgent``: whether to end the pause of an unresponsive recipient."""
+    ``place``: the kind and ID of a space or site, whose events are delivered in order. ``previous``: the
+    installation before a change. It is encrypted, because it may contain credentials. ``after``: the delay
+    in milliseconds. ``urgent``: whether to end the pause of an unresponsive recipient."""
     sealed = None
     if previous is not None:
         sealer, was = previous

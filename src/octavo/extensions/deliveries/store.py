@@ -34,7 +34,7 @@ class DeliveryRecipient(NamedTuple):
 
 class Delivery(Struct, frozen=True):
     """Event and its delivery. ``previous`` is encrypted. ``answered``: the HTTP status of the last attempt,
-    if there was a response. ``trace``: the trace of the request that caused the event. Times are in
+    if there was a response. ``trace``: the trace ID of the request that caused the event. Times are in
     milliseconds."""
 
     number: int
@@ -255,7 +255,7 @@ def set_outcome(
     answered: int | None,
     next_at: int | None,
 ) -> None:
-    """Record the outcome of an attempt. ``waiting``: whether to retry at ``next_at``."""
+    """Record the outcome of an attempt. If the status is ``waiting``, delivery is retried at ``next_at``."""
     tx.run(
         """UPDATE deliveries SET status = :status, attempts = attempts + 1, error = :error, logs = :logs,
              answered = :answered, next_at = :next, attempted_at = :now WHERE number = :number""",
@@ -304,7 +304,7 @@ def claim(tx: Transaction, queue: str, recipient: DeliveryRecipient, until: int)
 
 
 def find_claimed_until(tx: Transaction, queue: str) -> int:
-    """Return the time when the claim of a queue ends, in milliseconds; 0 for an unclaimed queue."""
+    """Return the time when the claim of a queue ends, in milliseconds; 0 if the queue isn't claimed."""
     return tx.value("SELECT claimed_until FROM delivery_queues WHERE queue = :queue", queue=queue) or 0
 
 

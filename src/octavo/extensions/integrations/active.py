@@ -1,8 +1,8 @@
 """Spaces and sites where integrations are active.
 
-These are the spaces and sites where they were installed individually and, for integrations on all spaces, the
-spaces that the integration's account can see. So an integration is active in a private space only if someone
-added it to that space."""
+These are the spaces and sites where they were installed individually and, for integrations on all spaces,
+the spaces that the integration's account can see. Therefore, an integration is active in a private space
+only if someone added it to that space."""
 
 from __future__ import annotations
 

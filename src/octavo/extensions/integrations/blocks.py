@@ -1,7 +1,7 @@
 """Integration blocks on published pages: the integration that owns a block, and its script's output.
 
-Scripts receive the block and the space, but no data about the reader. So their output is the same for
-everyone and can be cached.
+Scripts receive the block and the space, but no data about the reader. Therefore, their output is the same
+for everyone and can be cached.
 
 Visitors who use the API can render a block only if a page shows it to them, and only with its state on that
 page.
@@ -68,7 +68,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the first one with the most specific pattern."""
+    """Return the block that unfurls a URL: the first one among those with the most specific pattern."""
     address = read_address(url)
     if address is None:
         return None
@@ -94,9 +94,8 @@ _outputs: OwnCache[tuple[int, Rendered]] = OwnCache("rendered integration blocks
 def render_for_visitor(context: Context, integration: VisitedIntegration, given: RenderRequest) -> Reply:
     """Render a block with its state on a page, for a site visitor.
 
-    A page's request contains no actions, so visitors can't make a script do anything else. Raises NotFound if
-    no page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run
-    now."""
+    Requests from pages contain no actions, so visitors can't make a script do anything else. Raises NotFound if
+    no page shows the block to the visitor, Failed if the script fails, and Unavailable if it can't run now."""
     at, name, visitor = given.context, integration.row.name, integration.visitor
     action = or_none(given.action)
     block = {"componentId": given.component_id, "props": given.props, "action": action}
@@ -106,7 +105,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
             if at.space_id in visitor.spaces:
                 subject = _find_shown(tx, context.settings.url, visitor, name, at.space_id, block)
     if subject is None or not isinstance(at, DocumentContext):
-        raise NotFound("No page of this site shows this block.")
+        raise NotFound("There is no page on this site that shows this block.")
     key = (version_of(subject), at.space_id, _encoded(block), at.theme)
     until, rendered = _outputs.of(context.db).get(key) or (0, None)
     if rendered is None or until <= now():
@@ -185,7 +184,7 @@ def _encoded(value: object) -> bytes:
 
 
 def version_of(subject: Subject) -> tuple[str, int, int]:
-    """Return a value that changes only if the integration or its configuration here changes."""
+    """Return a value that changes only if the integration or its configuration for this subject changes."""
     integration, installation, place = subject
     assert installation is not None, "blocks belong to installed integrations"
     changed = max(integration.updated_at, installation.updated_at, place.updated_at if place else 0)
@@ -203,9 +202,9 @@ def render_block(
     state: Mapping[str, object] | None = None,
     action: Mapping[str, object] | None = None,
 ) -> Rendered:
-    """Render a block on a read-only page, in its initial state or after an action. Raises NotFound for an
-    unknown block, BadRequest for invalid input, Failed if the script fails, and Unavailable if it can't run
-    now."""
+    """Render a block on a read-only page, in its initial state or after an action. Raises NotFound if the
+    block doesn't exist, BadRequest if the input is invalid, Failed if the script fails, and Unavailable if
+    it can't run now."""
     shown = {"type": "document", "theme": theme, "spaceId": space_id, "editable": False}
     fields: JsonObject = {"componentId": block_id, "props": props, "context": shown}
     if state is not None:

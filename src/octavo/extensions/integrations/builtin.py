@@ -18,7 +18,7 @@ from .publishing import BUILTIN_NAMES
 from .store import InstallationRow, IntegrationRow
 
 BUILT = Path(__file__).with_name("dist")
-"""Folder with the files that setup builds for each integration: ``NAME.json``, the request body that
+"""Folder with the files that the build creates for each integration: ``NAME.json``, the request body that
 publishes it, and ``NAME.js``, its script."""
 
 
@@ -49,8 +49,8 @@ def _script(name: str) -> str:
 
 @cache
 def _catalog() -> dict[str, Builtin]:
-    """Return the built-in integrations by name, in order, without their scripts. Empty if setup couldn't
-    reach the npm registry."""
+    """Return the built-in integrations by name, in order, without their scripts. The result is empty if
+    setup couldn't reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
         script_hash = hashlib.sha256(_script(path.stem).encode()).hexdigest()
@@ -89,11 +89,14 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
     """Publish an organization's copy of a built-in integration, unless it is up to date, and install it in
     the organization.
 
-    Raises Forbidden without permission, and NotFound for an unknown integration."""
+    Raises Forbidden if the caller doesn't have permission, and NotFound if the integration doesn't exist."""
     one = _catalog().get(name)
     if one is None:
-        known = ", ".join(_catalog()) or "none, because they were not built when Octavo was set up"
-        raise NotFound(f"name: there is no built-in integration {name!r}. Available: {known}.")
+        known = (
+            ", ".join(_catalog())
+            or "none, because the built-in integrations weren't built when Octavo was set up"
+        )
+        raise NotFound(f"name: there is no built-in integration named {name!r}. Available: {known}.")
     with context.db.read() as tx:
         row = _find_copy(tx, name, org.organization_id)
         current = row is not None and _is_current(tx, row, one)
@@ -107,10 +110,11 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
 
 
 def separate_copies(context: Context) -> None:
-    """Give each organization that uses another one's copy of a built-in integration its own copy.
+    """Create a separate copy of a built-in integration for each organization that uses another
+    organization's copy.
 
     Before names were reserved, all organizations used the copy of the first organization that published it.
-    Installations keep their ids, configuration, and public endpoints.
+    Installations keep their IDs, configuration, and public endpoints.
     """
     with context.db.read() as tx:
         shared = store.list_installed_elsewhere(tx, sorted(BUILTIN_NAMES))

@@ -1,7 +1,7 @@
 """Pages and documents computed by integrations, converted to Octavo's format.
 
-Integrations use their own page ids. Octavo's ids, and the references in documents, are derived from these ids
-and the source's seed."""
+Integrations use their own page IDs. Octavo's IDs, and the references in documents, are derived from these
+IDs and the source's seed."""
 
 from __future__ import annotations
 
@@ -85,7 +85,10 @@ class _Pages:
     def _page(self, page: Any, own: str, parent: str | None, where: str) -> Page:
         emoji = find_emoji(page.emoji) if page.emoji else None
         if page.emoji and emoji is None:
-            raise BadRequest(f"source.type: the integration returned {where}.emoji: must be an emoji")
+            raise BadRequest(
+                f"source.type: the integration returned an invalid value for {where}.emoji, which must be an"
+                " emoji"
+            )
         return Page(
             id=own,
             parent=parent,
@@ -103,8 +106,8 @@ class _Pages:
         named = _TARGETS.get(str(target.get("kind")))
         if named is None or not isinstance(target.get(named), str):
             raise BadRequest(
-                f"source.type: the integration returned {where}.target: must be a url, page, anchor, file,"
-                " or space"
+                f"source.type: the integration returned an invalid value for {where}.target, which must be a"
+                " URL, page, anchor, file, or space"
             )
         return _own(target, self._asked.seed)
 
@@ -123,14 +126,14 @@ class _Pages:
 
 
 def read_pages(asked: ComputeInput, given: InputRevision) -> list[Page]:
-    """Return the pages of a response. Raises BadRequest, naming the invalid field."""
+    """Return the pages of a response. Raises BadRequest with the invalid field."""
     pages = _Pages(asked)
     pages.add(given.pages, None, "pages")
     return pages.found
 
 
 def with_own_pages(document: Document, source: ComputedSource) -> Document:
-    """Return a document whose references to pages of the same source use Octavo's ids. References with a
+    """Return a document whose references to pages of the same source use Octavo's IDs. References with a
     ``space`` point to a page of that space."""
     if source.seed is not UNSET:
         for node in walk(document):

@@ -86,11 +86,12 @@ def _read_document(asked: ComputeInput, text: str) -> Document:
 
 
 def _bad(error: Exception) -> BadRequest:
-    return BadRequest(f"source.type: the integration returned an invalid answer: {error}"[:500])
+    return BadRequest(f"source.type: the integration returned an invalid response: {error}"[:500])
 
 
 class _Question:
-    """Request to a script to compute a source: the user, the place, and the dependencies of the result."""
+    """Request to a script to compute a source, with the user, the space, and the dependencies of the
+    result."""
 
     def __init__(self, subject: Subject, source_id: str, asked: ComputeInput, whole: bool) -> None:
         installation = subject.installation
@@ -121,7 +122,7 @@ class _Question:
         return kept is not None and kept[0] == self.made_of
 
     def ask(self, context: Context) -> AnswerRow:
-        """Call the script. Raises BadRequest for an invalid answer, Failed if the script fails, and
+        """Call the script. Raises BadRequest if the answer is invalid, Failed if the script fails, and
         Unavailable if it can't run now."""
         source, values = self._asked.source, self._asked.values
         fields: dict[str, Any] = {
@@ -135,13 +136,13 @@ class _Question:
         }
         answer = ask(context, self._subject, self._type, fields)
         if answer.status != 200:
-            raise Failed("source.type: the integration failed. See the integration's events for the reason.")
+            raise Failed("source.type: the integration failed. See its events for the reason.")
         if len(answer.body) > _LARGEST:
-            raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}.")
+            raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}")
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            raise BadRequest("source.type: the integration didn't return JSON.") from None
+            raise BadRequest("source.type: the integration didn't return JSON") from None
         self._read(text)
         return AnswerRow(self.made_of, _hash(text), text)
 
@@ -159,7 +160,7 @@ def _hash(*parts: object) -> str:
 
 
 def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
-    """Return the request to compute a source. For a space that doesn't exist yet, the organization's
+    """Return the request to compute a source. If the space doesn't exist yet, the organization's
     integrations are used.
 
     Raises BadRequest if no active integration provides the source."""
@@ -177,7 +178,7 @@ def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
             subject = Subject(integration, installation) if active else None
     if subject is None:
         raise BadRequest(
-            f"source.type: no integration that is active in this space provides {asked.source.type!r}."
+            f"source.type: {asked.source.type!r} isn't provided by any active integration in this space"
         )
     return _Question(subject, source_id, asked, whole)
 

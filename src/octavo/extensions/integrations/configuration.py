@@ -36,8 +36,8 @@ def declared(manifest: Manifest, kind: str) -> Configuration | UnsetType:
 
 
 def check(schema: Configuration | UnsetType, given: Mapping[str, object]) -> None:
-    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest,
-    naming the invalid property."""
+    """Validate a configuration. Undeclared properties belong to the script and are kept. Raises BadRequest
+    with the invalid property."""
     if len(msgspec.json.encode(given)) > LARGEST:
         raise BadRequest(f"configuration: must be at most {format_size(LARGEST)}")
     if schema is UNSET or schema.properties is UNSET:
@@ -66,7 +66,7 @@ def _problem(wanted: Property, value: object) -> str | None:
 
 
 def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *, saved: bool) -> Status:
-    """Return ``pending`` until all required properties are set, or until the script's own form is
+    """Return the status: ``pending`` until all required properties are set or the script's own form is
     ``saved``."""
     if schema is UNSET:
         return "active"
@@ -81,8 +81,8 @@ def status_of(schema: Configuration | UnsetType, given: Mapping[str, object], *,
 
 
 def shown(schema: Configuration | UnsetType, given: Mapping[str, object]) -> JsonObject:
-    """Return the part of a configuration that is visible to people who can't change it. Scripts store
-    credentials in undeclared properties."""
+    """Return the part of a configuration that is visible to people who can't change it. Undeclared
+    properties are hidden, because scripts store credentials in them."""
     if schema is UNSET or schema.properties is UNSET:
         return {}
     return {name: value for name, value in given.items() if name in schema.properties}

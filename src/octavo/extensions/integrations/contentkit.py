@@ -1,6 +1,6 @@
 """Script output to render: a tree of known elements, limited in size, that links only to web URLs.
 
-Renderers rely on this: the output contains only the elements below, and only http and https URLs.
+Renderers rely on the output containing only the elements below, and only http and https URLs.
 """
 
 from __future__ import annotations
@@ -48,19 +48,19 @@ _REQUIRED: dict[str, tuple[str, ...]] = {
 """All elements, with the fields that each requires."""
 _ROOTS = ("block", "modal", "configuration")
 _PARTS = ("children", "buttons", "header", "footer", "subtitle", "hint", "icon", "element", "submit")
-"""Fields that may contain other elements."""
+"""Fields that can contain other elements."""
 _ADDRESSES = ("source", "target", "options")
 
 
 class BadOutput(Exception):
-    """Raised for output that can't be rendered. The message tells the script's author the location and the
-    reason."""
+    """Raised if an output can't be rendered. The message tells the script's author where the problem is and
+    why."""
 
 
 def read_output(data: bytes) -> JsonObject:
-    """Decode and validate the output of ``ui_render``. Raises BadOutput."""
+    """Decode and validate the output of ``ui_render``. Raises BadOutput if it is invalid."""
     if len(data) > LARGEST:
-        raise BadOutput(f"the output is larger than {format_size(LARGEST)}")
+        raise BadOutput(f"the output must be at most {format_size(LARGEST)}")
     try:
         output = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -90,9 +90,9 @@ def _check_tree(root: Mapping[str, object]) -> None:
         element, place, depth = waiting.pop()
         count += 1
         if count > MOST:
-            raise BadOutput(f"the output has more than {MOST} elements")
+            raise BadOutput(f"the output must have at most {MOST} elements")
         if depth > DEEPEST:
-            raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} levels deep")
+            raise BadOutput(f"{place[:100]}: must be nested at most {DEEPEST} levels deep")
         kind = element.get("type")
         required = _REQUIRED.get(kind) if isinstance(kind, str) else None
         if required is None:

@@ -37,14 +37,14 @@ from .store import InstallationRow, IntegrationRow
 
 _NOT_HANDLED = 406
 VIEWS_WAIT = HOUR
-"""Milliseconds after which page views are no longer delivered to an unresponsive script, because there are so
-many of them."""
+"""Time in milliseconds after which page views are no longer delivered to an unresponsive script, because
+there can be many of them."""
 drop_after("site_view", VIEWS_WAIT)
 
 
 class _EventMapping(NamedTuple):
-    """How to convert an Octavo event: the scope that an integration needs to receive it, the kind of place
-    that it is about, and its fields, created from the payload."""
+    """Mapping of an Octavo event to an integration event: the scope that an integration needs to receive
+    it, the kind of place that it is about, and its fields, created from the payload."""
 
     scope: str
     kind: str
@@ -108,7 +108,7 @@ def queue(
 ) -> None:
     """Queue an event.
 
-    ``previous``: the installation before the change; encrypted, because it may contain credentials.
+    ``previous``: the installation before the change. It is encrypted, because it may contain credentials.
     ``after``: the delay in milliseconds.
     """
     event_id = new_delivery_id()
@@ -174,20 +174,19 @@ ANSWERED = (
     "content_compute_revision",
     "content_compute_document",
 )
-"""Types of events that have an immediate response. Redelivering them is useless, because no one is waiting
-for the response."""
+"""Types of events that have an immediate response. They aren't redelivered, because no one is waiting for
+the response anymore."""
 
 
 def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: Delivery) -> None:
-    """Redeliver a failed event. Raises Conflict for an event that hasn't failed or that had an immediate
-    response."""
+    """Redeliver a failed event. Raises Conflict if the event hasn't failed or had an immediate response."""
     if row.type in ANSWERED:
         raise Conflict(
             f"Events of type {row.type} are answered immediately and can't be delivered again. Repeat the request"
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("This event hasn't failed permanently. Only failed events can be delivered again.")
+        raise Conflict("This event can't be delivered again, because only failed events can.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 

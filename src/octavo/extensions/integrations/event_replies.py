@@ -27,7 +27,7 @@ class Failed(BadGateway):
 
 
 _PATIENCE = 2.0
-"""Seconds that a request waits, in its thread, for other requests from its organization."""
+"""Number of seconds that a request waits in its thread for other requests from its organization."""
 
 
 class _Note:
@@ -45,8 +45,8 @@ class _Note:
         self._one_more()
 
     def answered(self, answer: ScriptAnswer | None) -> None:
-        """Record the answer. ``answer``: None if the script didn't return one; the outcome then has the
-        reason."""
+        """Record the answer. ``answer``: None if the script didn't return one; in that case, the outcome
+        contains the reason."""
         self._problem = delivering.problem_in(self._type, answer) if answer is not None else None
         self._one_more()
 
@@ -98,7 +98,7 @@ def ask(
         try:
             answer = invoke(context, subject, event, note.finished, body=body)
         except (ScriptFailed, FetchError):
-            raise Failed("The integration failed. See the integration's events for the reason.") from None
+            raise Failed("The integration failed. See its events for the reason.") from None
         finally:
             note.answered(answer)
         return answer

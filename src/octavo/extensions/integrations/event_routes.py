@@ -59,13 +59,14 @@ def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Del
     row = find_delivery(tx, _recipient(integration), event_id)
     whose = _organization_shown(integration)
     if row is None or (whose is not None and row.organization_id != whose):
-        raise NotFound(f"There is no event {event_id!r} of this integration.")
+        raise NotFound(f"There is no event with the ID {event_id!r} for this integration.")
     return row
 
 
 @operation("listIntegrationEvents", "GET", f"{_INTEGRATION}/events", needs=Can.LIST_INSTALLATIONS)
 def list_events(call: Call, integration: IntegrationAccess, query: PageQuery) -> Listing[IntegrationEvent]:
-    """List the events of an integration, newest first. `failed` events may still be retried."""
+    """List the events of an integration, newest first. Events with the status `failed` may still be
+    retried."""
     with call.db.read() as tx:
         found = list_deliveries(
             tx,
@@ -116,11 +117,11 @@ def redeliver_event(call: Call, integration: IntegrationAccess, event_id: str) -
     errors=(404,),
 )
 def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> None:
-    """Schedule a task: the script receives a `task` event after ``schedule`` seconds."""
+    """Schedule a task. The script receives a `task` event after ``schedule`` seconds."""
     row = integration.row
     with call.db.write() as tx:
         if not store.lock_integration(tx, row.id):
-            raise NotFound(f"There is no integration {row.name!r}.")
+            raise NotFound(f"There is no integration named {row.name!r}.")
         delivering.queue(
             tx,
             row.id,
@@ -158,7 +159,7 @@ def set_development_mode(call: Call, integration: IntegrationAccess, body: Devel
     status=205,
 )
 def disable_development_mode(call: Call, integration: IntegrationAccess) -> None:
-    """Turn off development mode. Succeeds if it is already off."""
+    """Turn off development mode. The request also succeeds if it is already off."""
     delivering.set_tunnel(call.context, integration.actor, integration.row, None, False)
 
 
@@ -176,9 +177,9 @@ def render_with_post(
 ) -> Reply:
     """Render a component of an integration.
 
-    Callers must be able to see the place where the component is shown and, to render a configuration, to
-    change the configuration. Site visitors can render the blocks on the pages that they can see. The
-    integration sets `Cache-Control`, which applies only to the caller."""
+    Callers must be able to see the space, site, or other place where the component is shown and, if they render
+    a configuration form, to change that configuration. Site visitors can render the blocks on the pages
+    that they can see. The integration sets `Cache-Control`, which applies only to the caller."""
     if isinstance(integration, VisitedIntegration):
         return blocks.render_for_visitor(call.context, integration, body)
     return rendering.render(call.context, integration, body)

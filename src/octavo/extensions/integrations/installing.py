@@ -1,8 +1,8 @@
 """Install, configure, and remove integrations in organizations, on spaces, and on sites.
 
-An installation has its own account, which is a member of the organization. For an installation on all spaces,
-that member has a role; otherwise, it is a guest with a role in the selected spaces. The installation's tokens
-are also limited to its scopes."""
+An installation has its own account, which is a member of the organization. For an installation on all
+spaces, that account has a role in the organization; otherwise, it is a guest with a role in the selected
+spaces. The installation's tokens are also limited to its scopes."""
 
 from __future__ import annotations
 
@@ -93,20 +93,20 @@ def install(
 
 
 def _lock_integration(tx: Transaction, integration_id: str, name: str) -> IntegrationRow:
-    """Lock an integration until the transaction ends, and return its current state. Raises NotFound if it was
+    """Lock an integration until the transaction ends, and return its current row. Raises NotFound if it was
     unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
-        raise NotFound(f"There is no integration {name!r}.")
+        raise NotFound(f"There is no integration named {name!r}.")
     return store.get_integration_by_id(tx, integration_id)
 
 
 def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, InstallationRow]:
-    """Lock an integration and an installation until the transaction ends, and return their current state.
+    """Lock an integration and an installation until the transaction ends, and return their current rows.
     Raises NotFound if either was removed in the meantime."""
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
-        raise NotFound(f"There is no installation {row.id!r} of this integration.")
+        raise NotFound(f"There is no installation with the ID {row.id!r} of this integration.")
     return integration, found
 
 
@@ -127,7 +127,7 @@ def _set_roles(tx: Transaction, row: InstallationRow) -> None:
 def update(
     tx: Transaction, context: Context, access: InstallationAccess, given: Mapping[str, Any]
 ) -> InstallationRow:
-    """Set the given configuration, selections, and external ids. Raises BadRequest for invalid values."""
+    """Set the given configuration, selections, and external IDs. Raises BadRequest if a value is invalid."""
     integration, row = _lock(tx, access.row)
     changes: JsonObject = {}
     if "configuration" in given:
@@ -140,7 +140,10 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script can't add the integration to more spaces or sites")
+                raise BadRequest(
+                    f"{name}: integration scripts can't install the integration in more spaces or on more"
+                    " sites"
+                )
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
@@ -198,7 +201,7 @@ def install_at(
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
-            f"{kind}: this integration has the target {integration.target!r}, so it can't be installed on a {kind}"
+            f"{kind}: an integration with the target {integration.target!r} can't be installed on a {kind}"
         )
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
         return there
@@ -258,12 +261,14 @@ def require_place(access: PlaceAccess) -> PlaceRow:
 
 
 def _not_there(access: PlaceAccess) -> NotFound:
-    return NotFound(f"This integration isn't installed on the {kind_of(access)} {access.place_id!r}.")
+    return NotFound(
+        f"This integration isn't installed on the {kind_of(access)} with the ID {access.place_id!r}."
+    )
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:
-    """Set the given configuration and external ids. Raises BadRequest for invalid values, Forbidden without
-    permission, and NotFound if the integration isn't installed there."""
+    """Set the given configuration and external IDs. Raises BadRequest if a value is invalid, Forbidden if
+    the caller doesn't have permission, and NotFound if the integration isn't installed there."""
     require_change(tx, access)
     was = require_place(access)
     integration, _ = _lock(tx, access.installation)
@@ -294,7 +299,7 @@ def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Map
 
 def uninstall_at(tx: Transaction, context: Context, access: PlaceAccess) -> bool:
     """Remove an installation from a space or site. Return False if it wasn't installed there. Raises
-    Forbidden without permission."""
+    Forbidden if the caller doesn't have permission."""
     require_change(tx, access)
     place = access.place
     if place is None or not store.lock_integration(tx, access.installation.integration_id):

@@ -57,7 +57,7 @@ _ANSWER = 10 * 1024 * 1024
 
 
 class Subject(NamedTuple):
-    """Recipient of an event: an integration with its installation in an organization, on a space, or on a
+    """Recipient of an event: an integration with its installation in an organization, in a space, or on a
     site."""
 
     integration: IntegrationRow
@@ -75,7 +75,7 @@ class ScriptOutcome(NamedTuple):
 def find_subject(
     tx: Transaction, integration_id: str, installation_id: str | None, kind: str, place_id: str
 ) -> Subject | None:
-    """Return the recipient; None if the integration was unpublished."""
+    """Return the recipient of an event; None if the integration was unpublished."""
     integration = store.find_integration_by_id(tx, integration_id)
     if integration is None:
         return None
@@ -90,8 +90,8 @@ def find_subject(
 
 
 def signing_secret(context: Context, integration: IntegrationRow, *of: str) -> str:
-    """Return the signing secret of an integration or an installation. ``of``: the id of the installation, and
-    the kind and id of its space or site."""
+    """Return the signing secret of an integration or an installation. ``of``: the ID of the installation,
+    and the kind and ID of its space or site."""
     own = store.SIGNING_SECRET.open(context.sealer, integration.signing_secret, integration.id)
     return hmac.new(own.encode(), "\0".join(of).encode(), hashlib.sha256).hexdigest() if of else own
 
@@ -161,8 +161,8 @@ def invoke(
 ) -> ScriptAnswer:
     """Return an integration's answer to an event.
 
-    ``finished``: a function to call after the script has ended, including its background work. ``wait``:
-    whether to call it before this function returns. Raises ScriptFailed if the script fails, FetchError if a
+    ``finished``: the function to call after the script has ended, including its background work. ``wait``:
+    whether to wait for this before returning. Raises ScriptFailed if the script fails, FetchError if a
     tunnel can't be reached, and Unavailable if no process is available."""
     integration, installation, _ = subject
     with context.db.read() as tx:
@@ -202,7 +202,7 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
     with context.db.read() as tx:
         file = store.find_file(tx, integration.id, SCRIPT)
     if file is None:
-        raise NotFound(f"The integration {integration.name!r} no longer exists.")
+        raise NotFound(f"There is no longer an integration named {integration.name!r}.")
     return context.files.read(file.hash).decode()
 
 
@@ -226,7 +226,9 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
         except FetchError as error:
             raise FetchRefused(error.message) from None
         if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
-            raise FetchRefused(f"returned a redirect ({got.status}), which the request doesn't allow")
+            raise FetchRefused(
+                f"the server returned a redirect ({got.status}), which this request doesn't allow"
+            )
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
         return HostResponse(got.url, got.status, headers, got.body)
 

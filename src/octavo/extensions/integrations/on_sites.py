@@ -31,8 +31,8 @@ _scripts: OwnCache[bytes] = OwnCache("site scripts", 4)
 
 
 class _SignIn(NamedTuple):
-    """Visitor sign-in of an integration. ``url``: the public endpoint. ``key``: the key that signs visitors'
-    tokens."""
+    """Visitor sign-in through an integration. ``url``: the public endpoint. ``key``: the key that signs
+    visitors' tokens."""
 
     name: str
     url: str
@@ -40,8 +40,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return the visitor sign-in that an integration provides for a site: the first such integration
-    installed on the site."""
+    """Return the visitor sign-in that an integration provides for a site. If there is more than one such
+    integration, the first one that was installed on the site is used."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)
@@ -119,7 +119,7 @@ def read_script(context: Context, subject: Subject) -> bytes:
     if kept is None:
         answer = ask(context, subject, "fetch_published_script", {})
         if answer.status != 200 or len(answer.body) > _LARGEST:
-            raise Failed("The integration returned no script. See the integration's events for the reason.")
+            raise Failed("The integration didn't return a script. See its events for the reason.")
         kept = answer.body
         _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept

@@ -1,4 +1,4 @@
-"""Schedule the computation of an organization's pages; ``computing`` does the work."""
+"""Schedule the computation of an organization's computed pages. The module ``computing`` does the work."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ JOB = "computeWithIntegrations"
 
 
 def order_computing(tx: Transaction, organization_id: str) -> None:
-    """Schedule the computation of pages whose input has changed."""
+    """Schedule the computation of computed pages whose input has changed."""
     for space_id in (
         list_spaces_with_computed(tx, organization_id) if store.computes(tx, organization_id) else ()
     ):
@@ -21,8 +21,8 @@ def order_computing(tx: Transaction, organization_id: str) -> None:
 
 
 def order_for(tx: Transaction, row: IntegrationRow) -> None:
-    """Schedule the computation everywhere an integration is installed, after the integration itself
-    changed."""
+    """Schedule the computation of pages in all organizations where an integration is installed, after the
+    integration itself has changed."""
     for installation in store.list_all_installations(tx, row.id) if row.manifest.content_sources else ():
         order_computing(tx, installation.organization_id)
 

@@ -23,7 +23,7 @@ def policy_text(manifest: Manifest) -> str | None:
 
 
 def list_origins(manifest: Manifest) -> list[str]:
-    """Return the origins in a manifest, such as ``https://*.demo.example``, without anything that isn't a
+    """Return the origins in a manifest, such as ``https://*.demo.example``, omitting anything that isn't a
     host."""
     named: list[str] = []
     for part in (policy_text(manifest) or "").split(";"):

@@ -47,7 +47,7 @@ PUBLIC = "/~integrations"
 
 def public_endpoint(context: Context, name: str, installation_id: str = "", *place: str) -> str:
     """Return the public endpoint of an integration, an installation, or an installation on a space or site
-    (kind, id)."""
+    (kind, ID)."""
     url = f"{context.settings.sites_url.rstrip('/')}{PUBLIC}/{name}"
     if installation_id:
         url += f"/installations/{installation_id}"

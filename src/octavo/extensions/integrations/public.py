@@ -1,7 +1,8 @@
 """Public endpoints, where an integration's script answers requests from anywhere, on the origin of sites.
 
-Scripts share that origin with everyone's sites. So their responses are shown in a sandbox without an origin,
-scripts can't read or set cookies, and response headers that affect more than the response are removed."""
+Scripts share that origin with everyone's sites. Therefore, their responses are shown in a sandbox without
+an origin, scripts can't read or set cookies, and response headers that affect more than the response are
+removed."""
 
 from __future__ import annotations
 
@@ -121,7 +122,7 @@ class _Endpoint:
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
-            raise Forbidden("Sites can't load script responses as code.")
+            raise Forbidden("Sites can't load an integration's responses as code.")
         body = await request.read(LARGEST)
         found = await in_thread(self._pool, request.owner, self._find, request)
         if isinstance(found, HttpAnswer):

@@ -52,7 +52,7 @@ def copy_name(builtin: str, organization_id: str) -> str:
 
 
 def require_name(name: str) -> None:
-    """Check the name of an integration. Raises BadRequest for an invalid or reserved one."""
+    """Check the name of an integration. Raises BadRequest if it is invalid or reserved."""
     if not _NAME.fullmatch(name) or not name.strip("."):
         raise BadRequest(
             "integrationName: must be 1 to 100 letters, digits, hyphens, underscores, and periods"
@@ -72,8 +72,8 @@ def read_publication(data: bytes, organization: str, script: str) -> PublishInte
 
 
 def publish(context: Context, actor: Actor, name: str, given: PublishIntegration) -> IntegrationRow:
-    """Publish an integration, or a new version of it. Raises BadRequest for an invalid name or body,
-    Forbidden without permission, and NotFound for an unknown organization."""
+    """Publish an integration, or a new version of it. Raises BadRequest if the name or the body is invalid,
+    Forbidden if the caller doesn't have permission, and NotFound if the organization doesn't exist."""
     _check_defaults(given.configurations)
     images = [(ICON, given.icon, ICON_SIZE)] if given.icon is not UNSET else []
     images += [(f"preview-{n}", image, PREVIEW_SIZE) for n, image in enumerate(given.preview_images, 1)]
@@ -126,8 +126,8 @@ def _put(tx: Transaction, actor: Actor | None, row: IntegrationRow, files: Seque
 
 
 def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
-    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden without
-    permission, and NotFound if the caller can't see it."""
+    """Remove an integration everywhere. Return False if it doesn't exist. Raises Forbidden if the caller
+    doesn't have permission, and NotFound if the caller can't see it."""
     if store.find_integration(tx, name) is None:
         return False
     row = integration_access(tx, actor, Can.ADMIN, name).row
@@ -140,16 +140,15 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 
 
 def offer(tx: Transaction, name: str, offered: bool) -> None:
-    """Offer a public integration to every organization, or stop offering it. Requires a server administrator.
+    """Offer a public integration to every organization, or stop offering it. Only server administrators can
+    do this.
 
     Raises BadRequest if the integration isn't public, and NotFound if it doesn't exist."""
     row = store.find_integration(tx, name)
     if row is None:
-        raise NotFound(f"There is no integration {name!r}.")
+        raise NotFound(f"There is no integration named {name!r}.")
     if offered and row.visibility != "public":
-        raise BadRequest(
-            f"{name}: only public integrations can be offered, but the visibility of this one is {row.visibility!r}"
-        )
+        raise BadRequest(f"{name}: must be a public integration; its visibility is {row.visibility!r}")
     store.set_offered(tx, row.id, offered)
     after = {"offered": offered}
     audit(tx, None, "integration.offered", row.organization_id, ("integration", name), after=after)
@@ -158,8 +157,8 @@ def offer(tx: Transaction, name: str, offered: bool) -> None:
 def _require_publisher(
     tx: Transaction, actor: Actor, name: str, organization: str
 ) -> tuple[str, IntegrationRow | None]:
-    """Return the publishing organization (looked up by id or subdomain), and its current integration with
-    this name, if any."""
+    """Return the publishing organization, which is looked up by ID or subdomain, and its current
+    integration with this name, if any."""
     named = find_organization_by_hostname(tx, organization)
     org = organization_access(tx, actor, Can.ADMIN, named.id if named else organization)
     if store.find_owner_of_name(tx, name) not in (None, org.organization_id):
@@ -225,7 +224,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
     try:
         data = base64.b64decode(image, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{field}: must be an image in base64") from None
+        raise BadRequest(f"{field}: must be a Base64-encoded image") from None
     if len(data) > size:
         raise BadRequest(f"{field}: must be at most {format_size(size)}")
     content_type = detect_type(data[:32], "")
@@ -244,4 +243,4 @@ def _check_defaults(configurations: Configurations | object) -> None:
             continue
         for name in schema.required:
             if name not in schema.properties:
-                raise BadRequest(f"configurations.{place}.required: there is no property {name!r}")
+                raise BadRequest(f"configurations.{place}.required: there is no property named {name!r}")

@@ -1,4 +1,5 @@
-"""Remove installations from transferred spaces, and provide integration scripts to sites."""
+"""Remove installations from transferred spaces, and register the scripts that integrations provide for
+sites."""
 
 from __future__ import annotations
 

@@ -172,9 +172,9 @@ def list_integrations(
     reached: Sequence[str] = (),
     organization_id: str | None = None,
 ) -> Slice[IntegrationRow]:
-    """Return integrations by name: public ones offered by the server administrator or published by the
-    caller's organizations. ``organization_id``: instead of the latter, include this organization's own and
-    installed integrations."""
+    """Return integrations by name: public ones that are offered by the server administrator or published by
+    the caller's organizations. ``organization_id``: if set, include this organization's own and installed
+    integrations instead of the latter."""
     given: dict[str, Any] = {"reached": list(reached)}
     where = ["i.visibility = 'public' AND (i.offered = 1 OR i.organization_id IN :reached)"]
     if organization_id is not None:
@@ -218,8 +218,9 @@ def _containing(text: str) -> str:
 def list_integrations_at(
     tx: Transaction, organization_id: str, kind: Kind, place_id: str, search: str | None
 ) -> list[tuple[IntegrationRow, str | None]]:
-    """Return the active integrations in a space or on a site, by name, whether installed there individually
-    or everywhere. Integrations installed everywhere are returned with their account."""
+    """Return the active integrations in a space or on a site, by name, whether they are installed there
+    individually or in the entire organization. Those installed in the entire organization are returned with
+    their account."""
     at_place = """EXISTS (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id AND p.kind = :kind
                      AND p.place_id = :place AND p.status = 'active')"""
     rows = tx.all(
@@ -453,7 +454,7 @@ def insert_installation(
 
 
 def update_installation(tx: Transaction, installation_id: str, **values: object) -> None:
-    """Set the given columns; lists are stored as JSON."""
+    """Set the given columns. Lists are stored as JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_installations SET {", ".join(f"{name} = :{name}" for name in kept)},
@@ -471,7 +472,7 @@ def delete_installation(tx: Transaction, installation_id: str) -> None:
 def set_external_ids(
     tx: Transaction, installation_id: str, kind: str, place_id: str, external_ids: Sequence[str]
 ) -> None:
-    """Set the external ids of an installation, or of its installation on a space or site. ``place_id``: the
+    """Set the external IDs of an installation, or of its installation on a space or site. ``place_id``: the
     space or site; empty for the installation itself."""
     where = "installation_id = :installation AND kind = :kind AND place_id = :place"
     key = {"installation": installation_id, "kind": kind, "place": place_id}
@@ -504,8 +505,8 @@ def find_place(tx: Transaction, installation_id: str, kind: Kind, place_id: str)
 def list_places_with_scope(
     tx: Transaction, site_id: str, scope: str
 ) -> list[tuple[IntegrationRow, InstallationRow, PlaceRow]]:
-    """Return the places on a site with active integrations that requested a scope and were granted it, oldest
-    installation first."""
+    """Return the installations on a site whose active integrations requested a scope and were granted it,
+    oldest first."""
     rows = tx.all(
         f"""SELECT n.integration_id, n.id, n.scopes FROM {_PLACED}
               JOIN integration_tags t ON t.integration_id = i.id AND t.kind = 'scope' AND t.value = :scope
@@ -536,8 +537,8 @@ def list_places(
     external_id: str | None = None,
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
-    """Return places by installation and id, without spaces in the trash. ``only``: the ids of the places to
-    return."""
+    """Return installations on spaces or sites, sorted by installation and ID, except those on spaces in the
+    trash. ``only``: the IDs of the spaces or sites."""
     where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (
         ("p.installation_id", installation_id),
@@ -598,7 +599,7 @@ def insert_place(
 
 
 def update_place(tx: Transaction, place: PlaceRow, **values: object) -> None:
-    """Set the given columns; lists are stored as JSON."""
+    """Set the given columns. Lists are stored as JSON."""
     kept = {name: _json(value) if isinstance(value, list) else value for name, value in values.items()}
     tx.run(
         f"""UPDATE integration_places SET {", ".join(f"{name} = :{name}" for name in kept)}, updated_at = :at
@@ -628,8 +629,8 @@ def forget_space(tx: Transaction, space_id: str) -> None:
 
 
 class AnswerRow(Struct, frozen=True):
-    """A script's answer for a source. ``made_of``: the hash of the script's input. ``state``: the state of
-    the answer."""
+    """A script's answer for a source. ``made_of``: the hash of the script's input. ``state``: a hash that
+    identifies the answer."""
 
     made_of: str
     state: str
@@ -752,9 +753,9 @@ def lock_integration(tx: Transaction, integration_id: str) -> bool:
 def list_recipients(
     tx: Transaction, organization_id: str, kind: str, place_id: str, scope: str, at: int
 ) -> list[tuple[str, str, str]]:
-    """Return the active installations that existed at a time (milliseconds), are on a space or site, and have
-    been granted a scope that the integration requests. Each is returned as (installation, integration, the
-    installation's account)."""
+    """Return the active installations that existed at a time (milliseconds), are active in a space or on a
+    site, and have been granted a scope that the integration requests. Each is returned as (installation,
+    integration, the installation's account)."""
     rows = tx.all(
         f"""SELECT n.id, n.integration_id, n.user_id, n.scopes FROM integration_installations n
               JOIN integration_tags t ON t.integration_id = n.integration_id AND t.kind = 'scope' AND t.value = :scope

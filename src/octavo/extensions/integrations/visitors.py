@@ -1,8 +1,8 @@
-"""Site visits that integrations are notified about: which pages visitors read, and how helpful they found
+"""Events about site visits that integrations receive: which pages visitors read, and how helpful they found
 them.
 
 Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
-browser, a different id on every site, and no cookie except the one with the visitor's cookie consent, which
+browser, a different ID on every site, and no cookie except the one with the visitor's cookie consent, which
 scripts must respect."""
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ class OrganizationInstallationsQuery(PageQuery):
 
 
 class ExtendedQuery(Struct):
-    """Query parameter ``extended``: whether to return the complete space or site instead of its id."""
+    """Query parameter ``extended``: whether to return the complete space or site instead of its ID."""
 
     extended: bool = False
 
@@ -105,7 +105,7 @@ class StatusQuery(PageQuery):
     def __post_init__(self) -> None:
         for kind, given in (("site", self.site), ("space", self.space)):
             if given is not None and self.target != kind:
-                raise ValueError(f"{kind}: can only be used with the target {kind}")
+                raise ValueError(f"{kind}: can only be used with the target `{kind}`")
 
 
 # --- answers --------------------------------------------------------------------------------------------

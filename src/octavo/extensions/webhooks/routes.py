@@ -59,8 +59,8 @@ def get_webhook(call: Call, org: OrgAccess, webhook_id: str) -> wire.Webhook:
 
 @operation("updateWebhook", "PATCH", _WEBHOOK, needs=Can.ADMIN, errors=(404,))
 def update_webhook(call: Call, org: OrgAccess, webhook_id: str, body: wire.UpdateWebhook) -> wire.Webhook:
-    """Update the URL, events, description, or status of a webhook. Messages queued for an inactive webhook
-    fail when they are due, and can be replayed later."""
+    """Update the URL, events, description, or status of a webhook. Messages that are queued for an inactive
+    webhook fail when they are due, but can be replayed later."""
     if body.url is not UNSET:
         changing.check_url(call.context, body.url)
     with call.db.write() as tx:
@@ -130,5 +130,6 @@ def replay_webhook_delivery(
 def _find(tx: Transaction, org: OrgAccess, webhook_id: str, delivery_id: str) -> Delivery:
     recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
     return require_found(
-        find_delivery(tx, recipient, delivery_id), f"There is no delivery {delivery_id!r} of this webhook."
+        find_delivery(tx, recipient, delivery_id),
+        f"There is no delivery with the ID {delivery_id!r} for this webhook.",
     )

@@ -25,7 +25,7 @@ from .store import OLD_SECRET, SECRET, WebhookRow
 SECONDS = 10.0
 """Number of seconds within which a webhook must respond."""
 _ANSWER = 64 * 1024
-"""Number of bytes to read from a response. They are shown only if the response is an error."""
+"""Number of bytes to read from a response. The response is shown only if it is an error."""
 _SHOWN_LENGTH = 500
 _GONE = 410
 
@@ -49,7 +49,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
 
 
 def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
-    """Queue a test message ahead of all others, and return its delivery id."""
+    """Queue a test message ahead of all others, and return its delivery ID."""
     delivery_id = new_delivery_id()
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(
@@ -68,7 +68,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
     """Queue a message again. Raises Conflict if the message is pending."""
     if not deliver_again(tx, row):
-        raise Conflict("This message is still pending and will be attempted again automatically.")
+        raise Conflict("This message is still pending and will be sent again automatically.")
     target = ("webhook", row.recipient.id)
     audit(tx, actor, "webhook.replayed", row.organization_id, target, after={"delivery": row.id})
 
@@ -104,7 +104,7 @@ def _send(context: Context, row: Delivery) -> DeliveryResult:
 
 
 def _secrets(context: Context, webhook: WebhookRow) -> Iterator[str]:
-    """Yield the secrets that currently sign messages, newest first."""
+    """Yield the secrets that messages are currently signed with, newest first."""
     yield SECRET.open(context.sealer, webhook.secret, webhook.id)
     if webhook.old_secret is not None and (webhook.overlap_until or 0) > now():
         yield OLD_SECRET.open(context.sealer, webhook.old_secret, webhook.id)

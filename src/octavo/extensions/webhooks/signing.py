@@ -1,4 +1,4 @@
-"""Standard Webhooks signatures: HMAC-SHA256 of the message id, the time sent, and the body."""
+"""Standard Webhooks signatures: HMAC-SHA256 of the message ID, the time sent, and the body."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ def count_webhooks(tx: Transaction, organization_id: str) -> int:
 
 
 def list_subscribed(tx: Transaction, organization_id: str, event: str, at: int) -> list[str]:
-    """List the ids of active webhooks that existed at a time (milliseconds) and subscribe to an event type."""
+    """List the IDs of active webhooks that existed at a time (milliseconds) and subscribe to an event type."""
     rows = tx.all(
         "SELECT id, events FROM webhooks WHERE organization_id = :org AND active = 1 AND created_at <= :at ORDER BY id",
         org=organization_id,

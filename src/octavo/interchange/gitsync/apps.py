@@ -31,7 +31,7 @@ CALLBACK = "/~/git/authorized"
 PROVIDERS = ("github", "gitlab")
 _LIMITS = Limits(size=1024 * 1024, seconds=20, follow=False)
 _MARGIN = 5 * 60_000
-"""Milliseconds before its expiration at which a token is no longer used."""
+"""Milliseconds before the expiration of a token at which it is no longer used."""
 _APP_LIFETIME = 3_600_000
 _JWT_SECONDS = 540
 """Lifetime in seconds of a GitHub App's signed requests; GitHub accepts at most ten minutes."""
@@ -114,7 +114,7 @@ class ProviderApp(ABC):
 
     @abstractmethod
     def exchange(self, code: str, verifier: str) -> ProviderTokens:
-        """Return the tokens for a code. Raises BadRequest for an invalid code, and OctavoError if the
+        """Return the tokens for a code. Raises BadRequest if the code is invalid, and OctavoError if the
         provider doesn't respond."""
 
     def _challenge(self, state: str, verifier: str) -> dict[str, str]:
@@ -158,7 +158,7 @@ class ProviderApp(ABC):
         raise self._unexpected(answer)
 
     def _unexpected(self, answer: Fetched) -> Unavailable:
-        return Unavailable(f"{self.label} returned an unexpected response with status {answer.status}.")
+        return Unavailable(f"{self.label} returned an unexpected response with the status {answer.status}.")
 
 
 class GitHubApp(ProviderApp):
@@ -190,27 +190,31 @@ class GitHubApp(ProviderApp):
             },
         )
         if grant is None:
-            raise BadRequest("code: GitHub rejected this code. Start over.")
+            raise BadRequest("code: was rejected by GitHub. Start over.")
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden
-        if the person can't write to it, Conflict if the app isn't installed there, and OctavoError if the
-        provider doesn't respond.
+        """Return a repository that the app is installed in and that the person can write to. Raises
+        Forbidden if the person can't write to it, Conflict if the app isn't installed there, and
+        OctavoError if the provider doesn't respond.
 
-        Both conditions are checked here because, with its own tokens, the app could also write to the
-        repositories of other people who installed it."""
+        Both conditions are checked because the app's own tokens would also allow writing to the repositories of
+        other people who installed the app."""
         place = "/repos/" + "/".join(quote(part, safe="") for part in path.split("/"))
         answer = self._send(f"{self._api}{place}", "GET", {"authorization": f"Bearer {grant.access}"})
         if answer.status == 401:
             raise Conflict("Your GitHub sign-in has expired. Sign in with GitHub again.")
         if answer.status in (403, 404):
             raise Forbidden(
-                f"You don't have access to {path} on GitHub, or the app isn't installed in that repository."
+                f"You don't have access to {path} on GitHub, or the app isn't installed in this repository."
+                " Ask the repository's owner for access, or install the app."
             )
         found = self._decode(answer, _GitHubRepository)
         if not found.permissions.push:
-            raise Forbidden(f"You need write access to {path} on GitHub to sync it.")
+            raise Forbidden(
+                f"You need write access to {path} on GitHub to sync it. Ask the repository's owner for"
+                " access."
+            )
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
             raise Conflict(
@@ -231,8 +235,8 @@ class GitHubApp(ProviderApp):
         answer = self._send(url, "POST", {**self._signed(), "content-type": "application/json"}, body)
         if answer.status in (403, 404, 422):
             raise Conflict(
-                "The GitHub App no longer has access to this repository. "
-                "Install the app in the repository again, or unsuspend it."
+                "The GitHub App no longer has access to this repository. Install the app in the repository"
+                " again, or unsuspend the app."
             )
         made = self._decode(answer, _RepositoryToken)
         until = int(made.expires_at.timestamp() * 1000) - _MARGIN
@@ -258,7 +262,9 @@ class GitHubApp(ProviderApp):
         try:
             key = RSAKey.import_key(Path(settings.github_app_key_file).read_bytes())
         except (OSError, ValueError) as error:
-            raise Unavailable(f"OCTAVO_GITHUB_APP_KEY_FILE can't be read: {type(error).__name__}") from None
+            raise Unavailable(
+                f"OCTAVO_GITHUB_APP_KEY_FILE: the file can't be read ({type(error).__name__})"
+            ) from None
         claims = {
             "iat": seconds - _SKEW_SECONDS,
             "exp": seconds + _JWT_SECONDS,
@@ -295,7 +301,7 @@ class GitLabApp(ProviderApp):
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         grant = self._ask_tokens("/oauth/token", self._own(form))
         if grant is None:
-            raise BadRequest("code: GitLab rejected this code. Start over.")
+            raise BadRequest("code: was rejected by GitLab. Start over.")
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
@@ -340,10 +346,10 @@ def require_app(context: Context, provider: str) -> ProviderApp:
 
 
 def missing_app(context: Context, provider: str) -> str:
-    """Return the message for a provider where this server has no app."""
+    """Return the error message for a provider with which this server has no registered app."""
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (
-        "Use an access token. Connecting without one requires an app registered at"
-        f" {url.rstrip('/')}/{place}, which this server doesn't have (OCTAVO_{provider.upper()}_APP_ID)."
+        f"This server has no app registered at {url.rstrip('/')}/{place} (OCTAVO_{provider.upper()}_APP_ID)."
+        " Connect the repository with an access token instead."
     )

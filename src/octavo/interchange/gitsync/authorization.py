@@ -38,7 +38,7 @@ class SyncAccess(Struct, frozen=True):
 
     @property
     def target(self) -> tuple[str, str]:
-        """Return the kind and id used in audit records."""
+        """Return the kind and ID used in audit records."""
         return self.kind, self.id
 
     @property
@@ -60,7 +60,7 @@ class SyncAccess(Struct, frozen=True):
 
 def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, object_id: str) -> SyncAccess:
     """Return the caller's access to the object to sync. Raises NotFound if the caller can't see it, and
-    Forbidden without permission."""
+    Forbidden if the caller doesn't have permission."""
     if kind == "space":
         return SyncAccess.of(space_access(tx, actor, needs, object_id))
     if kind == "collection":
@@ -72,7 +72,7 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
     """Authorize the caller for the space, site, or collection that an installation syncs, whose ID is the
     installation's ID."""
-    missing = NotFound(f"There is no installation {installation_id!r}.")
+    missing = NotFound(f"There is no installation with the ID {installation_id!r}.")
     actor = require_actor(call)
     with call.db.read() as tx:
         kind = find_kind(tx, installation_id)

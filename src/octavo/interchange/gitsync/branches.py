@@ -2,11 +2,10 @@
 
 An open pull request, or a branch whose name matches a pattern, becomes a change request with the same
 changes. Commits pushed to it are merged into the change request as in a sync: the previous state of the
-branch is the base, and the change request is "ours". That state is read from the branch's last commit, so
-Octavo stores only the change request.
+branch is the base, and the change request is "ours". That state is read from the branch's last synced
+commit, so Octavo stores only the change request.
 
-A change request that is pushed gets a branch, where its edits are committed on top of the branch's
-commits."""
+A change request that is pushed gets a branch, and its edits are committed on top of the branch's commits."""
 
 from __future__ import annotations
 
@@ -96,8 +95,8 @@ def follow(sync: BranchSync, copy: Repository) -> FollowedBranches:
 
 
 def known_to_changes(sync: BranchSync) -> Mapping[tuple[str, str], str]:
-    """Return the ids of pages and items that change requests imported from their branches or pushed to them.
-    The main version uses the same ids once it gets the commits."""
+    """Return the IDs of pages and items that change requests imported from their branches or pushed to
+    them. The main version uses the same IDs when it receives the commits."""
     found: dict[tuple[str, str], str] = {}
     with sync.context.db.read() as tx:
         for link in store.list_branches(tx, sync.space_id):
@@ -116,7 +115,7 @@ def _known_to(tx: Transaction, change: ChangeRow) -> dict[tuple[str, str], str]:
 
 
 class _RequestedBranch(Struct, frozen=True):
-    """Branch to sync with a change request."""
+    """Branch that is to be synced with a change request."""
 
     ref: str
     title: str
@@ -211,7 +210,8 @@ class _BranchFollower:
         self.pulls = {pull.number: pull for pull in found}
         if not whole:
             self.wrong.append(
-                f"pull requests: Octavo follows only the first {MOST}; close some to follow the others"
+                f"pull requests: Octavo follows only the first {MOST}; close some of them to follow the"
+                " others"
             )
             self.pulls = None if len(found) < MOST else self.pulls
 
@@ -231,8 +231,8 @@ class _BranchFollower:
             ref = pull.ref
             if ref is None or pull.branch == self.row.branch:
                 self.wrong.append(
-                    f"pull request {pull.number}: its branch is in another repository, which Octavo "
-                    "can't fetch from here"
+                    f"pull request {pull.number}: the branch is in another repository, which Octavo can't"
+                    " fetch from"
                 )
                 continue
             found[ref] = _RequestedBranch(ref, pull.title, pull.branch, pull.number, pull.url or None)
@@ -257,7 +257,8 @@ class _BranchFollower:
                     found.setdefault(ref, _RequestedBranch(ref, link.title, link.branch, link.pull, link.url))
         if len(found) > MOST:
             self.wrong.append(
-                f"only {MOST} of {len(found)} matching branches are followed; use a narrower branch pattern"
+                f"only {MOST} of {len(found)} matching branches are followed; use a more specific branch"
+                " pattern"
             )
             known = [ref for ref in found if ref in links and links[ref].change_id is not None]
             kept = dict.fromkeys([*known, *(ref for ref in found if ref not in links), *found])
@@ -382,7 +383,8 @@ class _BranchFollower:
             found = self.copy.fork(head, synced)
         if found is None or not self.copy.has(found):
             raise Stopped(
-                Reason.CONTENT, f"it shares no history with {self.row.branch}; rebase it onto that branch"
+                Reason.CONTENT,
+                f"the branch shares no history with {self.row.branch}; rebase it onto that branch",
             )
         return found
 
@@ -429,7 +431,8 @@ class _BranchFollower:
         self._report_status(change, head)
 
     def _contributed(self, tx: Transaction, change_id: str, writers: set[CommitPerson]) -> None:
-        """Record the authors of pushed commits as contributors, who can't review the change request."""
+        """Record the authors of pushed commits as contributors, so that they can't review the change
+        request."""
         organization = self.sync.space.organization_id
         for user_id in find_writers(tx, organization, writers) - {self.sync.space.user_id}:
             add_contribution(tx, change_id, user_id, "edit")
@@ -552,7 +555,7 @@ class _BranchFollower:
             return
         self._finish(link)
         name = link.branch or link.ref
-        said = f"the branch is merged, but change request {change.number} has more edits and stays open"
+        said = f"the branch was merged, but change request {change.number} has more edits and stays open"
         self._problems.append(Problem(name, 0, "edits_besides", said))
         self._count += 1
 
@@ -595,12 +598,12 @@ class _BranchFollower:
         if self.row.direction == "import":
             raise Stopped(
                 Reason.CONTENT,
-                "this sync only imports and never writes to the repository; change its direction to push",
+                "this sync only imports and never pushes; change its direction before you push",
             )
         with self.context.db.read() as tx:
             if list_restricted(tx, change.state):
                 raise Stopped(
-                    Reason.CONTENT, "this change request has restricted pages, which can't be synced with Git"
+                    Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"
                 )
         access = self._access(change)
         if change.outdated and change.conflicts is None:
@@ -630,7 +633,8 @@ class _BranchFollower:
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
                 if state.revision_id != change.revision:
                     raise Stopped(
-                        Reason.MOVED, "the change request was edited in the meantime; the next sync pushes it"
+                        Reason.MOVED,
+                        "the change request was edited in the meantime; the next sync will push it",
                     )
                 return EditedContent(noted, [], [], [], [])
 

@@ -2,8 +2,8 @@
 
 A folder is a space if it has a README.md, a SUMMARY.md, or a .gitbook.yaml. The first sync pairs spaces and
 folders by name. From then on, each pair stays together, even if either is renamed. ``agreed``: the folders
-that were ever spaces. If a space is moved out of the collection or deleted, its folder doesn't become a space
-again."""
+that are or have been spaces. If a space is moved out of the collection or deleted, its folder doesn't
+become a space again."""
 
 from __future__ import annotations
 
@@ -64,8 +64,8 @@ class _Collection:
                     org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
                 except Forbidden:
                     said = (
-                        "the person who connected the repository can no longer create spaces; ask "
-                        "someone who can to update the sync"
+                        "the person who connected the repository can no longer create spaces; ask someone who"
+                        " can to update the sync settings"
                     )
                     problems.append(Problem(place.folder, 0, "rights_lost", said))
                     continue
@@ -77,11 +77,11 @@ class _Collection:
 def _places(
     tx: Transaction, actor: Actor, row: ProjectRow, ground: CommittedFolder, problems: list[Problem]
 ) -> tuple[list[SpaceFolder], set[str]]:
-    """Match spaces and folders. Return each matched folder with its space, and the folders that have been
-    spaces before.
+    """Match spaces and folders. Return each matched folder with its space, and the folders that have ever
+    been spaces.
 
-    This considers all spaces that the person who connected the repository can sync, and all folders in the
-    repository."""
+    All spaces that the person who connected the repository can sync, and all folders in the repository, are
+    considered."""
     agreed = msgspec.json.decode(row.agreed, type=_Agreed) if row.agreed else _Agreed()
     known = set(agreed.folders)
     rows = store.list_members(tx, row.id)
@@ -117,7 +117,9 @@ def _places(
     for space in left:
         if row.direction == "import":
             problems.append(
-                Problem(space.id, 0, "missing_directory", "the repository has no folder for this space")
+                Problem(
+                    space.id, 0, "missing_directory", "there is no folder for this space in the repository"
+                )
             )
             continue
         folder = _free_folder(space.title, {*taken, *(place.folder for place in places)}, ground)
@@ -155,7 +157,7 @@ def _pairs(spaces: list[SpaceRow], folders: list[str]) -> list[tuple[str, SpaceR
 def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> bool:
     if store.find(tx, SyncRow, space.id) is None:
         return False
-    said = "this space has its own sync or belongs to another repository; it is skipped"
+    said = "this space was skipped, because it has its own sync or belongs to another repository"
     problems.append(Problem(space.id, 0, "synced", said))
     return True
 

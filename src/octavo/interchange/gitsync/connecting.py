@@ -2,7 +2,7 @@
 stopped syncs, and disconnect it.
 
 A collection or a site has the remote, the credential, the settings, and the webhook. Each of its spaces is
-synced like any other space, with its own state, but takes all of these from its parent."""
+synced like any other space, with its own state, but inherits all of these from the collection or site."""
 
 from __future__ import annotations
 
@@ -68,8 +68,8 @@ def get_space_sync(tx: Transaction, space_id: str) -> SyncRow:
 
 
 def _get_own(tx: Transaction, at: SyncAccess) -> Connected:
-    """Return a sync that has its own settings. Raises NotFound, and Conflict for a space that takes its settings from
-    its collection or site."""
+    """Return a sync that has its own settings. Raises NotFound if there is no sync, and Conflict if it is
+    the sync of a space that takes its settings from its collection or site."""
     return _require_own(get(tx, at))
 
 
@@ -80,7 +80,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the host name suggests. People can choose a different one."""
+    """Return the provider that the host name suggests. People can choose a different provider."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -97,8 +97,8 @@ def connect(
     through_app: AppRepository | None = None,
 ) -> tuple[Connected, str]:
     """Create a sync, and return its row and its webhook secret. ``through_app``: the repository at the
-    provider, if it is connected through an app. Raises BadRequest for invalid settings, and Conflict if the
-    object or the folder is already synced."""
+    provider, if it is connected through an app. Raises BadRequest if a setting is invalid, and Conflict if
+    the object or the folder is already synced."""
     row, hook = new_row(tx, context, at, wanted)
     if isinstance(row, SyncRow) and list_restricted(tx, main_state(tx, row.space_id)):
         raise Conflict("This space has restricted pages, which can't be synced with Git.")
@@ -117,9 +117,9 @@ def connect(
 def new_row(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedSync
 ) -> tuple[Connected, str]:
-    """Return a new row that isn't stored yet, and its webhook secret. Raises BadRequest for invalid settings,
-    Conflict if the object or folder is already synced, and Forbidden if the caller can't see all the content
-    that would be synced."""
+    """Return a new row that isn't stored yet, and its webhook secret. Raises BadRequest if a setting is
+    invalid, Conflict if the object or folder is already synced, and Forbidden if the caller can't see all
+    the content that would be synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch, folder = read_branch(where.branch), read_folder(where.folder)
@@ -142,7 +142,7 @@ def allowed_remote(context: Context, text: str) -> Remote:
 
 
 def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, folder: str) -> None:
-    """Raise Conflict if this folder, a folder inside it, or a parent folder is already synced."""
+    """Raise Conflict if this folder, one of its parent folders, or a folder inside it is already synced."""
     for url, other in store.list_at(tx, at.organization_id, branch, at.id):
         if read_remote(url, local=True).place != remote.place:
             continue
@@ -156,8 +156,8 @@ def _require_free(tx: Transaction, at: SyncAccess, remote: Remote, branch: str, 
 def _read_credential(
     remote: Remote, given: Credential | None, id: str
 ) -> tuple[Credential | None, str | None]:
-    """Return the credential to store, and the public part of its generated key, if any, which is named after
-    ``id``. Raises BadRequest for an invalid credential."""
+    """Return the credential to store, and the public part of its generated key, if any, which is named
+    after ``id``. Raises BadRequest if the credential is invalid."""
     if given is None:
         if remote.scheme == "ssh":
             return make_key(f"octavo-{id}")
@@ -169,7 +169,7 @@ def _read_credential(
     if remote.scheme not in ("http", "https"):
         raise BadRequest(f"credential: a {given.kind} requires an HTTPS URL")
     if not given.secret:
-        raise BadRequest(f"credential.secret: enter the {given.kind}")
+        raise BadRequest(f"credential.secret: is required. Enter the {given.kind}.")
     if any(ord(sign) < 32 for sign in given.secret + given.user):
         raise BadRequest("credential: must not contain line breaks")
     return given, None
@@ -257,9 +257,10 @@ def _told(row: Connected) -> dict[str, object]:
 
 
 def update(tx: Transaction, context: Context, at: SyncAccess, settings: Mapping[str, object]) -> Connected:
-    """Update the settings of a sync, and of each space in a collection or a site. ``settings``: the settings
-    to change. Raises NotFound if there is no sync, BadRequest for invalid settings, Conflict if the sync
-    takes its settings from its collection or site, and Forbidden without permission for all of its spaces."""
+    """Update the settings of a sync, and of each space in a collection or a site. ``settings``: the
+    settings to change. Raises NotFound if there is no sync, BadRequest if a setting is invalid, Conflict if
+    the sync takes its settings from its collection or site, and Forbidden if the caller doesn't have
+    permission for all of its spaces."""
     row = _get_own(tx, at)
     _require_whole(tx, at, row)
     fields = _columns(context, row, settings)
@@ -290,8 +291,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This {at.kind} is synced with spaces in which you don't have the role `create`. Ask for "
-                "this role in each of them first."
+                f"This requires the role `create` in every space that this {at.kind} is synced with. Ask for the"
+                " role in the spaces where you don't have it."
             )
 
 
@@ -318,8 +319,8 @@ _PLAIN = {
 
 
 def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the columns to change. ``settings``: the fields of a request body that changes a sync, with the
-    ``credential`` to store (which can be None). Raises BadRequest for invalid settings."""
+    """Return the columns to change. ``settings``: the fields of a request body that changes a sync, with
+    the ``credential`` to store (which can be None). Raises BadRequest if a setting is invalid."""
     of, id = type(row), row.owner_id
     fields: dict[str, Any] = {column: settings[name] for name, column in _PLAIN.items() if name in settings}
     if "credential" in settings:
@@ -350,7 +351,7 @@ def _columns(context: Context, row: Connected, settings: Mapping[str, Any]) -> d
 def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Connected:
     """Request a sync, and return its row. ``first``: the side to continue from, if the repository was
     rewritten or never synced. Raises NotFound if there is no sync, Conflict if a side must be chosen, and
-    Forbidden for choosing a side for other people's spaces."""
+    Forbidden if the caller can't choose a side for all affected spaces."""
     row = get(tx, at)
     if first is not None:
         _require_whole(tx, at, row)
@@ -359,8 +360,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
         audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
     elif row.status == "stopped":
         raise Conflict(
-            f"This sync is waiting for a decision: {row.error} Set `first` to `import` or "
-            "`export` to choose which side to keep."
+            f"This sync has stopped and needs a decision: {row.error} Set `first` to `import` or `export` to"
+            " choose which side to keep."
         )
     store.set_fields(tx, row, status="waiting" if row.holder is None else row.status, failures=0)
     ask(tx, at.organization_id, at.rows, at.id, "asked")
@@ -381,8 +382,8 @@ def decide(tx: Transaction, row: Connected, first: store.First) -> None:
 
 def disconnect(tx: Transaction, at: SyncAccess) -> bool:
     """Disconnect a sync, and return False if there is none. The content and the repository stay unchanged.
-    Raises Conflict if the space is synced as part of a collection or site, and Forbidden without
-    permission."""
+    Raises Conflict if the space is synced as part of a collection or site, and Forbidden if the caller
+    doesn't have permission."""
     row = store.find(tx, at.rows, at.id)
     if row is None:
         return False
@@ -402,23 +403,25 @@ def renew_hook(tx: Transaction, context: Context, at: SyncAccess) -> tuple[Conne
 
 
 def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> store.BranchRow:
-    """Sync a change request with a branch. From now on, its edits are committed to the branch, which the next
-    sync creates if needed. Raises NotFound if the space isn't synced, BadRequest for an invalid branch name,
-    and Conflict if the branch can't be used."""
+    """Sync a change request with a branch. From now on, its edits are committed to the branch, which the
+    next sync creates if needed. Raises NotFound if the space isn't synced, BadRequest if the branch name is
+    invalid, and Conflict if the branch can't be used."""
     space = access.space
     row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
-        raise Conflict(
-            "This sync only imports and never writes to the repository. Change its direction first."
-        )
+        raise Conflict("This sync only imports and never pushes. Change its direction first.")
     change = get_change(tx, access.change_id)
     require_editable(change)
     link = store.find_branch_of(tx, change.id)
     if link is not None:
         if link.branch is None:
-            raise Conflict("This branch is in another repository, where only its owners can push.")
+            raise Conflict(
+                "This branch is in another repository, where only that repository's owners can push."
+            )
         if branch is not None and branch != link.branch:
-            raise Conflict(f"branch: this change request is already pushed to the branch {link.branch}.")
+            raise Conflict(
+                f"branch: must be {link.branch}, the branch that this change request is already pushed to"
+            )
         link = structs.replace(link, pushes=1)
     else:
         name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
@@ -426,7 +429,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
         taken = store.find_branch(tx, space.space_id, ref)
         if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
             raise Conflict(
-                "branch: already used by another change request or the space itself. Choose another branch."
+                "branch: is already used by another change request or the space itself. Choose another"
+                " branch."
             )
         moment = now()
         link = store.BranchRow(
@@ -453,8 +457,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
 
 def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedOneTimeSync) -> None:
     """Import or export a repository that the caller specifies, as integrations do. Each later request syncs
-    the space with the repository again. Raises BadRequest for invalid settings, and Conflict if the space is
-    synced with another repository or the folder is already synced."""
+    the space with the repository again. Raises BadRequest if a setting is invalid, and Conflict if the
+    space is synced with another repository or the folder is already synced."""
     where = wanted.where
     remote = allowed_remote(context, where.remote)
     branch = read_branch(where.branch, "ref")
@@ -474,7 +478,7 @@ def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: Requeste
         about["message"] = wanted.message
     if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
         if row.integration is None:
-            raise Conflict("This space is synced with another repository. Disconnect it first.")
+            raise Conflict("This space is synced with another repository. Disconnect that repository first.")
         store.delete(tx, SyncRow, at.id)
         row = None
     if row is None:

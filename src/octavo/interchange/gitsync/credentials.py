@@ -36,13 +36,13 @@ class Credential(Struct, frozen=True, omit_defaults=True):
         return f"Credential({self.kind})"
 
     def user_at(self, host: str) -> str:
-        """Return the username that belongs to the secret. Providers accept any name with a token, except one
-        provider that requires a specific name."""
+        """Return the username that belongs to the secret. All providers except one accept any name with a
+        token; that one requires a specific name."""
         return self.user or _USERS.get(host, "x-access-token")
 
 
 def seal_text(sealer: Sealer, of: type[Connected], id: str, column: Column, text: str) -> str:
-    """Encrypt a text for a column of the row with this id."""
+    """Encrypt a text for a column of the row with this ID."""
     return _COLUMNS[of, column].seal(sealer, text, id)
 
 

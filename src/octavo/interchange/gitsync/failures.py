@@ -9,8 +9,8 @@ _UNWELCOME = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 class Reason(Enum):
-    """Reason for a failed sync, with its value in the API. With a reason in ``DECIDED``, the sync waits for a
-    person's decision; with all others, it is retried."""
+    """Reason for a failed sync, with its value in the API. For reasons in ``DECIDED``, the sync waits for a
+    person's decision; for all others, it is retried."""
 
     REWRITTEN = "rewritten"
     BRANCH_GONE = "branch_gone"
@@ -33,7 +33,7 @@ DECIDED = frozenset({Reason.REWRITTEN, Reason.BRANCH_GONE, Reason.EMPTIED, Reaso
 
 
 def clean(text: str) -> str:
-    """Return external text without characters that are invalid in text or that databases reject."""
+    """Return external text without invalid characters and characters that databases reject."""
     return _UNWELCOME.sub("", text.encode("utf-8", "replace").decode())
 
 

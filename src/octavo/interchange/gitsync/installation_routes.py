@@ -36,8 +36,8 @@ _GITLAB_ONE = _GITLAB + "/{projectId}"
 )
 def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.GitInstallation:
     """Start connecting a space, a site, or a collection to GitHub or GitLab. Requires the role `create` or
-    higher for it. Then sign in with the provider, or update the installation with an access token, and choose
-    a repository and a branch."""
+    higher for the space, site, or collection. Afterward, sign in with the provider, or update the
+    installation with an access token, and choose a repository and a branch."""
     with call.db.write() as tx:
         target = body.target
         if isinstance(target, wire.SpaceInstallationTarget):
@@ -45,7 +45,9 @@ def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.Git
             if isinstance(target.site_id, str):
                 site = sync_access(tx, caller.actor, Can.VIEW, "site", target.site_id)
                 if site.organization_id != at.organization_id:
-                    raise NotFound(f"siteId: there is no site {target.site_id!r} in this organization.")
+                    raise NotFound(
+                        f"siteId: there is no site with the ID {target.site_id!r} in this organization"
+                    )
         elif isinstance(target, wire.CollectionInstallationTarget):
             at = sync_access(tx, caller.actor, Can.ADMIN, "collection", target.collection_id)
         else:

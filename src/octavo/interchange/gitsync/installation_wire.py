@@ -69,8 +69,8 @@ _NAMES = {
 
 
 class ProviderConfiguration(Struct, rename=_NAMES, kw_only=True):
-    """Repository of an installation, with its number at the provider if known: ``repositoryId`` for GitHub,
-    ``projectId`` for GitLab. The access token is never returned."""
+    """Repository of an installation, with the provider's number for it if known: ``repositoryId`` for
+    GitHub, ``projectId`` for GitLab. The access token is never returned."""
 
     repository_id: int | UnsetType = UNSET
     project_id: int | UnsetType = UNSET
@@ -172,10 +172,10 @@ class GitRepositoryRef(Struct, rename="camel", kw_only=True):
 
 
 class GitInstallation(Struct, rename="camel", kw_only=True):
-    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending` without
-    a repository, otherwise `active`. ``access``: whether the caller signed in with the provider or specified
-    an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a space is
-    synced as part of."""
+    """Connection to a Git provider. ``status``: `unauthenticated` without an access token, `pending`
+    without a repository, or else `active`. ``access``: whether the caller signed in with the provider or
+    specified an access token; an Octavo extension. ``parentInstallationId``: the site or collection that a
+    space is synced as part of."""
 
     id: str
     target: SpaceInstallationTarget | SiteInstallationTarget | CollectionInstallationTarget
@@ -246,18 +246,19 @@ class GitFileQuery(Struct, kw_only=True):
 def read_installation_request(
     installation: GitConnection, body: UpdateGitInstallation
 ) -> RequestedInstallation:
-    """Return the requested settings. Raises BadRequest for settings that belong to another provider or that
-    Octavo doesn't support."""
+    """Return the requested settings. Raises BadRequest if a setting belongs to another provider or isn't
+    supported by Octavo."""
     if body.provider is not UNSET and body.provider != installation.provider:
         raise BadRequest(f"provider: can't be changed from {installation.provider}")
     if or_none(body.agent_instructions):
         raise BadRequest(
-            "agentInstructions: not supported, because Octavo doesn't write agent instructions to repositories"
+            "agentInstructions: isn't supported, because Octavo doesn't write agent instructions to"
+            " repositories"
         )
     if or_none(body.child_installation_project_directories):
         raise BadRequest(
-            "childInstallationProjectDirectories: not supported. "
-            "Specify the folders of spaces in the repository's docs.yaml"
+            "childInstallationProjectDirectories: isn't supported. Specify the folders of spaces in the"
+            " repository's docs.yaml instead."
         )
     config = body.provider_configuration
     config = UpdateProviderConfiguration() if config is UNSET else config
@@ -268,7 +269,7 @@ def read_installation_request(
     for name, value in foreign.items():
         if value is not UNSET:
             raise BadRequest(
-                f"providerConfiguration.{name}: not available for {installation.provider} installations"
+                f"providerConfiguration.{name}: isn't available for {installation.provider} installations"
             )
     given = or_none(config.project_id if gitlab else config.repository_id)
     if isinstance(given, str) and "/" not in given:

@@ -35,8 +35,8 @@ _FIRST: dict[str, store.First] = {"git": "import", "gitbook": "export"}
 
 
 class RequestedInstallation(Struct, frozen=True):
-    """Requested settings of an installation. ``repository``: the path of the repository at its provider.
-    ``repository_id``: its number at the provider. ``settings``: the settings of a sync, by name.
+    """Requested settings of an installation. ``repository``: the provider's path for the repository.
+    ``repository_id``: the provider's number for it. ``settings``: the settings of a sync, by name.
     ``through_app``: the repository that the caller can use through an app, once it is connected. None means
     not specified."""
 
@@ -53,7 +53,7 @@ class RequestedInstallation(Struct, frozen=True):
 
 class GitConnection(Struct, frozen=True):
     """Connection of a space, collection, or site: a ``sync``, or a ``draft`` before there is a sync. A
-    connection that started as a draft keeps the draft in addition to its sync."""
+    connection that started as a draft keeps the draft alongside its sync."""
 
     at: SyncAccess
     sync: Connected | None
@@ -75,14 +75,14 @@ def find_installation(tx: Transaction, at: SyncAccess) -> GitConnection | None:
 def get_installation(tx: Transaction, at: SyncAccess) -> GitConnection:
     found = find_installation(tx, at)
     if found is None:
-        raise NotFound(f"There is no installation {at.id!r}.")
+        raise NotFound(f"There is no installation with the ID {at.id!r}.")
     return found
 
 
 def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitConnection:
     """Start a connection. Raises Conflict if there already is one."""
     if find_installation(tx, at) is not None:
-        raise Conflict(f"This {at.kind} already has a Git installation. Delete it first.")
+        raise Conflict(f"This {at.kind} already has a Git installation. Delete that installation first.")
     moment = now()
     draft = DraftRow(
         id=at.id,
@@ -123,8 +123,8 @@ def update_installation(
     tx: Transaction, context: Context, at: SyncAccess, wanted: RequestedInstallation
 ) -> None:
     """Save settings. Once a connection has a repository, a branch, and a token, it becomes a sync. Raises
-    NotFound if there is no installation, BadRequest for invalid settings, Conflict if they can't be changed,
-    and Forbidden without permission."""
+    NotFound if there is no installation, BadRequest if a setting is invalid, Conflict if the settings can't
+    be changed, and Forbidden if the caller doesn't have permission."""
     found = get_installation(tx, at)
     if found.sync is not None:
         _update_sync(tx, context, at, found, found.sync, wanted)
@@ -153,7 +153,7 @@ def _update_sync(
     }
     if changed := [name for name, is_same in same.items() if not is_same]:
         raise Conflict(
-            f"{changed[0]}: this {at.kind} is synced with something else. Delete the installation first."
+            f"{changed[0]}: can't be changed while this {at.kind} is synced. Delete the installation first."
         )
     settings = dict(wanted.settings)
     if wanted.token is not None:
@@ -190,15 +190,16 @@ def _update_draft(
     if draft.repository is None or draft.branch is None or draft.secret is None:
         if wanted.priority is not None:
             raise BadRequest(
-                "priority: set the repository, the branch, and an access token first, or in the same request"
+                "priority: requires a repository, a branch, and an access token. Set them first, or in the"
+                " same request."
             )
         store.put_draft(tx, draft)
         audit(tx, at.actor, "git.installationUpdated", at.organization_id, at.target)
         return
     if wanted.priority is None:
         raise BadRequest(
-            "priority: choose which side the first sync starts from: `git` imports the repository, `gitbook`"
-            " exports the content"
+            "priority: is required. Use `git` to import from the repository first, or `gitbook` to export to"
+            " it first."
         )
     through_app = wanted.through_app if draft.authorized_by is not None else None
     if draft.authorized_by is not None and through_app is None:
@@ -245,7 +246,10 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
         origin = remote.url.removesuffix(remote.path)
         reach: Reach = "repository" if sync.credential == "app" else "token"
     elif draft is None:
-        raise Conflict("This space is synced as part of its collection or site. Use that installation.")
+        raise Conflict(
+            "This space is synced as part of its collection or site. Use the installation of that collection"
+            " or site."
+        )
     else:
         origin, reach = _origin_of(draft), "token"
         if draft.authorized_by is not None:
@@ -265,9 +269,9 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
 def prepare_update(
     context: Context, installation: GitConnection, wanted: RequestedInstallation
 ) -> RequestedInstallation:
-    """Get the data from the provider that is needed to update a connection without a repository: the path of
-    a project that was specified by its id, and whether a site's repository describes its structure. Raises
-    Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
+    """Get the data from the provider that is needed to update a connection without a repository: the path
+    of a project that was specified by its ID, and whether a site's repository describes its structure.
+    Raises Conflict if the provider can't be accessed, and OctavoError if it doesn't respond."""
     draft = installation.draft
     if draft is None or installation.sync is not None:
         return wanted
@@ -283,7 +287,7 @@ def prepare_update(
         )
     elif wanted.origin not in (None, _origin_of(draft)):
         raise BadRequest(
-            "providerConfiguration.accessToken: required when you change the Git provider's server"
+            "providerConfiguration.accessToken: is required if you change the URL of the Git provider"
         )
     else:
         account = account_of(context, installation, draft.provider)
@@ -297,8 +301,8 @@ def prepare_update(
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
         except NotFound:
             raise Conflict(
-                f"The repository has no file {folder}{DOCS_PATH}, which describes the structure of the site. Add it,"
-                " or set `priority` to `gitbook` to export it."
+                f"There is no file {folder}{DOCS_PATH} in the repository to describe the site structure. Add"
+                " the file, or set `priority` to `gitbook` to export it."
             ) from None
     if through_app and repository is not None and branch is not None:
         remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)
@@ -309,5 +313,5 @@ def prepare_update(
 
 
 def repository_id_of(found: GitConnection) -> int | None:
-    """Return the repository's number at its provider, if a client specified it."""
+    """Return the provider's number for the repository, if a client specified it."""
     return found.draft.repository_id if found.draft is not None else None

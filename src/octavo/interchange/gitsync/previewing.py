@@ -50,7 +50,8 @@ class _FetchedRepository(Struct):
 
 @contextmanager
 def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_FetchedRepository]:
-    """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if it takes too long."""
+    """Fetch a repository. Raises BadRequest if it can't be read, and Unavailable if reading it takes too
+    long."""
     given = where.credential
     credential = given if given is not None and given.kind != "ssh-key" else None
     connection = RemoteConnection(
@@ -75,14 +76,14 @@ def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_Fe
         raise BadRequest(f"remote: {stopped.message}") from None
     except deadlines.DeadlineExceeded:
         raise Unavailable(
-            "The repository is too large to preview within a minute. "
-            "Connect it without a preview, which allows more time."
+            "The preview took longer than a minute, because the repository is too large. Connect the"
+            " repository without a preview."
         ) from None
 
 
 def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> ProjectLook:
-    """Return the folders with the spaces that they would become. Raises BadRequest if the repository can't be
-    read, Conflict if it can't be synced, and Unavailable if it takes too long."""
+    """Return the folders with the spaces that they would become. Raises BadRequest if the repository can't
+    be read, Conflict if it can't be synced, and Unavailable if reading it takes too long."""
     with _fetch_repository(context, wanted.where) as looked, context.db.read() as tx:
         row, _ = new_row(tx, context, at, wanted)
         assert isinstance(row, ProjectRow)
@@ -93,8 +94,8 @@ def preview_project(context: Context, at: SyncAccess, wanted: RequestedSync) -> 
 
 
 def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differences:
-    """Return the changes that a first sync would make. Raises BadRequest if the repository can't be read, and
-    Unavailable if it takes too long."""
+    """Return the changes that a first sync would make. Raises BadRequest if the repository can't be read,
+    and Unavailable if reading it takes too long."""
     with _fetch_repository(context, where) as looked:
         copy = looked.copy
         ours = _ours(context, space_id)
@@ -115,8 +116,8 @@ def preview(context: Context, space_id: str, where: RepositoryFolder) -> Differe
 
 
 def _names(copy: Repository, oid: str) -> set[str]:
-    """Return the hashes that identify the content of a file: its Git object id and, for a pointer, its Git
-    LFS id."""
+    """Return the hashes that identify the content of a file: its Git object ID and, for a pointer, its Git
+    LFS ID."""
     pointer = read_pointer(copy.read(oid)) if copy.size(oid) <= MOST_POINTER else None
     return {oid} if pointer is None else {oid, pointer.oid}
 

@@ -1,6 +1,6 @@
-"""Projects (synced collections and sites): their spaces, and the folder of each.
+"""Projects (synced collections and sites): their spaces, and the folder of each space.
 
-``project_running.py`` asks the kind of project (``ProjectKind``) for them during each sync."""
+During each sync, ``project_running.py`` gets these from the kind of project (``ProjectKind``)."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class MatchedProject(Struct):
 
 
 class ProjectKind(Protocol):
-    """Kind of project, which determines its spaces and their folders."""
+    """Kind of project, which determines the project's spaces and their folders."""
 
     def require(self, tx: Transaction, actor: Actor, row: ProjectRow) -> None:
         """Raise NotFound or Forbidden if the actor can't sync the project."""

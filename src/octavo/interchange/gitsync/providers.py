@@ -47,7 +47,7 @@ class ProviderRequest(Struct, frozen=True):
 
 
 def require_provider_api(remote: Remote, provider: str, credential: str | None, field: str) -> None:
-    """Raise BadRequest, naming ``field``, if the provider's API can't be used."""
+    """Raise BadRequest with the name ``field`` if the provider's API can't be used."""
     if provider not in _STATES:
         raise BadRequest(f"{field}: requires a repository on GitHub, GitLab, Gitea, Forgejo, or Bitbucket")
     if remote.scheme not in ("http", "https") or credential is None:
@@ -55,7 +55,7 @@ def require_provider_api(remote: Remote, provider: str, credential: str | None, 
     if len(_parts(remote)) < 2:
         raise BadRequest(f"{field}: requires a repository URL with an owner and a name")
     if provider == "bitbucket" and remote.host != "bitbucket.org":
-        raise BadRequest(f"{field}: supported only for bitbucket.org, not for other Bitbucket servers")
+        raise BadRequest(f"{field}: is supported only for bitbucket.org, not for other Bitbucket servers")
 
 
 def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
@@ -114,8 +114,8 @@ def send_status(
     find_credential: Callable[[], Credential | None],
     status: CommitStatus,
 ) -> list[Problem]:
-    """Report a status to the provider. Return a problem on failure, because a failed report must not fail a
-    sync."""
+    """Report a status to the provider. If this fails, return a problem, because a failed report must not
+    make a sync fail."""
     try:
         credential = find_credential()
         if credential is None:
@@ -136,7 +136,9 @@ def send_status(
 
 
 def _problem(status: CommitStatus, message: str) -> Problem:
-    return Problem("", 0, "commit_status", f"couldn't report the status of {status.commit[:12]}: {message}")
+    return Problem(
+        "", 0, "commit_status", f"the status of {status.commit[:12]} couldn't be reported: {message}"
+    )
 
 
 def _parts(remote: Remote) -> list[str]:

@@ -53,7 +53,7 @@ from .synced_state import SyncedState
 _MOST_FAST = 500
 _BATCH = 100
 Adopted = Callable[[], Mapping[tuple[str, str], str]]
-"""Function that returns the ids that pages and items already have in change requests, by kind and name
+"""Function that returns the IDs that pages and items already have in change requests, by kind and name
 (``name_of``)."""
 _STRUCTURE = ("slug", "kind", "title", "link_title", "target", "computed")
 
@@ -67,7 +67,7 @@ def name_of(thing: Page | Item | PlannedPage) -> tuple[str, str]:
 
 class ReadContent(Struct):
     """Content that a repository's commits changed. ``versions``: the new versions of pages and items; None
-    for deleted ones. ``oids``: the Git object ids of the texts and bytes that were read, by content hash."""
+    for deleted ones. ``oids``: the Git object IDs of the texts and bytes that were read, by content hash."""
 
     versions: Versions
     problems: list[Problem]
@@ -85,7 +85,7 @@ def read_changes(
     adopted: Adopted | None = None,
 ) -> ReadContent:
     """Return the difference between two trees of the synced folder, relative to the state that both sides
-    last agreed on. ``adopted``: the ids that pages and items added by these trees already have in change
+    last agreed on. ``adopted``: the IDs that pages and items added by these trees already have in change
     requests."""
     changes = copy.changes(old_tree, new_tree)
     reader = _Reader(context, copy, agreed, is_space, large, adopted or dict)
@@ -127,11 +127,13 @@ class _Reader:
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
-            kind = "symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
+            kind = "skipped: symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
             self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:
-            self.problem(change.path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(
+                change.path, "too_large", f"skipped: the file is larger than {MAX_FILE // 1024**2} MB"
+            )
             new = None
         if old is None and new is None:
             return None
@@ -154,8 +156,8 @@ class _Reader:
         return data
 
     def text(self, path: str, entry: CommittedFile, most: int | None = None) -> tuple[str, str] | Problem:
-        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number of
-        bytes if it isn't a page."""
+        """Return a stored text and its hash, or the reason why it isn't text. ``most``: the maximum number
+        of bytes if the file isn't a page."""
         jobs.renew()
         data = self._bytes(path, entry)
         if (problem := unread_text(path, data, most or self.context.settings.page_size)) is not None:
@@ -347,8 +349,8 @@ class _Structure:
         }
 
     def _id(self, name: tuple[str, str]) -> str:
-        """Return the id of a new page or item: the id that it already has in a change request, or else a new
-        one."""
+        """Return the ID of a new page or item: the ID that it already has in a change request, or else a
+        new one."""
         return self.adopted.get(name) or ids.new_id()
 
     def new_text(self, path: str) -> tuple[str, str] | Problem:
@@ -401,7 +403,7 @@ class _Structure:
         return found
 
     def _match_ids(self, side: _Side, moved: Mapping[str, str]) -> list[str]:
-        """Return the ids of a plan's pages, in order. ``moved``: the result of ``_moves``."""
+        """Return the IDs of a plan's pages, in order. ``moved``: the result of ``_moves``."""
         reads: list[Any] = []
         for place, planned in enumerate(side.plan.pages):
             path, body = planned.file_path, None

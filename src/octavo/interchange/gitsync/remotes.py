@@ -156,7 +156,7 @@ class RemoteConnection:
         return {name: oid for name, oid in chosen.items() if copy.has(oid)}
 
     def _look_into(self, copy: Repository, name: bytes) -> str | None:
-        """Return the commit of a branch in a local repository, whose files are read in place."""
+        """Return the commit of a branch in a local repository, whose objects the copy uses in place."""
         oid = self._read_refs(copy).get(name)
         if not oid:
             return None
@@ -175,16 +175,16 @@ class RemoteConnection:
     def push(
         self, copy: Repository, branch: str, commit: str, expected: str | None, above: str | None = None
     ) -> None:
-        """Move the branch to ``commit`` if it is still at ``expected`` (None if it doesn't exist); otherwise,
-        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises Stopped
-        with MOVED if the branch has moved."""
+        """Move the branch to ``commit`` if it is still at ``expected`` (None: it doesn't exist); otherwise,
+        leave it unchanged. ``above``: a commit that the remote already has, for a new branch. Raises
+        Stopped with MOVED if the branch has moved."""
         name = b"refs/heads/" + branch.encode("utf-8", "surrogateescape")
 
         def update(refs: Any) -> Any:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
                 raise Stopped(
-                    Reason.MOVED, "The branch was updated in the meantime. The next sync continues."
+                    Reason.MOVED, "The branch was updated in the meantime. The next sync will continue."
                 )
             return {name: ObjectID(commit.encode())}
 
@@ -279,11 +279,12 @@ class RemoteConnection:
         except NotGitRepository:
             raise Stopped(
                 Reason.UNREACHABLE,
-                f"{where} isn't a Git repository, or this credential has no access to it. Check both.",
+                f"{where} isn't a Git repository, or this credential doesn't have access to it. Check the URL"
+                " and the credential.",
             ) from None
         except HTTPUnauthorized:
             raise Stopped(
-                Reason.UNAUTHORIZED, f"{where} rejected the credential. Enter a valid one."
+                Reason.UNAUTHORIZED, f"{where} rejected the credential. Enter a valid credential."
             ) from None
         except SendPackError as error:
             raise Stopped(Reason.REFUSED, f"{where} rejected the commit: {str(error)[:300]}") from None

@@ -39,7 +39,7 @@ _MOST_PACKS = 60
 _MOST_WALKED = 1_000_000
 MOST_ENTRIES = 100_000
 """Maximum number of files and folders to read from a commit, because a few trees can refer to billions of
-files. The limit is the same as for imports."""
+files. It is the same as the limit for imports."""
 
 
 class RepositoryBusy(Exception):
@@ -47,7 +47,7 @@ class RepositoryBusy(Exception):
 
 
 class CommittedFile(Struct, frozen=True):
-    """File in a commit: its mode and object id."""
+    """File in a commit: its mode and object ID."""
 
     mode: int
     oid: str
@@ -103,7 +103,7 @@ class _Counted:
             except KeyError:
                 raise Stopped(
                     Reason.DAMAGED,
-                    "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+                    "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
                 ) from None
         return found
 
@@ -179,8 +179,8 @@ class Repository:
         return found if met else None
 
     def writers(self, head: str, bases: Sequence[str | None]) -> set[CommitPerson]:
-        """Return the authors and committers of the commits in ``head`` that aren't in any of ``bases``. Bases
-        with an unrelated history are ignored."""
+        """Return the authors and committers of the commits in ``head`` that aren't in any of ``bases``.
+        Bases with unrelated histories are ignored."""
         known = [self.since(head, base) for base in bases if base is not None]
         found = [{bytes(commit.id) for commit in commits} for commits in known if commits is not None]
         new = set.intersection(*found) if found else {head.encode()}
@@ -196,8 +196,8 @@ class Repository:
         return bytes(found[0]).decode() if found else None
 
     def _history(self, base: str, seen: set[bytes]) -> set[bytes]:
-        """Return the known ancestors of ``base``. Only near ones are needed, because history walks stop at
-        them."""
+        """Return the known ancestors of ``base``. Only the nearest ones are needed, because history walks
+        stop at them."""
         waiting = [base.encode()]
         for _ in range(1000):
             if not waiting:
@@ -212,11 +212,11 @@ class Repository:
     # --- trees ----------------------------------------------------------------------------------------
 
     def root_of(self, commit_id: str) -> bytes:
-        """Return the id of the commit's root tree."""
+        """Return the ID of the commit's root tree."""
         return bytes(self.commit(commit_id).tree)
 
     def tree_of(self, commit_id: str | None) -> bytes | None:
-        """Return the id of the synced folder's tree; None if the folder doesn't exist or is empty."""
+        """Return the ID of the synced folder's tree; None if the folder doesn't exist or is empty."""
         if commit_id is None:
             return None
         oid = self.root_of(commit_id)
@@ -268,7 +268,7 @@ class Repository:
         return sorted(name.decode() for name in names if _is_text(name))
 
     def find(self, tree: bytes | None, path: str) -> tuple[int, str] | None:
-        """Return the mode and id of the file or folder at a path."""
+        """Return the mode and ID of the file or folder at a path."""
         parts = path.split("/")
         for place, name in enumerate(parts):
             entry = self._entries(tree).get(name.encode("utf-8", "surrogateescape"))
@@ -288,7 +288,7 @@ class Repository:
         return bytes(self._blob(oid).as_raw_string())
 
     def borrow(self, objects: str) -> None:
-        """Also use the objects of another repository on this machine, in place."""
+        """Also use the objects of another repository on this machine, without copying them."""
         store: Any = self.repo.object_store
         if objects not in [alternate.path for alternate in store.alternates]:
             store.add_alternate_path(objects)
@@ -314,21 +314,21 @@ class Repository:
         if not isinstance(found, Blob):
             raise Stopped(
                 Reason.DAMAGED,
-                "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+                "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
             )
         return found
 
     # --- writing --------------------------------------------------------------------------------------
 
     def add_file(self, data: bytes) -> str:
-        """Store a file, and return its id."""
+        """Store a file, and return its ID."""
         blob = Blob.from_string(data)
         if blob.id not in self.repo.object_store:
             self.repo.object_store.add_object(blob)
         return str(blob.id.decode())
 
     def changed_tree(self, root: bytes | None, files: Mapping[str, CommittedFile | None]) -> bytes | None:
-        """Return the id of a tree in which these files are replaced (or deleted if None) and all others are
+        """Return the ID of a tree in which these files are replaced (or deleted if None) and all others are
         unchanged; None if no files are left."""
         here = self._entries(root)
         below: dict[str, dict[str, CommittedFile | None]] = {}
@@ -396,7 +396,7 @@ def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
         raise Stopped(
             Reason.DAMAGED,
-            "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+            "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
         )
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
@@ -414,7 +414,7 @@ def _oid(value: bytes | None) -> Any:
 
 
 def _person(line: bytes | None) -> CommitPerson:
-    """Return the person named in a commit header line; an empty one if the line doesn't name anyone."""
+    """Return the person named in a commit header line; an empty person if the line doesn't name anyone."""
     text = clean((line or b"").decode("utf-8", "replace"))
     name, _, rest = text.partition("<")
     return CommitPerson(name.strip(), rest.partition(">")[0].strip())
@@ -463,8 +463,8 @@ def stop_on_damage() -> Iterator[None]:
         raise Stopped(Reason.TOO_LARGE, str(error)) from None
     except DAMAGES as error:
         said = (
-            f"The repository has objects that can't be read ({type(error).__name__}: "
-            f"{str(error)[:200]}). Octavo will fetch it again."
+            f"The repository contains objects that can't be read ({type(error).__name__}:"
+            f" {str(error)[:200]}). Octavo will fetch the repository again."
         )
         raise Stopped(Reason.DAMAGED, said) from None
 

@@ -19,7 +19,7 @@ Cause = Literal["asked", "connected", "edited", "hook", "poll", "api"]
 AFTER_EDIT = 2_000
 """Milliseconds to wait before a sync, so that one commit can contain several edits."""
 AGAIN = 5_000
-"""Milliseconds to wait before retrying while another run is in progress."""
+"""Milliseconds to wait before retrying if another run is in progress."""
 SYNC, SYNC_PROJECT = "syncGit", "syncGitProject"
 
 

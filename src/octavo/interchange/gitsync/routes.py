@@ -71,7 +71,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     content with the repository's. Later imports merge changes from both sides, and put conflicts in a change
     request."""
     if body.standalone:
-        raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
+        raise BadRequest("standalone: isn't supported, because imports always go to main. Omit it.")
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 
@@ -122,8 +122,8 @@ def delete_legacy(call: Call, at: SyncAccess) -> bool:
     yields=("content:read",),
 )
 def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPreview:
-    """Preview the changes that a first sync with a repository would make on either side, without making
-    them."""
+    """Preview the changes that a first sync with a repository would make on either side. Nothing is
+    changed."""
     # Git is imported here, because it is slow to load.
     from .previewing import preview
 
@@ -146,8 +146,8 @@ def preview_sync(call: Call, at: SyncAccess, body: wire.GitTarget) -> wire.GitPr
     yields=("content:read", "sites:read", "spaces:read"),
 )
 def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.GitProjectPreview:
-    """Preview which spaces of a collection or site the folders of a repository would become, without changing
-    anything."""
+    """Preview which spaces the folders of a repository would become in a collection or site. Nothing is
+    changed."""
     from .previewing import preview_project as look
 
     wanted = wire.read_sync_request(body)
@@ -171,12 +171,12 @@ def preview_project(call: Call, at: SyncAccess, body: wire.ConnectGit) -> wire.G
 def connect(
     call: Call, at: SyncAccess, body: wire.ConnectGit
 ) -> wire.GitSyncWithSecret | wire.GitProjectWithSecret:
-    """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch. In
-    a collection, each space directly in it is synced with its own folder; new folders become spaces, and new
-    spaces get folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces with the
-    directory named in that file. Credentials are stored encrypted and never returned. Only this response
-    contains the secret that signs webhooks. With an SSH key, the first sync starts only when you request it,
-    because you must first add the key at the Git provider."""
+    """Connect a Git repository, and keep both sides in sync. A space is synced with a folder on a branch.
+    In a collection, each space directly in it is synced with its own folder; new folders become spaces, and
+    new spaces get folders. For a site, its structure is synced with `docs.yaml`, and each of its spaces is
+    synced with the directory named in that file. Credentials are stored encrypted and never returned. Only
+    this response contains the secret that signs webhooks. With an SSH key, the first sync starts only when
+    you request it, because you must first add the key at the Git provider."""
     wanted = wire.read_sync_request(body)
     remote = connecting.allowed_remote(call.context, body.remote)
     where, through_app = app_access.resolve(call.context, at, wanted.where, remote)
@@ -244,10 +244,10 @@ def disconnect_sync(call: Call, at: SyncAccess) -> bool:
     "runSiteGitSync", "POST", f"{_SITE}/sync/run", status=202, errors=(404, 409), **_ALL, yields=SYNCS_SITE
 )
 def run_sync(call: Call, at: SyncAccess, body: wire.RunGitSync) -> wire.GitSync | wire.GitProject:
-    """Sync now, in a job. If a sync is waiting for a decision, set it with `first`; for a collection or site,
-    it applies to each waiting space. `import` uses the current state of the repository and merges new changes
-    from the space; `export` commits the content of the space on top of the repository. Returns 409 if a
-    required decision is missing."""
+    """Sync now, in a job. If a sync is waiting for a decision, use `first` to decide; for a collection or
+    site, the decision applies to each waiting space. `import` uses the current state of the repository and
+    merges new changes from the space; `export` commits the content of the space on top of the repository.
+    Returns 409 if a required decision is missing."""
     with call.db.write() as tx:
         row = connecting.ask_now(tx, at, or_none(body.first))
         return wire.present_sync(call, row, _around(tx, row, at.actor))
@@ -311,8 +311,8 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Push a change request to a branch of the repository, and keep both in sync, so that developers can
-    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to the
-    branch become edits. Octavo never force-pushes. Runs in a job."""
+    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to
+    the branch become edits. Octavo never force-pushes. A job performs the push."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))

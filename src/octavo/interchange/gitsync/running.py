@@ -54,7 +54,7 @@ class SyncRun(Generic[R]):
         """Repeat the step until neither side changes while it runs, and return its result. Recreate the copy
         if it is damaged. Raises Stopped if a sync can't continue, and RepositoryBusy if another sync is using
         the copy."""
-        anew = True
+        can_recreate = True
         for _ in range(ROUNDS):
             deadlines.check()
             row = self.row
@@ -64,13 +64,13 @@ class SyncRun(Generic[R]):
                 except BranchMoved:
                     continue
                 except Stopped as stopped:
-                    if stopped.reason is Reason.DAMAGED and anew:
-                        anew = False
+                    if stopped.reason is Reason.DAMAGED and can_recreate:
+                        can_recreate = False
                         shutil.rmtree(copy.where, ignore_errors=True)
                     elif stopped.reason is not Reason.MOVED:
                         raise
         raise Stopped(
-            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync continues."
+            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync will continue."
         )
 
     def fetch(self, copy: Repository) -> str | None:
@@ -93,17 +93,21 @@ class SyncRun(Generic[R]):
         tree."""
         row = self.row
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"The repository no longer has the branch {row.branch}.")
+            raise Stopped(
+                Reason.BRANCH_GONE,
+                f"The branch {row.branch} no longer exists in the repository. Restore it, or choose another"
+                " branch.",
+            )
         if head != row.commit_id:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"The branch no longer contains {known}, the last synced commit. Its history was "
-                    "rewritten, or it belongs to another repository.",
+                    f"The branch no longer contains {known}, the last synced commit: its history was"
+                    " rewritten, or it belongs to another repository. Choose which side to keep.",
                 )
             if copy.tree_of(head) is None and before is not None:
-                raise Stopped(Reason.EMPTIED, "The branch no longer has any files.")
+                raise Stopped(Reason.EMPTIED, "The branch no longer contains any files.")
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:
@@ -141,7 +145,7 @@ def with_stop_reasons(run: Callable[[], T]) -> T:
     except Exception as defect:
         # People see that the sync failed, and the log has the reason.
         raise Stopped(
-            Reason.INTERNAL, "Octavo failed unexpectedly. Ask the server administrator to check the log."
+            Reason.INTERNAL, "The sync failed unexpectedly. Ask the server administrator to check the log."
         ) from defect
 
 
@@ -168,8 +172,8 @@ def record_failure(
     tx: Transaction, row: R, holder: str, stopped: Stopped, head: str | None, space_id: str | None
 ) -> tuple[R, store.RunStatus]:
     """Record a failure. Return the previous row and the status of the run. ``head``: the branch's commit.
-    ``space_id``: the space to use in notifying the person who connected the repository of the first of
-    consecutive failures."""
+    ``space_id``: the space for the notification, which the person who connected the repository gets about
+    the first of consecutive failures."""
     waits = stopped.reason in DECIDED
     after = store.require_held(tx, row, holder)
     pause = min(6 * 3_600_000, 30_000 * 2 ** min(after.failures, 10))

@@ -44,7 +44,7 @@ class Connected(Struct, frozen=True):
 
     TABLE: ClassVar[str]
     KEY: ClassVar[str]
-    """Column with the id of the synced object."""
+    """Column with the ID of the synced object."""
 
     remote: str
     branch: str
@@ -81,7 +81,7 @@ class Connected(Struct, frozen=True):
 
     @property
     def owner_id(self) -> str:
-        """Return the id of the space, the collection, or the site."""
+        """Return the ID of the space, the collection, or the site."""
         return str(getattr(self, self.KEY))
 
     @property
@@ -220,7 +220,7 @@ R = TypeVar("R", bound=Connected)
 
 
 def find(tx: Transaction, of: type[R], id: str) -> R | None:
-    """Return the row of the space, collection, or site with this id."""
+    """Return the row of the space, collection, or site with this ID."""
     found = list_rows(tx, of, f"{of.KEY} = :id", id=id)
     return found[0] if found else None
 
@@ -231,14 +231,14 @@ def list_rows(tx: Transaction, of: type[R], where: str, **values: object) -> lis
 
 
 _DESCRIBED = frozenset({"remote", "branch", "folder", "provider", "integration", "tree_url", "synced_at"})
-"""Columns that the description of a space's repository is derived from; ``synced_at`` also covers rows from
-an older version."""
+"""Columns that the description of a space's repository is derived from. ``synced_at`` is included for rows
+from older versions of Octavo."""
 
 
 def describe(row: SyncRow) -> JsonObject:
     """Return a space's repository in the API format."""
     remote = read_remote(row.remote, local=True)
-    told = {
+    described = {
         "repoName": remote.name,
         "installationProvider": row.provider if row.provider in ("github", "gitlab") else None,
         "parentInstallationId": row.project,
@@ -246,7 +246,7 @@ def describe(row: SyncRow) -> JsonObject:
         "url": row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder),
         "updatedAt": iso(row.updated_at),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in described.items() if value}
 
 
 def _note(tx: Transaction, row: Connected) -> None:
@@ -283,7 +283,8 @@ def delete(tx: Transaction, of: type[Connected], id: str) -> bool:
 
 
 def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
-    """Return whether a space, a collection, or a site with this id is connected, or is being connected."""
+    """Return whether the synced object with this ID, which is connected or being connected, is a space, a
+    collection, or a site; None if there is none."""
     row = tx.one(
         """SELECT 'space' FROM git_syncs WHERE space_id = :id
            UNION ALL SELECT CASE WHEN collection_id IS NULL THEN 'site' ELSE 'collection' END
@@ -297,7 +298,7 @@ def find_kind(tx: Transaction, id: str) -> OwnerKind | None:
 
 
 def find_draft(tx: Transaction, id: str) -> DraftRow | None:
-    """Return the unfinished connection of a space or a site. ``id``: the id of the space or site."""
+    """Return the unfinished connection of a space or a site. ``id``: the ID of the space or site."""
     row = tx.one(f"SELECT {_DRAFT} FROM git_installations WHERE id = :id", id=id)
     return DraftRow(*row) if row else None
 
@@ -326,7 +327,8 @@ def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
 
 
 def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
-    """Store renewed tokens, which are encrypted; None if the provider no longer accepts them."""
+    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the
+    previous ones."""
     tx.run(
         "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
         id=id,
@@ -344,7 +346,7 @@ def forget_app(tx: Transaction, id: str) -> None:
 
 
 def list_of_app(tx: Transaction, account: int, repository_id: int | None) -> list[str]:
-    """Return the installations that use an installation of the GitHub App; only those of one repository, if
+    """Return the Git installations that use an installation of the GitHub App, limited to one repository if
     one is specified."""
     rows = tx.all(
         """SELECT id FROM git_installations
@@ -362,7 +364,7 @@ def delete_draft(tx: Transaction, id: str) -> bool:
 
 def list_at(tx: Transaction, organization_id: str, branch: str, but: str) -> list[tuple[str, str]]:
     """Return the remotes and folders of the organization's other spaces, collections, and sites that sync
-    with branches of this name."""
+    with branches with this name."""
     rows = tx.all(
         """SELECT g.remote, g.folder FROM git_syncs g JOIN spaces s ON s.id = g.space_id
            WHERE g.branch = :branch AND g.space_id <> :but AND s.organization_id = :org AND g.project IS NULL
@@ -392,8 +394,8 @@ _DUE: dict[type[Connected], str] = {
 
 
 def take_due(tx: Transaction, of: type[Connected], limit: int) -> list[tuple[str, str]]:
-    """Claim syncs that are due for polling, and return them with their organizations. They become due again
-    if polling doesn't happen."""
+    """Claim syncs that are due for polling, and return them with their organizations. If they aren't
+    polled, they become due again."""
     rows = tx.all(f"{_DUE[of]} ORDER BY g.next_at LIMIT :limit", now=now(), limit=limit)
     if rows:
         tx.run(

@@ -1,5 +1,5 @@
-"""State of a space in its repository: the last synced revision, without the changes that the repository
-doesn't have yet."""
+"""State of a space as it is in its repository: the last synced revision, without the changes that the
+repository doesn't have yet."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from octavo.kit.db.database import Transaction
 
 
 class SyncedState:
-    """State of a space in its repository. ``state``: the state of the revision; ``pages`` and ``items``: the
-    versions in the repository that differ (None if deleted)."""
+    """State of a space as it is in its repository. ``state``: the state of the revision; ``pages`` and
+    ``items``: the versions in the repository that differ (None if deleted)."""
 
     def __init__(
         self, state: State, pages: Mapping[str, Page | None], items: Mapping[str, Item | None]
@@ -77,7 +77,7 @@ class SyncedState:
 
 
 def same_page(one: Page | None, two: Page | None) -> bool:
-    """Return whether two versions have the same content, regardless of their timestamps."""
+    """Return whether two versions have the same content, ignoring timestamps."""
     if one is None or two is None:
         return one is two
     return replace(one, updated_at=two.updated_at, created_at=two.created_at) == two
@@ -97,8 +97,8 @@ def sides_beside(
     page_ids: set[str],
     item_ids: set[str],
 ) -> Sides:
-    """Return both sides for merging the repository into the main version, relative to their common state. The
-    repository's side is represented like a change request."""
+    """Return both sides for merging the repository into the main version, relative to their common state.
+    The repository's side has the form of a change request."""
     base_pages, base_items = agreed.find_pages(tx, page_ids), agreed.find_items(tx, item_ids)
     pages, items = find_pages(tx, main, page_ids), find_items(tx, main, item_ids)
 

@@ -55,8 +55,8 @@ class SeenRepository(Struct, frozen=True):
 
 
 class Differences(Struct, frozen=True):
-    """Changes that a first sync would make. The lists contain all paths, sorted. ``same``: the number of
-    unchanged paths."""
+    """Changes that a first sync would make. The lists contain all paths in sorted order. ``same``: the
+    number of unchanged paths."""
 
     repository: SeenRepository
     same: int

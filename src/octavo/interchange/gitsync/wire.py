@@ -155,10 +155,10 @@ class _Connected(Struct, rename="camel", kw_only=True):
 
 class GitSync(_Connected, rename="camel", kw_only=True):
     """Sync of a space. ``commit`` and ``revision``: the last synced commit and revision. ``ahead``: the
-    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of a
-    failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the key
-    that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed. ``project``:
-    the collection or site whose sync includes this space and has its settings."""
+    number of pages and files that the repository doesn't have yet. ``reason`` and ``message``: the cause of
+    a failure, or the decision that a stopped sync is waiting for. ``signingKey``: the public part of the
+    key that signs commits. ``branchesMessage``: the reason why some branches couldn't be followed.
+    ``project``: the collection or site whose sync includes this space and contains the settings."""
 
     object: Literal["git-sync"] = "git-sync"
     space: str
@@ -286,7 +286,7 @@ class GitPreview(Struct, rename="camel", kw_only=True):
     """Changes that a first sync would make. The lists contain at most 100 paths; the numbers count all.
     ``branches``: the repository's branches. With the direction `import`, files that exist only in the
     repository are added to the space, and files that exist only in the space are deleted from it; with
-    `export`, the opposite happens. Files that differ are replaced with the files of the chosen side."""
+    `export`, the opposite happens. Files that differ are replaced with those from the chosen side."""
 
     same: int
     only_in_space: list[str]
@@ -350,7 +350,7 @@ def _credential(body: GitCredential | None | UnsetType) -> Credential | None:
         return None
     if body.type == "app":
         if body.username or or_none(body.secret):
-            raise BadRequest("credential: `app` doesn't take a username or secret")
+            raise BadRequest("credential: must not have a username or secret for `app`")
         return APP
     return Credential(body.type, or_none(body.secret) or "", body.username or "")
 
@@ -373,7 +373,7 @@ def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     credential = _credential(body.credential)
     if credential == APP:
         raise BadRequest(
-            "credential: `app` can only be set when you connect. Disconnect the repository first"
+            "credential: can be `app` only when you connect. Disconnect the repository, and connect it again."
         )
     return settings | {"credential": credential}
 

@@ -50,8 +50,8 @@ class Writing(Struct):
 
 
 class Differing(Struct, frozen=True):
-    """Differing pages and items by id: the repository's version, and the version that the space will have;
-    None if absent."""
+    """Pages and items that differ, by ID: the repository's version, and the version that the space will
+    have (None if there is none)."""
 
     pages: dict[str, tuple[Page | None, Page | None]]
     items: dict[str, tuple[Item | None, Item | None]]
@@ -60,7 +60,7 @@ class Differing(Struct, frozen=True):
 def differing(
     pages: Mapping[str, tuple[Page | None, Page | None]], items: Mapping[str, tuple[Item | None, Item | None]]
 ) -> Differing:
-    """Return the pairs with real differences."""
+    """Return the pairs whose versions really differ."""
     return Differing(
         {id: pair for id, pair in pages.items() if not same_page(*pair)},
         {id: pair for id, pair in items.items() if not same_item(*pair)},

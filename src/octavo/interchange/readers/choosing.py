@@ -88,8 +88,8 @@ _CONSTRUCTS = re.compile(
 
 
 def _find(files: Heads) -> tuple[str, str | None]:
-    """Return the kind of a source and the folder that it is in; None as the folder if no reader matches and
-    files are converted one by one."""
+    """Return the kind of a source and the folder that it is in; the folder is None if no reader matches, in
+    which case files are converted one by one."""
     if any(name in files.known for name in _OWN):
         return "octavo", ""
     for reader in READERS:
@@ -117,10 +117,11 @@ def read_source(
     found, folder = _find(files)
     if kind is not None and kind != found:
         reader = next((reader for reader in READERS if reader.kind == kind), None)
-        given = (reader.told or reader.find)(files) if reader is not None else ""
+        given = (reader.find_specified or reader.find)(files) if reader is not None else ""
         if given is None:
             raise SourceError(
-                f"this isn't a {KINDS[kind]} source: its configuration is missing. Choose another kind, or omit it"
+                f"this isn't a {KINDS[kind]} source, because it has no {KINDS[kind]} configuration. Choose"
+                " another kind, or omit it."
             )
         found, folder = kind, given
     if found == "octavo":
@@ -137,13 +138,13 @@ def read_source(
 
 
 def _in_parts(files: Heads, kind: str, layout: Layout, folder: str, add: Add, tick: Tick) -> Source:
-    """Convert each variant to a source. Return the default variant, with all variants as its parts."""
+    """Convert each variant to a source. Return the default variant, which contains all variants as parts."""
     if layout.close is not None:
         layout.close()
     gathered = gather_parts(files, layout.variants, folder, add, tick)
     parts: dict[str, Source] = {}
     # Report problems of the source itself only once.
-    told: set[Problem] = set()
+    reported: set[Problem] = set()
     for variant in layout.variants:
         part = gathered[variant.key]
         parts[variant.key] = replace(
@@ -151,9 +152,9 @@ def _in_parts(files: Heads, kind: str, layout: Layout, folder: str, add: Add, ti
             kind=kind,
             name=layout.title or part.name,
             language=variant.language or part.language,
-            problems=tuple(one for one in part.problems if one not in told),
+            problems=tuple(one for one in part.problems if one not in reported),
         )
-        told.update(part.problems)
+        reported.update(part.problems)
     return join_parts(parts, tuple(map(_entry, layout.variants)))
 
 

@@ -1,5 +1,5 @@
-"""Convert a reader's layout to one source of Octavo Markdown: pages, their tree, files, and their original
-locations."""
+"""Convert a reader's layout to one source of Octavo Markdown: pages, their tree, their files, and their
+original locations."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the other variants. They are laid out only if a link doesn't point to any of the imported
-        pages."""
+        """Return the layouts of the other variants. They are created only if a link doesn't point to any of
+        the imported pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
@@ -103,7 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """Variant that links can point to. ``comes``: whether it is also imported into its own space."""
+    """Variant that links can point to. ``comes``: whether the variant is also imported, into its own space."""
 
     variant: Variant
     gathering: _Gathering
@@ -247,8 +247,8 @@ class _Gathering:
         return self.layout.titles.get(path) or self.filled(self.files.name(path))
 
     def filled(self, text: str) -> str:
-        """Return text from front matter or navigation with the values of variables filled in, if pages have
-        variables."""
+        """Return text from front matter or navigation with variables replaced by their values, if pages
+        have variables."""
         known = self.layout.values.get("variables") if self.layout.dialect.jsx else None
         if not isinstance(known, dict) or "{{" not in text:
             return text
@@ -305,7 +305,7 @@ class _Gathering:
 
     @cached_property
     def paths(self) -> dict[str, str]:
-        """Return the URL path of each page, by the path of its file here."""
+        """Return the URL path of each page, by the path of its file in the result."""
         # Links aren't resolved for this, because they can point to pages in a part that links back to this
         # one.
         names = _Names(iter(self.pages.values()), self._summary(lambda href: "https:").encode())
@@ -426,7 +426,7 @@ class _Gathering:
                 f"the text of the page is larger than {MAX_TEXT // 1024**2} MB and was skipped",
             )
         else:
-            page.problem(0, "invalid_utf8", "the file isn't UTF-8; its text was skipped")
+            page.problem(0, "invalid_utf8", "the file isn't valid UTF-8, so its text was skipped")
         return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
@@ -466,8 +466,8 @@ class _Gathering:
             self.made.add(made, self.files.source.size(path), self.files.source.opening(path))
 
     def place_of(self, path: str) -> str | None:
-        """Return the path that a file of the source has in the result. A file gets a path when it is first
-        requested."""
+        """Return the path in the result for a file of the source. A file is assigned a path when it is
+        first requested."""
         path = self.layout.same.get(path, path)
         if path in self.pages:
             return self.pages[path]
@@ -640,9 +640,9 @@ class _Gathering:
         return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
-        """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`,
-        or `@assets/`. Aliases are defined in the configurations of various tools, nearly all of which use the
-        same ones."""
+        """Return the file for a path that starts with an alias for a project folder, such as `~/`,
+        `@site/`, or `@assets/`. Aliases are defined in the configurations of various tools, nearly all of
+        which use the same aliases."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)
@@ -722,7 +722,7 @@ class _Gathering:
                 self.made.problem(
                     old,
                     "redirect_left_out",
-                    f"skipped: the redirect to {target[:200]} doesn't point to an imported page",
+                    f"skipped: the redirect's target {target[:200]} isn't an imported page",
                 )
         return made
 
@@ -745,7 +745,7 @@ class _Page:
     """Page during its conversion (``layout.Place``). ``written``: the file that contains its links."""
 
     def __init__(self, gathering: _Gathering, path: str, written: str | None = None, above: int = 0) -> None:
-        """Create a page. ``above``: the number of lines in the file before the first counted line."""
+        """Create a page. ``above``: the number of lines in the file before the first numbered line."""
         self.gathering = gathering
         self.path = path
         self.written = written or path
@@ -845,14 +845,14 @@ class _Page:
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:
         self.problem(
-            line, "other_variant", f"{href[:200]} points to {other.variant.title}, which isn't imported"
+            line, "other_variant", f"{href[:200]} points to {other.variant.title}, which wasn't imported"
         )
 
     def keep(self, source: str) -> str | None:
         data = read_data_url(source)
         name = name_image(data) if data else None
         if data is None or name is None:
-            message = "an embedded image is too large or in an unknown format"
+            message = "an embedded image is too large or has an unknown format"
             self.problem(0, "image_left_out", message)
             return None
         gathering, path = self.gathering, f"{ASSETS}/{name}"

@@ -21,12 +21,12 @@ class Dialect(Struct, frozen=True, kw_only=True):
     ``jsx``: components and expressions, in files with these extensions. ``vue``: Vue scripts and templates.
     ``tags``: ``{% %}`` marks Octavo tags, as in a folder in Octavo's own format. ``indented``: ``!!!`` and
     ``===`` with an indented body. ``shortcodes``: ``{{< >}}``. ``liquid``: ``{% %}`` and ``{{ }}``.
-    ``roles``: directives and roles in braces. ``wiki``: ``[[Page]]``. ``vault``: comments between ``%%``, and
-    block names at the ends of blocks, as in Obsidian. ``dollars``: ``$x$`` is a formula. ``icons``: names
-    between colons are icons. ``marks``: ``==x==``. ``lowered`` and ``raised``: ``~x~`` and ``^x^``.
-    ``tabsets``: headings as tabs, and drawings in fences, as in Wiki.js. ``magic``: blocks of JSON in
-    ``[block:x]``, callouts that start with an emoji, adjacent listings as tabs, and ``<<value>>``, as in
-    ReadMe."""
+    ``roles``: directives and roles in braces. ``wiki``: links ``[[Page]]``. ``vault``: comments between
+    ``%%``, and block names at the ends of blocks, as in Obsidian. ``dollars``: ``$x$`` is a formula.
+    ``icons``: names between colons are icons. ``marks``: highlighted text, ``==x==``. ``lowered`` and
+    ``raised``: subscript and superscript, ``~x~`` and ``^x^``. ``tabsets``: headings as tabs, and drawings
+    in fences, as in Wiki.js. ``magic``: blocks of JSON in ``[block:x]``, callouts that start with an emoji,
+    adjacent listings as tabs, and ``<<value>>``, as in ReadMe."""
 
     jsx: tuple[str, ...] = ()
     vue: bool = False
@@ -80,8 +80,8 @@ class Place(Protocol):
         stored."""
 
     def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
-        """Return the href and the text for a page name in double brackets. ``quiet``: whether not to report a
-        missing page, whose href starts with a null character."""
+        """Return the href and the text for a page name in double brackets. The href of a missing page
+        starts with a null character. ``quiet``: whether to omit the report of a missing page."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """Return the path and the text of an included file."""
@@ -146,9 +146,9 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Whether the tool shows the title from a page's front matter above the text, even if the text starts
     with a heading."""
     names: Mapping[str, str] = {}
-    """Paths of files that differ from those in the source."""
+    """Paths to give files in the result, if they differ from those in the source."""
     same: Mapping[str, str] = {}
-    """Files that are replaced by another file."""
+    """Files that are replaced by another file in the source."""
     convert: Callable[[str, Place], str | None] | None = None
     """Function that converts a file that isn't Markdown to a complete page. It returns None for Markdown."""
     embedded: Callable[[str, Place], str | None] | None = None
@@ -156,11 +156,11 @@ class Layout(Struct, frozen=True, kw_only=True):
     letters: bool = False
     """Whether ``convert`` accepts text in any encoding; otherwise, text is UTF-8."""
     anchors: Callable[[str], dict[str, str]] | None = None
-    """Function that returns, for each id in a converted file, the anchor of the heading above it."""
+    """Function that returns, for each ID in a converted file, the anchor of the heading above it."""
     close: Callable[[], None] | None = None
     """Function that releases the resources needed to read the pages."""
     skipped: tuple[str, ...] = ()
-    """File extensions that are imported as pages or not at all."""
+    """Extensions of files that are imported only as pages."""
     schemes: Mapping[str, str] = {}
     """URLs for the prefixes of links that consist of a word and a colon."""
     overlays: tuple[tuple[str, str], ...] = ()

@@ -51,7 +51,7 @@ class Heads:
         return self._read(path)[0]
 
     def title(self, path: str) -> str:
-        """Return the page's own title; empty if it has none."""
+        """Return a page's own title; empty if it has none."""
         return self._read(path)[1]
 
     def name(self, path: str) -> str:

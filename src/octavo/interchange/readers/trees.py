@@ -1,4 +1,4 @@
-"""Page trees without a navigation: folders, in the order declared in the pages' front matter."""
+"""Page trees for sources without a navigation: folders, in the order declared in the pages' front matter."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def label_of(head: Head) -> str | None:
 
 class FolderFacts:
     """Settings of a folder: its title and position, and the file of its page if that isn't the index file.
-    ``order``: the names of its contents, in order, with their titles if specified. Other contents are placed
-    at ``...``, or last."""
+    ``order``: the names of its contents, in order, with their titles if specified. Any other contents are
+    placed at ``...``, or at the end."""
 
     def __init__(
         self,
@@ -76,8 +76,8 @@ def grow(
     zero_is_last: bool = False,
     same_name: bool = False,
 ) -> list[Entry]:
-    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means that the
-    page has no position. ``same_name``: whether a page with the same name as its folder is the folder's
+    """Return the tree of these pages under ``root``. ``zero_is_last``: whether a position of 0 means that
+    the page comes last. ``same_name``: whether a page with the same name as its folder is the folder's
     page."""
     tree: dict[str, Any] = {}
     for path in paths:

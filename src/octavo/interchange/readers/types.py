@@ -19,11 +19,11 @@ Add = Callable[[SourceFiles, str, bytes], None]
 
 class Reader(Struct, frozen=True):
     """Reader for a kind of source. ``find``: a function that returns the folder of the source, or None.
-    ``lay_out``: a function that returns its layout. ``told``: a function to use instead of ``find`` if the
-    kind of source is specified."""
+    ``lay_out``: a function that returns its layout. ``find_specified``: a function to use instead of
+    ``find`` if the kind of source is specified."""
 
     kind: str
     name: str
     find: Callable[[Heads], str | None]
     lay_out: Callable[[Heads, str], Layout]
-    told: Callable[[Heads], str | None] | None = None
+    find_specified: Callable[[Heads], str | None] | None = None

@@ -1,4 +1,4 @@
-"""Versions and languages of a source: overlaid trees, and the problem to report if only one of them is
+"""Versions and languages of a source: overlaid page trees, and the problem to report if only one variant is
 imported."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .layout import Entry, Layout
 from .trees import walk_entries
 
 MAX_VARIANTS = 60
-"""Maximum number of variants per source. The others are reported as skipped."""
+"""Maximum number of variants per source. Any others are reported as skipped."""
 
 LANGUAGE_NAMES = {
     "ar": "العربية",
@@ -50,8 +50,8 @@ LANGUAGE_NAMES = {
 """Language names in their own languages, for sources that don't specify them."""
 
 
-def language_name(name: str, told: str = "") -> str:
-    return told or LANGUAGE_NAMES.get(name.lower().replace("_", "-"), name)
+def language_name(name: str, specified: str = "") -> str:
+    return specified or LANGUAGE_NAMES.get(name.lower().replace("_", "-"), name)
 
 
 def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
@@ -62,8 +62,8 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
         0,
         f"{what}_left_out",
         (
-            f"other {what} weren't imported into this space: {said}. Import all versions and languages to "
-            f"get a site with all of them."
+            f"other {what} weren't imported into this space: {said}. To get a site with all of them, import"
+            " all versions and languages."
         ),
     )
 

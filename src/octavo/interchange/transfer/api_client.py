@@ -22,7 +22,7 @@ from octavo.kit.scheduling import deadlines
 MAX_SPACES = 1_000
 """Maximum number of spaces to offer for an import."""
 MAX_LIST_PAGES = 10_000
-"""Maximum number of pages per list, which is more than any organization needs."""
+"""Maximum number of pages per list, more than any organization should need."""
 _ANSWER = Limits(size=64 * 1024 * 1024, seconds=120)
 _ARCHIVE = Limits(size=MAX_TOTAL, seconds=3600)
 _FILE = Limits(size=MAX_FILE, seconds=600)
@@ -71,7 +71,8 @@ class Api:
         self._tick = tick
 
     def answer(self, path: str, **query: object) -> object:
-        """Return the decoded response. Raises TokenRefused, ResourceMissing, or SourceError."""
+        """Return the decoded response. Raises TokenRefused, ResourceMissing, or SourceError if the request
+        fails."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body)
@@ -79,8 +80,8 @@ class Api:
             raise SourceError(f"{path}: the response isn't JSON") from None
 
     def get(self, path: str, **query: object) -> JsonObject:
-        """Return the decoded response, which is an object. Raises TokenRefused, ResourceMissing, or
-        SourceError."""
+        """Return the decoded response, which must be an object. Raises TokenRefused, ResourceMissing, or
+        SourceError if the request fails."""
         body = self._ask(self._url(path, query), self._headers, _ANSWER).body
         try:
             return msgspec.json.decode(body, type=dict[str, Any])
@@ -126,7 +127,8 @@ class Api:
                 failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
                     raise TokenRefused(
-                        f"{failed}: the token isn't valid or doesn't have permission to read this. Check the token"
+                        f"{failed}: the token isn't valid, or doesn't have permission to read this. Check the"
+                        " token."
                     )
                 if answer.status not in _BUSY:
                     raise (ResourceMissing if answer.status in (404, 405, 410) else SourceError)(failed)
@@ -146,9 +148,10 @@ class Ending:
         self._seen: set[str] = set()
 
     def check(self, place: str) -> None:
-        """Check the cursor of the next page (``place``). Raises SourceError."""
+        """Raise SourceError if the cursor of the next page (``place``) was already used or the list is too
+        long."""
         if place in self._seen:
-            raise SourceError(f"{self._path}: the list repeats a page that was already read")
+            raise SourceError(f"{self._path}: the server returned a page of the list that was already read")
         self._seen.add(place)
         if len(self._seen) >= MAX_LIST_PAGES:
             raise SourceError(f"{self._path}: the list has more than {MAX_LIST_PAGES:,} pages")

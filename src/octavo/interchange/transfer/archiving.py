@@ -37,13 +37,13 @@ _PACKED = (
     ".docx",
     ".woff2",
 )
-"""Extensions of files that compression doesn't make smaller."""
+"""Extensions of files that can't be compressed further."""
 
 
 def archive(context: Context, owner: Owner, state: State) -> Iterator[bytes]:
     """Yield the bytes of an archive of a state, piece by piece. The archive is complete before the first
-    piece. ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots are in
-    use."""
+    piece is yielded. ``owner``: the owner whose share of the slots is used. Raises Unavailable if all slots
+    are in use."""
     with PLACES.place(owner, SECONDS):
         spool = tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by the reader
         try:

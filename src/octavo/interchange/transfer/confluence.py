@@ -1,5 +1,5 @@
-"""Confluence spaces, read through the HTTP API of Cloud and Data Center. They are written like Confluence's
-XML export, and read the same way."""
+"""Confluence spaces, read through the HTTP API of Cloud and Data Center. They are converted to the format
+of Confluence's XML export and then read in the same way."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Confluence:
         return replace(read_files(raw, folder, kind="confluence-xml"), kind="confluence")
 
     def _all_entries(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Yield the entries of a list, page by page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page by page. Raises SourceError if the list never ends."""
         ending = Ending(path)
         while True:
             answer = self.api.get(path, **query)
@@ -128,7 +128,7 @@ class _Space:
         spaces = list_of(self.api.get("/api/v2/spaces", keys=self.key), "results")
         space = next((one for one in spaces if one.get("key") == self.key), None)
         if space is None:
-            raise ResourceMissing(f"there is no space {self.key!r} that this token can access")
+            raise ResourceMissing(f"there is no space with the key {self.key!r} that this token can access")
         id = text_of(space, "id")
         self._space(out, text_of(space, "name"), text_of(space, "homepageId"))
         folders: dict[str, str] = {}
@@ -273,7 +273,7 @@ class _Space:
 
     def _rewrite_page_links(self, body: str) -> str:
         """Rewrite URLs of pages in the space, whose titles may be outdated, as links by space key and page
-        id."""
+        ID."""
         base, key = re.escape(escape(self.api.base)), re.escape(quote(self.key, safe="~"))
         wanted = rf'"{base}/(?:pages/viewpage\.action\?pageId=(\d+)|spaces/{key}/pages/(\d+)(?:/[^"#?<>]*)?)'
         begins = f'"{escape(self.api.base)}/spaces/{quote(self.key, safe="~")}/pages/'

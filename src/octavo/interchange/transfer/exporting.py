@@ -40,7 +40,7 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """Layout of an export: the path of each page's text and of each item, by id, and the texts of the
+    """Layout of an export: the path of each page's text and of each item, by ID, and the texts of the
     configuration, by path."""
 
     paths: dict[str, str]
@@ -75,7 +75,8 @@ def lay_out(
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
-    """Yield each file of the state, one at a time. The transaction must stay open until the last one."""
+    """Yield each file of the state, one at a time. The transaction must stay open until the last file has
+    been read."""
     pages = list_pages(tx, state)
     items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
     layout = lay_out(
@@ -96,7 +97,7 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
     """Return the path of each page's file: its original or specified path, or else one made from its slugs.
-    Pages without text otherwise have no path. No page overwrites a file that is ``owned``."""
+    Pages that have no text and no such path get none. No page overwrites a file that is ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -126,8 +127,8 @@ def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]
 
 
 def _beside_folders(paths: dict[str, str]) -> dict[str, str]:
-    """Return the paths, with a number added to each file name that is also the name of a folder, because a file
-    system allows only one of the two."""
+    """Return the paths, with a number added to each file name that is also the name of a folder, because
+    file systems don't allow a file and a folder with the same name."""
     folders = {folder for path in paths.values() for folder in folders_of(path)}
     taken = folders | set(paths.values())
     found: dict[str, str] = {}
@@ -148,8 +149,8 @@ def _configuration(
     variables: Mapping[str, object],
     summary: bool,
 ) -> dict[str, str]:
-    """Return SUMMARY.md, vars.yaml, and other configuration files. Each is kept as written as long as it is
-    accurate."""
+    """Return SUMMARY.md, vars.yaml, and other configuration files. Each file is left unchanged as long as
+    it is accurate."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -198,7 +199,7 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 class _Tree(msgspec.Struct, frozen=True):
-    """Pages in a state, the path of each page's file, and the paths of other files by id."""
+    """Pages in a state, the path of each page's file, and the paths of other files by ID."""
 
     pages: list[Page]
     paths: dict[str, str]
@@ -212,8 +213,8 @@ class _Tree(msgspec.Struct, frozen=True):
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. An entry without its own title is
-        left without one."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries that don't have their
+        own title don't get one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())

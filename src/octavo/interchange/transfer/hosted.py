@@ -56,7 +56,7 @@ class HostedApi(Api):
         super().__init__(base, {"Authorization": f"Bearer {token}"}, fetcher, wait, tick)
 
     def all(self, path: str, **query: object) -> Iterator[JsonObject]:
-        """Yield the entries of a list, page by page. Raises SourceError for a list that never ends."""
+        """Yield the entries of a list, page by page. Raises SourceError if the list never ends."""
         place: str | None = None
         ending = Ending(path)
         while True:
@@ -88,7 +88,7 @@ class HostedApi(Api):
 
 
 def object_of(value: object) -> JsonObject:
-    """Return the object in a response, or an empty one if it contains something else."""
+    """Return the object in a response, or an empty object if it contains anything else."""
     return value if isinstance(value, dict) else {}
 
 
@@ -104,7 +104,7 @@ def text_of(value: Mapping[str, object], name: str) -> str:
 
 
 def escaped(id: str) -> str:
-    """Escape an id for use as a path segment."""
+    """Escape an ID for use as a path segment."""
     return quote(id, safe="")
 
 
@@ -139,7 +139,7 @@ def open_space(
 
 def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str:
     """Return the Markdown of a page. ``at``: the content that the page belongs to, such as
-    ``/spaces/ID/content``. Raises SourceError if the API can't be read, and DocumentError for a page whose
+    ``/spaces/ID/content``. Raises SourceError if the API can't be read, and DocumentError if the page's
     nodes can't be written as Markdown."""
     address = f"{at}/page/{escaped(text_of(page, 'id'))}"
     found = remote.get(address, format="markdown")
@@ -151,7 +151,7 @@ def read_markdown(remote: HostedApi, at: str, page: Mapping[str, object]) -> str
 
 
 class _Reading:
-    """Reader that reads a space page by page into ``source``."""
+    """Reader that adds a space to ``source``, page by page."""
 
     def __init__(self, remote: HostedApi, space: str, folder: TemporaryFiles, files: SourceFiles) -> None:
         self._remote, self._at = remote, f"/spaces/{escaped(space)}/content"
@@ -217,7 +217,7 @@ class _Reading:
         try:
             text = read_markdown(self._remote, self._at, page)
         except (DocumentError, ResourceMissing) as error:
-            self._source.problem(path, "not_converted", f"its content can't be read: {error}")
+            self._source.problem(path, "not_converted", f"the page content can't be read: {error}")
             text = ""
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
@@ -233,7 +233,7 @@ class _Reading:
         return front + title + body
 
     def _rewrite_links(self, text: str, path: str) -> str:
-        """Rewrite links to pages and files by id or URL as links to their new paths."""
+        """Rewrite links to pages and files by ID or URL as links to their new paths."""
 
         def by_id(found: re.Match[str]) -> str:
             known = self._paths if found[1] == "pages" else self._files_by_id
@@ -275,7 +275,7 @@ class _Reading:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
                     self._source.problem(
-                        title, "left_out", "skipped: the API doesn't return the target of this link"
+                        title, "left_out", "skipped: the API didn't return the target of this link"
                     )
             else:
                 self._source.problem(title, "left_out", "skipped: this page is generated from another source")

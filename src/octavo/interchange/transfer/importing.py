@@ -53,7 +53,7 @@ from .store import ImportChanges
 
 _BATCH = 100
 OURS_ALONE = frozenset(["no_readme", "not_listed", "empty_summary"])
-"""Problem codes that matter only for sources written for Octavo."""
+"""Problem codes that are relevant only for sources written for Octavo."""
 
 Progress = Callable[[int, int], None]
 
@@ -74,7 +74,7 @@ class ImportOutcome(Struct, rename="camel"):
 
 class StagedFiles(Struct, frozen=True):
     """A source that has been read: each page with its front matter and the hash of its text. ``items``: its
-    items, without their final ids."""
+    items, without their final IDs."""
 
     plan: ImportPlan
     reads: list[tuple[PageText, PageHead | None, str | None]]
@@ -85,8 +85,8 @@ class StagedFiles(Struct, frozen=True):
     source: Source | None = None
 
     def pages(self, ids: Sequence[str], file_ids: Mapping[str, str]) -> list[Page]:
-        """Return the pages, parents first, with these ids by position. Links to files point to the ids in
-        ``file_ids`` by path."""
+        """Return the pages, parents first. ``ids``: their IDs, by position. ``file_ids``: the IDs of the
+        files that links can point to, by path."""
         found = []
         for read, head, body in self.reads:
             page = page_of(read, ids, file_ids)
@@ -96,13 +96,13 @@ class StagedFiles(Struct, frozen=True):
         return found
 
     def original(self, path: str | None) -> str | None:
-        """Return the source file that the page in a file was made from."""
+        """Return the source file that a file's page was created from."""
         origins = self.source.origins if self.source is not None else {}
         return origins.get(path or "", path or "") or None
 
     def failures(self) -> list[Problem]:
-        """Return the blocks that Octavo's own code failed to read. They are known only after the texts have
-        become a revision."""
+        """Return the blocks that Octavo's own code failed to read. They are known only after the revision
+        with the texts has been created."""
         texts = [(read.planned.file_path, body) for read, _, body in self.reads]
         texts += [(item.path, item.content) for item in self.items if item.kind == "reusable-content"]
         found = [
@@ -110,7 +110,7 @@ class StagedFiles(Struct, frozen=True):
                 path or "",
                 line,
                 "unreadable_block",
-                "this block couldn't be read; its source was kept as text",
+                "this block can't be read; its source was kept as text",
             )
             for path, body in texts
             if body
@@ -152,10 +152,10 @@ def import_files(
     also: Also | None = None,
 ) -> ImportOutcome:
     """Replace the main content with the files of the source, as one revision. Pages that still exist keep
-    their ids.
+    their IDs.
 
-    If nothing changed, no revision is created. ``also`` writes related rows in the revision's transaction or,
-    without a new revision, in the transaction that finds no changes."""
+    If nothing changed, no revision is created. ``also``: a function that writes related rows in the revision's
+    transaction or, if there is no new revision, in the transaction that finds no changes."""
 
     staged = stage_for(context, source, space_id, progress)
     state, changed = replace_all(
@@ -197,7 +197,7 @@ def stage_files(
     is_space: Callable[[str], bool] = lambda space_id: False,
 ) -> StagedFiles:
     """Read a source, and store its texts and bytes, which nothing refers to yet. ``is_space``: a function
-    that returns whether an id belongs to a space that pages of the source can link to."""
+    that returns whether an ID belongs to a space that pages of the source can link to."""
     plan = plan_import(source, unread_in(source, context.settings.page_size))
     total = len(plan.pages) + len(plan.includes) + len(plan.files)
     done = 0
@@ -234,13 +234,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    told = [
+    plan_problems = [
         source.as_original(problem)
         for problem in plan.problems
         # Only the reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
-    problems = [*source.problems, *told]
+    problems = [*source.problems, *plan_problems]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 
@@ -252,7 +252,7 @@ def _read_items(
     check: TextCheck,
     tick: Callable[[], None],
 ) -> Iterator[Item]:
-    """Read files, reusable content, variables, and configuration sources, without their final ids."""
+    """Read files, reusable content, variables, and configuration sources, without their final IDs."""
     root = plan.config.root
     for path in plan.includes:
         text = source.read(path).decode("utf-8")
@@ -290,7 +290,7 @@ def _as_text(text: str) -> str | None:
 def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -> Item | None:
     data = source.read(path)
     if len(data) > MAX_FILE:
-        plan.problems.append(Problem(path, 0, "too_large", "skipped: larger than 100 MB"))
+        plan.problems.append(Problem(path, 0, "too_large", "skipped: the file is larger than 100 MB"))
         return None
     blob = store_file(context, data)
     size = dimensions(data)
@@ -311,7 +311,7 @@ def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -
 
 
 Also = Callable[[Transaction, State, list[str]], None]
-"""Callback that writes related rows together with a revision. It gets the page ids in the source's order."""
+"""Callback that writes related rows together with a revision. It gets the page IDs in the source's order."""
 
 
 def imported_from(staged: StagedFiles) -> str | None:
@@ -331,7 +331,7 @@ def replace_all(
     also: Also | None = None,
 ) -> tuple[State, int]:
     """Make the main content equal to the source. Return the number of pages and items that differed. Raises
-    BranchMoved."""
+    BranchMoved if main has changed in the meantime."""
     for _ in range(3):
         try:
             return _commit(context, space_id, staged, author, message, git, also)
@@ -407,7 +407,8 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Give each page in ``order`` that moves a rank between the nearest pages that don't move."""
+    """Assign a rank to each page in ``order`` that isn't in ``stay``, between the ranks of the nearest
+    pages in ``stay``."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

@@ -1,5 +1,5 @@
-"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is written in the format in which
-ReadMe syncs it with a repository, and read the same way."""
+"""ReadMe projects, read through version 2 or 1 of the HTTP API. A project is converted to the format in
+which ReadMe syncs it with a repository, and then read in the same way."""
 
 from __future__ import annotations
 
@@ -101,7 +101,8 @@ class ReadMe:
             found = list(_listed_pages(self.api, "/branches"))
         except ResourceMissing:
             raise SourceError(
-                "this is an older project. Use the API at https://dash.readme.com/api/v1"
+                "this is an older project, which this API doesn't support. Use the API at"
+                " https://dash.readme.com/api/v1 instead."
             ) from None
         # A branch of a version is a work in progress.
         names = [text_of(one, "name") for one in found]
@@ -295,10 +296,10 @@ class _Version:
         if recipes:
             self._order("recipes/", recipes)
         for _ in self._optional(lambda: ["x"] if self.api.has_changelog() else []):
-            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
+            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog wasn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
-        """Yield the entries of a list that some projects don't have; nothing if it is missing."""
+        """Yield the entries of a list that some projects don't have. If it is missing, yield nothing."""
         try:
             yield from ask()
         except ResourceMissing:
@@ -352,7 +353,7 @@ class _Version:
                 self.raw.problem(
                     url,
                     "not_fetched",
-                    f"the image couldn't be downloaded and keeps its original URL: {error}",
+                    f"the image couldn't be downloaded, so it keeps its original URL: {error}",
                 )
         return self.images[url] + rest
 
@@ -396,7 +397,8 @@ def _listed_pages(api: Api, path: str) -> Iterator[JsonObject]:
 
 
 def _tree(pages: Sequence[Mapping[str, object]]) -> list[_Listed]:
-    """Return the pages of a category as a tree. They are listed in order, and each specifies its parent."""
+    """Return the pages of a category as a tree. They are listed in order, and each of them specifies its
+    parent."""
     made = {slug: _Listed(slug, []) for page in pages if (slug := text_of(page, "slug"))}
     above = {
         text_of(page, "slug"): unquote(posixpath.basename(text_of(object_of(page.get("parent")), "uri")))

@@ -31,10 +31,10 @@ def record(
     problems: Sequence[Problem],
     urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ImportChanges | None:
-    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled if
-    the run is already over. ``space``: the access for creating the change request for conflicts, required
-    only if there are any. ``urls``: the page URLs of a website."""
-    told = [
+    """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled
+    if the run is already over. ``space``: the access with which to create a change request for conflicts;
+    required only if there are any. ``urls``: the page URLs of a website."""
+    imported = [
         store.ImportedPage(
             page.id,
             urls.get(read.planned.file_path or "", msgspec.UNSET),
@@ -49,7 +49,7 @@ def record(
         run_id,
         "completed",
         problems=[*brought.problems, *problems],
-        pages=told,
+        pages=imported,
         revision=revision,
         folder=brought.folder,
         changes=changes,

@@ -114,7 +114,7 @@ def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> No
 
 
 class NotedChange(Struct, frozen=True):
-    """Local change request that a remote one was imported into. ``is_whole``: whether the import was
+    """Local change request into which a remote one was imported. ``is_whole``: whether the import was
     completed."""
 
     change_id: str | None
@@ -132,7 +132,7 @@ def end_noted(tx: Transaction, run_id: str, problems: Sequence[Problem]) -> None
 
 
 def note_change(tx: Transaction, space_id: str, change_id: str, identity: str, name: str) -> str:
-    """Record the local change request that a remote one is imported into. Return the id of the run that
+    """Record the local change request into which a remote one is imported. Return the ID of the run that
     records this, which stays open."""
     return _begin(tx, space_id, identity, CommandSource(name), change_id=change_id).id
 
@@ -212,8 +212,8 @@ class _CommandImport:
         return add(tx, state, self._staged, folder=slugify(name) or "import", into=None, with_sources=True)
 
     def _find_base(self, tx: Transaction) -> Base | None:
-        """Return the content that an earlier import of this source created. This is the import from the same
-        location, or one that shares at least half of its files with the source."""
+        """Return the content that an earlier import of this source created. This is the import from the
+        same location, or an import that has at least half of its files in common with the source."""
         known = store.origins_in(tx, self._space_id, _LOOKED_AT)
         for origin, identity in known:
             if identity == self._identity and (base := find_base(tx, self._space_id, origin)):
@@ -234,7 +234,7 @@ class _CommandImport:
 
     def _before_runs(self, tx: Transaction) -> Base | None:
         """Return the content that the command's last import created, if it predates the runs that record
-        imports. The revision of such an import has no author, and made the space equal to its source."""
+        imports. The revision of such an import has no author, and its content is identical to the source."""
         place = None
         while True:
             found = list_revisions(tx, self._space_id, 100, place)
@@ -250,8 +250,9 @@ class _CommandImport:
         administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
-                "People and the source changed the same content, and the organization has no administrator to resolve "
-                "the conflict, so nothing was changed. Add an administrator, or use --replace to overwrite the space."
+                "The same content was changed by people and in the source, and the organization has no"
+                " administrator to resolve the conflict. Nothing was changed. Add an administrator, or use"
+                " --replace to overwrite the space."
             )
         return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
 

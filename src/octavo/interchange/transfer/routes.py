@@ -45,9 +45,9 @@ _RUN = f"{_RUNS}/{{importRunId}}"
     yields=("changes:write", "content:write", "sites:write", "spaces:write"),
 )
 def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
-    """Import uploaded files, a website, or a space through another server's API. The pages go into a change
-    request, or into the main version if live edits are on. Existing content is kept; the imported pages are
-    added after it, or become subpages of the target page."""
+    """Import uploaded files, a website, or a space through another server's API. The pages are added to a
+    change request, or to the main version if live editing is on. Existing content is kept; the imported
+    pages are added after it, or become subpages of the target page."""
     wanted = read_import_request(body)
     starting.check_source(call.settings, wanted.source)
     with call.db.write() as tx:
@@ -74,8 +74,8 @@ def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportS
 
 @operation("cancelImportRun", "POST", f"{_RUN}/cancel", needs=Can.EDIT, status=201, errors=(400, 404))
 def cancel_import(call: Call, run: RunAccess) -> ImportRun:
-    """Cancel a pending or running import. None of its content is added to the space. Returns 400 if the
-    import has completed or failed."""
+    """Cancel a pending or running import. None of the imported content is added to the space. Returns 400
+    if the import has completed or failed."""
     with call.db.write() as tx:
         return present_run(call, starting.cancel(tx, run.run_id))
 

@@ -59,10 +59,11 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 3
 SECONDS = 2 * 3600.0
-"""Maximum seconds per attempt. Reading a website gets at most half of that."""
+"""Maximum number of seconds per attempt. At most half of that time is used for reading a website."""
 _TELL_EVERY = 0.5
 _OWN_PROBLEMS = frozenset(["no_readme"])
-"""Codes of problems that don't matter here, because pages under other pages don't need a home page."""
+"""Codes of problems that are irrelevant for import runs, because pages under other pages don't need a home
+page."""
 
 
 class ProgressReporter:
@@ -126,7 +127,7 @@ def run_import(context: Context, run: str) -> None:
             _fail(
                 tx,
                 begun,
-                f"The import took longer than {SECONDS / 3600:g} hours. Import it in smaller parts.",
+                f"The import took longer than {SECONDS / 3600:g} hours. Import the source in smaller parts.",
             )
             finish(tx)
     except Exception:
@@ -252,8 +253,9 @@ def _place(
             base = find_base(tx, run.space_id, run.origin, run.change_id)
             if base is None:
                 raise SourceError(
-                    "The pages of the earlier import aren't in the target: its change request isn't merged, or it "
-                    "ran before Octavo recorded imported pages. Merge the change request, or start a new import."
+                    "The pages of the earlier import aren't in the target, because its change request isn't"
+                    " merged or because that import is too old to be updated. Merge the change request, or"
+                    " start a new import."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited
@@ -303,15 +305,18 @@ def _folder_name(run: ImportRunRow) -> str:
 
 
 def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple[str | None, str | None]:
-    """Return the ids of the change request and the page that a run goes into. Raises NotFound if they don't
-    exist, Conflict if the change request isn't open, and Forbidden without permission."""
+    """Return the IDs of the change request and the page that a run imports into. Raises NotFound if they
+    don't exist, Conflict if the change request isn't open, and Forbidden if the caller doesn't have
+    permission."""
     space = space_access(tx, actor, Can.EDIT, into.space_id)
     change_id = None
     state = main_seen_by(tx, space)
     if into.change_request is not None:
         change = find_change(tx, into.space_id, into.change_request)
         if change is None:
-            raise NotFound(f"target.changeRequest: change request {into.change_request!r} doesn't exist.")
+            raise NotFound(
+                f"target.changeRequest: there is no change request with the ID {into.change_request!r}"
+            )
         require_editable(change)
         change_id, state = change.id, seen_by(tx, space, change.state)
     else:

@@ -19,10 +19,10 @@ _MARKUP = re.compile(
 
 
 class Sample:
-    """Collector of the first words of each page, until there are enough to detect their language.
+    """Collector of the first words of each page, until there are enough of them to detect their language.
 
-    ``stated``: the language that the source itself specifies. A guess never overrides it, even if spaces
-    don't support the language."""
+    ``stated``: the language that the source itself specifies. A guess never overrides it, even if spaces don't
+    support the language."""
 
     def __init__(self, stated: str) -> None:
         self._stated = stated

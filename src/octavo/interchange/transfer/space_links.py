@@ -1,4 +1,4 @@
-"""Links between imported spaces: the ids in these links, and the local spaces that the ids refer to."""
+"""Links between imported spaces: the IDs in these links, and the local spaces that the IDs refer to."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from .exporting import Exported
 
 
 def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> Source:
-    """Return the source with the links in its Markdown files rewritten to the ids of local spaces. All other
-    bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
+    """Return the source with the links in its Markdown files rewritten to the IDs of local spaces. All
+    other bytes stay the same. ``hosts``: the hosts whose URLs point to content."""
     made = SourceFiles(source.name)
     for path in source.paths():
         text = _text(source, path) if ids and is_markdown(path) else None
@@ -33,8 +33,8 @@ def with_ids(source: Source, ids: Mapping[str, str], hosts: tuple[str, ...]) -> 
 
 
 def with_names(exported: Exported, names: Mapping[str, str], hosts: tuple[str, ...]) -> Exported:
-    """Return an exported file in which the ids of spaces in Markdown links are replaced with these names, where a
-    link can contain the name."""
+    """Return an exported file in which the IDs of spaces in Markdown links are replaced with these names,
+    wherever the link format allows it."""
     names = {id: name for id, name in names.items() if SPACE_NAME.fullmatch(name)}
     if not names or not is_markdown(exported.path):
         return exported
@@ -65,8 +65,8 @@ def _text(source: Source, path: str) -> str | None:
 def guess_ids(
     parts: Mapping[str, Source], known: Callable[[str], bool], hosts: tuple[str, ...]
 ) -> dict[str, str]:
-    """Guess the spaces that ids in links refer to. Return the name of the source by id, for each id that
-    isn't ``known``, if exactly one of these sources has all the pages that links with the id point to."""
+    """Guess the spaces that IDs in links refer to. For each ID that isn't ``known``, return the name of the
+    source that has all the pages that links with this ID point to, if exactly one source does."""
     wanted: dict[str, set[str]] = {}
     for source in parts.values():
         for path in source.paths():

@@ -30,9 +30,9 @@ NOBODY = ""
 
 class ImportRunRow(Struct, frozen=True):
     """Import run. ``source``, ``pages``, ``problems``, ``plan``, ``changes``, and ``variants``: stored as
-    JSON. ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run imports
-    a newer state. ``folder``: the folder of its files after completion. ``identity``: the identity of the
-    source, for an import by the command."""
+    JSON. ``kind``: the kind of the source. ``origin``: the first run of the same source, if this run
+    imports a newer state. ``folder``: the folder that contains its files after completion. ``identity``:
+    the identity of the source, for an import by the command."""
 
     id: str
     organization_id: str
@@ -65,8 +65,8 @@ class ImportRunRow(Struct, frozen=True):
 class ImportChanges(Struct, rename="camel"):
     """Numbers of pages and files that a newer state of a source created, updated, and deleted. ``merged``:
     the number of updated pages and files that also contain people's edits. ``kept``: the number of places
-    where people's edits were kept although the source also changed; see ``problems``. ``changeRequest``: the
-    change request with both versions, for you to resolve."""
+    where people's edits were kept although the source also changed; see ``problems``. ``changeRequest``:
+    the change request with both versions, in which you can resolve the conflicts."""
 
     created: int = 0
     updated: int = 0
@@ -101,8 +101,8 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """Spaces that the versions or languages of a source were imported into. Empty until the run ends, and for
-    a source with only one variant."""
+    """Spaces that the versions or languages of a source were imported into. The list is empty until the run
+    ends, and for a source with only one variant."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
@@ -174,7 +174,7 @@ def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
-    return require_found(find_run(tx, run_id), f"Import run {run_id!r} doesn't exist.")
+    return require_found(find_run(tx, run_id), f"There is no import run with the ID {run_id!r}.")
 
 
 def list_runs(
@@ -187,8 +187,8 @@ def list_runs(
     change_request: str | None = None,
     status: str | None = None,
 ) -> Slice[ImportRunRow]:
-    """List the runs that the caller started in spaces that they can still edit, or all runs for administrators,
-    newest first. ``status`` `active` includes all runs that aren't over."""
+    """List the runs that the caller started in spaces that they can still edit, or all runs for
+    administrators, newest first. The ``status`` `active` includes all runs that aren't over."""
     where, given, prefix = "organization_id = :org", dict[str, Any](org=org.organization_id), ""
     if org.role != "admin":
         seen = select_visible_spaces(org, "s.deleted_at IS NULL")
@@ -220,7 +220,7 @@ _SECRET = sealed_column("import_runs", "secret", "id")
 
 
 def put_secret(tx: Transaction, sealer: Sealer, run_id: str, user: str | None, token: str) -> None:
-    """Store the token and the user of a run until it is over. Neither belongs to a space."""
+    """Store the token and the user of a run until it is over. They don't belong to any space."""
     sealed = _SECRET.seal(sealer, token if user is None else f"{user} {token}", run_id)
     tx.run("UPDATE import_runs SET secret = :secret WHERE id = :id", secret=sealed, id=run_id)
 

@@ -1,7 +1,7 @@
 """Merge a newer state of a source into the content that an earlier run created.
 
-The base of the merge is the content that the earlier run created from the source, so differences in the space
-are edits by people. Where people and the source changed the same content, people's edits are kept, and a
+The base of the merge is the content that the earlier run created from the source, so differences in the
+space are edits by people. If people and the source changed the same content, people's edits are kept, and a
 change request contains both versions."""
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ SHOWN = 120
 
 
 class Base(Struct, frozen=True):
-    """Results of an earlier run, without later edits. ``run``: the run; None for an import that predates the
-    recording of the command's runs. ``slugs``: the slugs of the pages in the source."""
+    """Results of an earlier run, without later edits. ``run``: the run; None for an import by the command
+    from before its runs were recorded. ``slugs``: the slugs of the pages in the source."""
 
     run: ImportRunRow | None
     pages: dict[str, Page]
@@ -60,8 +60,8 @@ class Base(Struct, frozen=True):
 
 class Update(Struct, frozen=True):
     """Content of a revision for a state of a source. ``pages``: the pages in the order of the source.
-    ``parts``: the state of the source, for the next run. ``conflicts``: the main content that people edited.
-    ``changes``: the counts of changes; None if everything was added."""
+    ``parts``: the state of the source, for the next run. ``conflicts``: the conflicts with main content
+    that people edited. ``changes``: the counts of changes; None if everything was added."""
 
     edited: EditedContent
     pages: list[Page]
@@ -82,8 +82,8 @@ class Update(Struct, frozen=True):
         return replace(self.changes, change_request=change.id)
 
     def forget_earlier(self, tx: Transaction) -> None:
-        """Delete the results of runs before the base. The base is kept, because it remains the merge base if
-        the change request that receives this update is never merged."""
+        """Delete the results of runs before the base. The base itself is kept, because it stays the merge
+        base if the change request that receives this update is never merged."""
         if self.base is not None and (run := self.base.run) is not None:
             earlier = [one.id for one in store.completed_of(tx, run.origin or run.id) if one.id < run.id]
             store.forget_parts(tx, earlier)
@@ -181,7 +181,7 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
         raise SourceError(
-            "None of the earlier import's content is left. Start a new import without `update`."
+            "None of the content from the earlier import is left. Start a new import without `update`."
         )
     # Content that the source didn't change remains as people left it.
     page_ids = [
@@ -318,7 +318,7 @@ def _counted(
 
 
 def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFiles) -> Problem:
-    """Return the problem for a place that people and the source both changed."""
+    """Return the problem to report for content that both people and the source changed."""
     named: list[Callable[[Versions], str | None]] = [
         lambda side: page.file_path or page.slug if (page := side.pages.get(conflict.id)) else None,
         lambda side: item.path or item.name if (item := side.items.get(conflict.id)) else None,
@@ -338,5 +338,5 @@ def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFi
         new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
         stays = "people's edits were kept" if conflict.kept == "ours" else "the source's version was used"
         field = f" {conflict.field}" if conflict.kind == "field" else ""
-        said = f"people changed this, and the source now has{field} {new}; {stays}"
+        said = f"people changed this content, and the source now has{field} {new}; {stays}"
     return Problem(origins.get(name, name), 0, "kept_by_people", said)

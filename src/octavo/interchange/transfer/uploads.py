@@ -33,7 +33,7 @@ def gather_uploads(
     file. ``kind``: the specified kind of source, if any. ``several``: whether to include all versions and
     languages.
 
-    Raises SourceError for an archive that can't be read or looks like an attack.
+    Raises SourceError if an archive can't be read or looks like an attack.
     """
     uploads = list(uploads)
     raw = SourceFiles(posixpath.splitext(uploads[0].name)[0])

@@ -1,5 +1,5 @@
-"""Import versions and languages in addition to the target of an import run. Each gets its own space, and all
-of them become variants of one site."""
+"""Import versions and languages in addition to the target of an import run. Each of them gets its own
+space, and the spaces become variants of one site."""
 
 from __future__ import annotations
 
@@ -50,15 +50,16 @@ _arrange: list[Arrange] = []
 
 def on_variants(arrange: Arrange) -> Arrange:
     """Register ``arrange(tx, context, actor, organization_id, title, structure, spaces, parts, brand)``,
-    which shows spaces as the variants of a site, and returns the id of the site and the problems. ``spaces``
-    and ``parts`` are keyed by entry. A new site gets the ``brand``. The function raises Forbidden or NotFound
-    without access to the site."""
+    which shows spaces as the variants of a site, and returns the ID of the site and the problems.
+    ``spaces`` and ``parts`` are keyed by entry. A new site gets the ``brand``. The function raises
+    Forbidden or NotFound if the actor doesn't have access to the site."""
     _arrange.append(arrange)
     return arrange
 
 
 class Variants:
-    """Variants of a source. One is imported into the target of a run, and each other one into its own space."""
+    """Variants of a source. One of them is imported into the target of a run, and each of the others into
+    its own space."""
 
     def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
@@ -149,8 +150,8 @@ class Variants:
 def space_for_each(
     context: Context, actor: Actor, run: ImportRunRow, source: Source
 ) -> Iterator[Variants | None]:
-    """Create a space for each variant of a source; None for a source without variants. New spaces are deleted if
-    the block fails."""
+    """Provide a space for each variant of a source, or None if the source has no variants. New spaces are
+    deleted if the block fails."""
     if not source.parts:
         yield None
         return
@@ -169,8 +170,8 @@ def _space_for(
     context: Context, actor: Actor, run: ImportRunRow, entry: DocsEntry, identity: str
 ) -> tuple[str, bool]:
     """Return the space of a variant, and whether it is new: the space that an earlier run imported this
-    variant into, if the caller can still edit it, or else a new one. Raises Forbidden, and Conflict for a
-    space that is edited only in change requests."""
+    variant into, if the caller can still edit it, or else a new one. Raises Forbidden if the caller can't
+    create spaces, and Conflict if the space can be edited only in change requests."""
     with context.db.write() as tx:
         target = space_access(tx, actor, Can.EDIT, run.space_id)
         known = store.find_known(tx, run.organization_id, identity)

@@ -52,8 +52,8 @@ _User = Annotated[
 
 class ApiSource(Struct, tag="api"):
     """Space to import through another platform's API. ``service``: the platform; `octavo` includes GitBook.
-    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its id; for Confluence, its
-    key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
+    ``url``: the URL of the API, with or without ``/v1`` for `octavo`. ``space``: its ID; for Confluence,
+    its key; for ReadMe, a version. ``user``: the owner of the token, for Confluence Cloud. ``token`` and
     ``user``: stored encrypted until the run ends, and never returned."""
 
     url: Annotated[str, Meta(min_length=1, max_length=2048)]
@@ -95,10 +95,11 @@ class ImportTarget(Struct, rename="camel"):
 
 class StartImport(Struct):
     """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
-    without importing anything. ``update``: a completed run in this space that imported an older state of the
-    source. Unedited content is updated from the source, all other content is merged, and people's edits are
-    kept. ``variants``: whether to import all versions and languages of the source. The default one is
-    imported into the target, and each other one into its own space; they become variants of one site."""
+    without importing anything. ``update``: a completed run in this space that imported an older state of
+    the source. Unedited content is updated from the source, all other content is merged, and people's edits
+    are kept. ``variants``: whether to import all versions and languages of the source. The default variant
+    is imported into the target, and each of the others into its own space; the spaces become variants of
+    one site."""
 
     source: Source
     target: ImportTarget
@@ -151,7 +152,7 @@ class ImportRun(Struct, rename="camel", kw_only=True):
 
 
 class ImportRunsQuery(PageQuery, rename="camel"):
-    """Filters for a list of import runs. ``status`` `active` includes pending and running imports."""
+    """Filters for a list of import runs. The ``status`` `active` includes pending and running imports."""
 
     space: str | None = None
     change_request: str | None = None

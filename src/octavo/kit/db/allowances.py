@@ -12,7 +12,7 @@ from .database import Transaction
 
 
 def key_of(*parts: str) -> str:
-    """Return the key of a counter. Its parts are not stored."""
+    """Return the key of a counter. The parts themselves aren't stored."""
     return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -32,7 +32,8 @@ def count_more(tx: Transaction, key: str, window: int, number: int = 1) -> int:
 def spend(tx: Transaction, what: str, who: str, allowed: int, message: str, number: int = 1) -> None:
     """Count ``number`` uses against a daily limit of ``allowed``. Days start at midnight UTC.
 
-    Raises TooManyRequests with the message; the transaction, including the count, is then rolled back.
+    Raises TooManyRequests with the message if the limit is exceeded; the transaction, including the count, is
+    then rolled back.
     """
     if count_more(tx, key_of("day", what, who), DAY, number) > allowed:
         left = max(1, (DAY - now() % DAY) // 1000)

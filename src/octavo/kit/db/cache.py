@@ -17,11 +17,11 @@ from .database import Database, Transaction
 T = TypeVar("T")
 
 _ROOM = 32
-"""Part of the memory (one in this many bytes) that is freed when it is full. It is larger than one value needs, so
-that memory is not freed again for each value."""
+"""Divisor for the part of the memory that is freed when it is full. This part is larger than one value
+needs, so that memory doesn't have to be freed again for each value."""
 
 _UNREAD_SECONDS = 60.0
-"""Seconds after which a value that was not read is dropped."""
+"""Seconds after which a value that wasn't read is dropped."""
 _TRIMMED = 4 << 20
 """Number of bytes to drop before free memory is returned to the system, which takes some milliseconds."""
 _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -29,8 +29,8 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to others when memory is scarce. It is thread-safe, except that a hit may
-    not be counted."""
+    """Weight of a cache relative to others when memory is scarce. Thread-safe, except that a hit may not be
+    counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 
@@ -45,8 +45,8 @@ _shares: dict[str, Share] = {}
 
 
 def share(name: str, weight: int) -> Share:
-    """Declare the share of a cache, once for all applications of the process. Raises ValueError for a name
-    that is taken."""
+    """Declare the share of a cache, once for all applications of the process. Raises ValueError if the name
+    is already in use."""
     if name in _shares:
         raise ValueError(f"two caches are called {name}")
     return _shares.setdefault(name, Share(name, weight))
@@ -65,8 +65,8 @@ class Memory:
     """Total memory that caches can use, in bytes.
 
     Each cache can use any free memory; if none is free, the cache that exceeds its share the most drops its
-    oldest values. ``entry``: the number of bytes that a value takes in addition to itself, for its key and
-    its entry.
+    oldest values. ``entry``: the number of bytes that a value's key and entry take in addition to the
+    value.
     """
 
     def __init__(self, limit: int, entry: int = 0) -> None:
@@ -79,8 +79,8 @@ class Memory:
 
     @property
     def largest(self) -> int:
-        """Return the maximum size of one value in bytes: a larger one would leave too little for everything
-        else."""
+        """Return the maximum size of one value in bytes. A larger value would leave too little memory for
+        everything else."""
         return self.limit // 2
 
     def join(self, cache: ByteCache[object]) -> None:
@@ -113,7 +113,8 @@ class Memory:
             excess -= freed
 
     def drop_unread(self) -> None:
-        """Drop the values that were not read for a minute, and return memory to the system. Called periodically."""
+        """Drop the values that weren't read for a minute, and return memory to the system. This is called
+        periodically."""
         until = time.monotonic() - _UNREAD_SECONDS
         with self._lock:
             caches = list(self._caches)
@@ -125,7 +126,7 @@ class Memory:
             _trim(0)
 
     def use(self) -> dict[str, Use]:
-        """Return the usage by share name."""
+        """Return the memory usage by share name."""
         with self._lock:
             caches = list(self._caches)
         found = {}
@@ -171,8 +172,8 @@ class ByteCache(Generic[T]):
             return value
 
     def put(self, key: Hashable, value: T, size: int) -> None:
-        """Store a value. ``size``: the caller's estimate; a value that would take half of all memory is not
-        stored."""
+        """Store a value. ``size``: the caller's estimate; a value that would take up half of all memory
+        isn't stored."""
         size += self._memory.entry
         with self._lock:
             _, old, _ = self._entries.pop(key, (None, 0, 0.0))
@@ -185,8 +186,8 @@ class ByteCache(Generic[T]):
             self._memory.take(more)
 
     def drop_oldest(self, until: float = math.inf) -> int:
-        """Drop the least recently used value and return its size in bytes, or 0 if every value has been read since this
-        time. For ``Memory``, which counts the bytes."""
+        """Drop the least recently used value and return its size in bytes, or 0 if all values have been
+        read since ``until``. Only ``Memory`` may call this, because it counts the bytes."""
         with self._lock:
             key = next(iter(self._entries), None)
             if key is None or self._entries[key][2] > until:
@@ -216,11 +217,11 @@ class OwnCache(Generic[T]):
 
 
 class FreshCache(Generic[T]):
-    """Cache of values read from the database. Each is valid until the next commit by any process, and is then
-    checked again.
+    """Cache of values read from the database. Each is valid until the next commit by any process, and is
+    then checked again.
 
-    ``cost``: the function that returns the size of a value in bytes, or None for a value that is not cached. Never use
-    the cache inside a write transaction, because data that it reads may still be rolled back.
+    ``cost``: the function that returns the size of a value in bytes, or None for a value that isn't cached.
+    Never use the cache inside a write transaction, because data that it reads may still be rolled back.
     """
 
     def __init__(
@@ -236,11 +237,11 @@ class FreshCache(Generic[T]):
         """Values with the generation for which they are valid."""
 
     def get(self, key: Hashable, make: Callable[[], T], is_good: Callable[[T], bool] | None = None) -> T:
-        """Return the cached value, or the result of ``make()``, which reads the database; None is a valid
+        """Return the cached value, or the result of ``make()``, which reads the database. None is a valid
         value.
 
-        ``is_good``: the function that returns whether ``make()`` would return the same value as before the
-        last commit.
+        ``is_good``: the function that returns whether ``make()`` would return the same value as before the last
+        commit.
         """
         generation = self._database.generation()
         if generation is None:
@@ -259,8 +260,8 @@ class FreshCache(Generic[T]):
         return value
 
     def renew(self, key: Hashable, is_good: Callable[[T], bool]) -> T | None:
-        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if only ``make``
-        can determine it."""
+        """Return the cached value if it is valid or ``is_good`` accepts it, like ``get``; return None if
+        only ``make`` can determine the value."""
         generation, kept = self._database.generation(), self._values.get(key)
         if generation is None or kept is None or kept[0] > generation:
             return None

@@ -11,7 +11,7 @@ from .database import Row
 
 _ROWS = share("rows", 16)
 _MAX_BYTES = 128 * 1024
-"""Maximum size in bytes of one statement's rows; larger results are not cached."""
+"""Maximum size in bytes of one statement's rows; larger results aren't cached."""
 _BYTES_PER_ENTRY = 400
 """Number of bytes that an entry takes in addition to its rows and parameters."""
 _VALUES = frozenset((str, int, float, bytes, bool, type(None)))
@@ -52,4 +52,4 @@ class CachedRows:
 
 
 NOTHING: Final = CachedRows(-1, "")
-"""Cache that belongs to no generation and always stays empty."""
+"""Cache that doesn't belong to any generation and always stays empty."""

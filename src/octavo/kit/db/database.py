@@ -1,7 +1,7 @@
 """Transactions on SQLite and PostgreSQL. They are started only with ``db.read()`` and ``db.write()``.
 
-SQL is written once, with ``:name`` parameters; a list parameter written ``IN :ids`` is expanded. Rows are
-returned as tuples. All differences between the engines are in this file, except for search.
+SQL is written once, with ``:name`` parameters; list parameters, written as ``IN :ids``, are expanded. Rows
+are returned as tuples. All differences between the engines are in this file, except for search.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ _SPREAD = re.compile(r"\bIN :(\w+)")
 log = logging.getLogger("octavo.db")
 
 TURN_SECONDS = 10.0
-"""Seconds that a write waits for its turn before it fails and the caller has to try again."""
+"""Number of seconds that a write waits for its turn before it fails and the caller has to try again."""
 _LEAST_TURN_SECONDS = 1.0
-"""Seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for a thread,
-because other requests would wait behind it."""
+"""Number of seconds that a write waits for its turn if its request has already waited ``TURN_SECONDS`` for
+a thread, because other requests would have to wait for it."""
 
 _LEAST_PROCESS_SECONDS = 0.1
-"""Seconds that a write waits for the turn of its process if nearly all of the time was spent waiting for
-threads of this process."""
+"""Number of seconds that a write waits for the turn of its process if nearly all of the time was spent
+waiting for threads of this process."""
 _THREADS = 1000
 """Number greater than the number of threads of any process."""
 _LATELY = 0.001
@@ -62,9 +62,9 @@ _waited: ContextVar[float] = ContextVar("octavo_waited", default=0.0)
 
 
 class statements_within:  # noqa: N801
-    """Limit on the duration of each statement of the block's transactions, because a client is waiting.
-    ``waited``: the seconds already spent waiting, which are subtracted from the time to wait for a turn to
-    write."""
+    """Context manager that limits the duration of each statement in the block's transactions, because a
+    client is waiting. ``waited``: the seconds already spent waiting, which are subtracted from the time to
+    wait for a turn to write."""
 
     # Each request enters one of these. Entering an instance takes a third of the time of a generator function.
     __slots__ = ("_before", "_seconds", "_token", "_waited")
@@ -87,18 +87,18 @@ def turn_seconds() -> float:
 
 
 def statement_seconds() -> float | None:
-    """Return the time limit in seconds of a statement starting now; None without a limit. Jobs are limited by
-    their deadline, and commands have no limit."""
+    """Return the time limit in seconds for a statement starting now; None if there is no limit. Jobs are
+    limited by their deadline, and commands have no limit."""
     left = deadlines.left()
     limits = [limit for limit in (_patience.get(), left) if limit is not None]
     return max(0.001, min(limits)) if limits else None
 
 
 def unreachable_error(error: Exception) -> TemporarilyUnavailable:
-    """Return the error for callers if the engine fails for a reason unrelated to the statement; the reason is
-    logged."""
+    """Return the error for callers if the engine fails for a reason unrelated to the statement. The reason
+    is logged."""
     log.error("database: %s", error)
-    return TemporarilyUnavailable("The database is not reachable right now. Try again in a moment.")
+    return TemporarilyUnavailable("The database can't be reached right now. Try again in a moment.")
 
 
 _FULL_SECONDS = 30.0
@@ -106,21 +106,22 @@ _full_until = [0.0]
 
 
 def disk_full_error(error: Exception) -> DiskFull:
-    """Return the error for callers if there is no space for the data they write; the reason is logged."""
+    """Return the error for callers if there is no disk space for the data being written. The reason is
+    logged."""
     log.error("database: %s", error)
     _full_until[0] = time.monotonic() + _FULL_SECONDS
     return DiskFull()
 
 
 def was_full_recently() -> bool:
-    """Return whether a write of this process found the disk full a moment ago."""
+    """Return whether a write by this process failed a moment ago because the disk was full."""
     return time.monotonic() < _full_until[0]
 
 
 def taking_turns(name: str, size: int) -> Shares:
-    """Return the slots that the threads of a process share to read or write a database. A quarter is reserved
-    for organizations that hold none. Requests are never rejected because of waiting threads, because the
-    number of threads is limited."""
+    """Return the slots that the threads of a process share to read or write a database. A quarter of them
+    is reserved for organizations that don't hold any. Requests are never rejected because of waiting
+    threads, because the number of threads is limited."""
     reserved = size // 4 if size >= 4 else min(1, size - 1)
     most = max(1, size - reserved)
     return Shares(name, size, each=(most, most), waiting=(_THREADS, _THREADS), reserved=reserved)
@@ -134,12 +135,13 @@ def no_turn_error() -> TemporarilyUnavailable:
 
 
 class RetryTransaction(Exception):
-    """Raised for a conflict with another transaction (a deadlock, a serialization failure). Run the transaction
-    again."""
+    """Raised if a transaction conflicts with another one (a deadlock or a serialization failure). It must
+    be run again."""
 
 
 class StaleCachedRead(Exception):
-    """Raised if a read can't continue with cached rows. The code that opened it has to start another one."""
+    """Raised if a read can't continue with cached rows. The code that started the read has to start another
+    one."""
 
 
 class LockTimeout(Exception):
@@ -199,7 +201,7 @@ class Transaction:
         return row[0] if row else None
 
     def run(self, sql: str, **parameters: object) -> int:
-        """Execute a statement and return the number of rows it changed."""
+        """Execute a statement and return the number of rows that it changed."""
         return self._execute(*_spread(sql, parameters)).rowcount
 
     def insert(self, table: str, /, **row: object) -> None:
@@ -210,16 +212,17 @@ class Transaction:
         raise NotImplementedError
 
     def script(self, sql: str) -> None:
-        """Execute several statements without parameters, each ending with a line (for migrations)."""
+        """Execute several statements without parameters, each ending at the end of a line (for migrations)."""
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Run ``effect`` once the transaction has committed: only for wake-ups and caches of this process."""
+        """Run ``effect`` once the transaction has been committed. Use this only to wake threads or to
+        update caches of this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
-        """Return SQL for a table with these text columns. Its rows are the parameter ``name``: a JSON array of arrays,
-        or for a single column an array of strings (``json_list``)."""
+        """Return SQL for a table with these text columns. Its rows are the parameter ``name``: a JSON array
+        of arrays or, for a single column, an array of strings (``json_list``)."""
         rows = columns[1:] != ()
         if self.engine == "sqlite":
             values = [f"json_extract(value, '$[{n}]')" if rows else "value" for n in range(len(columns))]
@@ -233,7 +236,7 @@ class Transaction:
 
     def among(self, name: str, type: Literal["TEXT", "BIGINT"] = "TEXT") -> str:
         """Return SQL to follow a column that must be one of the values in the parameter ``name``
-        (``json_list``). The statement is the same for any number of values, and the index is read in one
+        (``json_list``). The statement stays the same for any number of values, and the index is read in one
         pass."""
         if self.engine == "sqlite":
             return f"IN (SELECT value FROM json_each(:{name}))"
@@ -244,7 +247,8 @@ class Transaction:
 
     @property
     def for_update(self) -> str:
-        """Row lock to follow a SELECT; on SQLite, the whole transaction already holds the lock."""
+        """Return SQL for a row lock, to append to a SELECT. On SQLite, it is empty, because the whole
+        transaction already holds the lock."""
         return " FOR UPDATE" if self.engine == "postgresql" else ""
 
     @property
@@ -281,7 +285,7 @@ def _spread(sql: str, parameters: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 class Database:
-    """Database, which is thread-safe."""
+    """Thread-safe database."""
 
     engine: Engine
     row_errors: tuple[type[Exception], ...]
@@ -293,27 +297,28 @@ class Database:
 
     @property
     def replica_reads(self) -> dict[str, int]:
-        """Return the number of reads by outcome: answered by the replica, too far ahead of it, or made while it was
-        unreachable. Empty without a replica."""
+        """Return the number of reads by outcome: answered by the replica, too recent for it, or made while
+        it was unreachable. The result is empty if there is no replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
-        """Return the reason the replica answers no reads, after waiting up to ``seconds`` for it to catch up with the
-        server. Empty if it answers reads; None without a replica."""
+        """Return the reason why the replica doesn't answer reads, after waiting up to ``seconds`` for it to
+        catch up with the server. Return an empty string if the replica answers reads, and None if there is
+        no replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Start a read transaction with one snapshot. Inside another read of the same thread, it joins that
+        """Start a read transaction with one snapshot. Inside another read by the same thread, it joins that
         read."""
         raise NotImplementedError
 
     def read_cached(self, begins: bool = True) -> AbstractContextManager[Transaction]:
-        """Start a read that can use rows of earlier reads, cached until the next commit, or a replica; it
-        still has one snapshot.
+        """Start a read that can use a replica, or rows from earlier reads, which are cached until the next
+        commit. It still has one snapshot.
 
-        It is for callers that can start again: it raises StaleCachedRead when it needs rows of a different snapshot
-        than those it has returned. ``begins``: whether it can start a transaction if rows are not cached; if not, it
-        raises StaleCachedRead in that case, too.
+        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a
+        different snapshot than those that it has already returned. ``begins``: whether it can start a
+        transaction if rows aren't cached; if not, it raises StaleCachedRead in that case, too.
         """
         return self.read()
 
@@ -325,8 +330,8 @@ class Database:
         raise NotImplementedError
 
     def generation(self) -> int | None:
-        """Return a number that increases with each commit by any process; None if it can't be known right
-        now.
+        """Return a number that increases with each commit by any process; None if it can't be determined
+        right now.
 
         All threads see the same numbers. Inside an open read, it is the number that its snapshot started with, so
         values computed there can be cached under it.
@@ -334,24 +339,24 @@ class Database:
         raise NotImplementedError
 
     def recent_generation(self) -> int | None:
-        """Return the ``generation`` of at most a millisecond ago, and no older than this process's last commit: for
-        responses that take less time than looking it up."""
+        """Return a value of ``generation`` that is at most a millisecond old and no older than this
+        process's last commit. This is for responses that take less time than looking up the generation."""
         return self.generation()
 
     def is_damaged(self) -> bool:
-        """Return whether the engine found the database damaged. Nothing is written after that."""
+        """Return whether the engine has found that the database is damaged. After that, nothing is written."""
         return False
 
     def find_damage(self) -> list[str]:
-        """Return the damage that the engine finds in its own structures, one line each. This reads the whole
-        database."""
+        """Return the damage that the engine finds in its own structures, with one line for each problem.
+        This reads the whole database."""
         return []
 
     def migration(self) -> AbstractContextManager[Transaction]:
-        """Start a write transaction that can change the schema. Migrations of other processes wait until it
+        """Start a write transaction that can change the schema. Migrations by other processes wait until it
         ends.
 
-        Raises LockTimeout if something else holds a required lock for too long.
+        Raises LockTimeout if another transaction holds a required lock for too long.
         """
         raise NotImplementedError
 
@@ -374,10 +379,10 @@ _FAILURES = frozenset(
         sqlite3.SQLITE_READONLY,
     )
 )
-"""Result codes that concern the disk or other processes instead of the statement."""
+"""Result codes for problems with the disk or other processes, not with the statement."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MOST_DAMAGE = 20
-"""Maximum number of reported lines of damage."""
+"""Maximum number of lines about damage to report."""
 
 
 def _is_busy(error: BaseException | None) -> bool:
@@ -421,12 +426,12 @@ class _SqliteTransaction(Transaction):
 
 
 class _Connection(sqlite3.Connection):
-    """Connection that can be weakly referenced, so that it closes with the thread that opened it."""
+    """Connection that can be weakly referenced, so that it is closed when the thread that opened it ends."""
 
 
 class _SqliteRead(AbstractContextManager[Transaction]):
-    """Read transaction of this thread. Requests enter several of these, and entering an instance takes a third of
-    the time of a generator function."""
+    """Read transaction of this thread. A request enters several of these, and entering an instance takes a
+    third of the time that a generator function would."""
 
     __slots__ = ("_database",)
 
@@ -463,14 +468,15 @@ class SqliteDatabase(Database):
         self._local = threading.local()
         self._damaged = False
         self._mark = Path(path + "-damaged")
-        """File that tells other processes, and the next start, that the database is damaged."""
+        """Path of the file that tells other processes, and this server after a restart, that the database
+        is damaged."""
         self._turns = taking_turns("changes are being written", 1)
         self._of_processes = ProcessTurns(path)
         self._writing: int | None = None
-        """Thread that is writing."""
+        """Thread that is currently writing."""
         self._all: WeakSet[_Connection] = WeakSet()
         self._all_lock = threading.Lock()
-        """Separate from the lock for writes, so that new readers don't wait for a writer."""
+        """Lock that is separate from the lock for writes, so that new readers don't wait for a writer."""
         self._writer = self._connect()
         self._file = os.stat(path)
         self._busy_timeout = 0
@@ -606,7 +612,7 @@ class SqliteDatabase(Database):
 
     def _written(self, busy_timeout: int) -> Generator[Transaction, None, Transaction]:
         """Run a write transaction. ``busy_timeout``: the time in milliseconds to wait for another process
-        that writes."""
+        that is writing."""
         try:
             if busy_timeout != self._busy_timeout:
                 self._writer.execute(f"PRAGMA busy_timeout={busy_timeout}")

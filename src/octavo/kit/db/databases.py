@@ -1,4 +1,4 @@
-"""Open the database that a URL names."""
+"""Open the database at a URL."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .database import Database, SqliteDatabase, is_damage
 def open_database(url: str, connections: int = 8, direct_url: str = "", replica_url: str = "") -> Database:
     """Open ``sqlite:///path`` or ``postgresql://...``.
 
-    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server itself, if
-    ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that answers reads. Raises
-    Unavailable naming the problem.
+    ``connections``: the maximum number of connections to PostgreSQL. ``direct_url``: the URL of the server
+    itself, if ``url`` points to a connection pooler. ``replica_url``: the URL of a streaming replica that
+    answers reads. Raises Unavailable with the problem if the database can't be opened.
     """
     if url.startswith("sqlite:///"):
         try:
@@ -27,4 +27,4 @@ def open_database(url: str, connections: int = 8, direct_url: str = "", replica_
         from .postgres import PostgresDatabase
 
         return PostgresDatabase(url, connections, direct_url, replica_url)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://..., got {url!r}")
+    raise Unavailable(f"OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://..., not {url!r}")

@@ -1,16 +1,16 @@
-"""Runner of SQL migrations, forward only and ordered by time.
+"""Run SQL migrations, in order of time and only forward.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The table ``migrations`` records the migrations that
-a database has run. Octavo rejects a file that was changed afterward, a migration older than the latest one in the
-database, and a database that is newer than Octavo.
+A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrations`` table records the
+migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
+migration that is older than the latest one in the database, and a database that is newer than Octavo.
 
 A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
 replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
 must first be upgraded with the version that its line ``-- first upgrade with:`` names.
 
-Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise on both,
-``SERIAL_KEY`` for a counting primary key, and parts between ``-- only: sqlite`` or ``-- only: postgresql`` and ``--
-end`` lines for one engine alone.
+Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise
+on both, ``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only:
+sqlite`` or ``-- only: postgresql`` and ``-- end`` lines.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _TABLE = """CREATE TABLE migrations (
 
 class Upgrade(NamedTuple):
     """Upgrade of a database with the migrations ``replaces``, instead of running this migration. ``first``:
-    the version to upgrade with."""
+    the version of Octavo to upgrade with first."""
 
     sql: str
     replaces: frozenset[int]
@@ -70,12 +70,12 @@ class Migration(NamedTuple):
 
 
 class RefusedDatabase(Unavailable):
-    """Raised if this version must not change the database, or can't work with it. The message says why and how to fix
-    it."""
+    """Raised if this version must not change the database, or can't work with it. The message contains the
+    reason and how to fix the problem."""
 
 
 def load_migrations(package: str) -> list[Migration]:
-    """Return the migrations of a package, in order. Raises ValueError for an invalid file name."""
+    """Return the migrations of a package, in order. Raises ValueError if a file name is invalid."""
     found: dict[int, Migration] = {}
     upgrades: dict[int, Upgrade] = {}
     for entry in sorted(files(package).iterdir(), key=lambda entry: entry.name):
@@ -83,7 +83,7 @@ def load_migrations(package: str) -> list[Migration]:
             continue
         match = _NAME.fullmatch(entry.name)
         if match is None:
-            raise ValueError(f"{entry.name}: must be YYYYMMDDHHMM_name.sql")
+            raise ValueError(f"{entry.name}: must be named YYYYMMDDHHMM_name.sql")
         number, sql = int(match[1]), entry.read_text()
         if match[3]:
             upgrades[number] = _read_upgrade(sql)
@@ -111,8 +111,9 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return those that ran.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises RefusedDatabase, or
-    Unavailable if other transactions keep using tables that a migration has to change.
+    Several processes may start at the same time: one migrates, and the others wait for it. Raises
+    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
+    tables that a migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -131,8 +132,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated because something keeps it locked. End long"
-                    f" transactions in other programs, and start Octavo again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated, because another program keeps it locked. End long"
+                    f" transactions, and start Octavo again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:
@@ -160,7 +161,8 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """Return the migrations that a database lacks. Raises RefusedDatabase."""
+    """Return the migrations that a database lacks. Raises RefusedDatabase if the database doesn't match
+    these migrations."""
     recorded = _recorded(tx)
     if recorded is None:
         return list(migrations)
@@ -171,7 +173,7 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
     if newer := sorted(recorded.keys() - known):
         name, _ = recorded[newer[-1]]
         raise RefusedDatabase(
-            f"This database was migrated by a newer version of Octavo ({newer[-1]}_{name}). Run that version,"
+            f"This database was migrated by a newer version of Octavo ({newer[-1]}_{name}). Run that version"
             " or a later one."
         )
     latest = max(recorded)
@@ -179,15 +181,15 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
         if migration.number in recorded:
             if recorded[migration.number][1] != migration.checksum:
                 raise RefusedDatabase(
-                    f"This database ran a different version of the migration {migration}. Run the"
-                    " version of Octavo that this database was created with, or a later one."
+                    f"This database was migrated with a different version of the migration {migration}. Run"
+                    " the version of Octavo that created this database, or a later one."
                 )
         elif migration.number < latest:
             name, _ = recorded[latest]
             raise RefusedDatabase(
-                f"The migration {migration} is older than {latest}_{name}, which this database already has:"
-                " it was created by an unreleased version. Export its organizations with that version,"
-                " and import them into a new server."
+                f"This database was created by an unreleased version of Octavo: it has {latest}_{name} but"
+                f" not the older migration {migration}. Export its organizations with that version, and"
+                " import them into a new server."
             )
     return [migration for migration in migrations if migration.number not in recorded]
 
@@ -195,7 +197,8 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
 def _recorded(tx: Transaction) -> dict[int, tuple[str, str]] | None:
     """Return the recorded names and checksums by number; None for a new database.
 
-    Until the first release only the numbers were recorded, so names and checksums are empty for these.
+    Before the first release, only the numbers were recorded, so the names and checksums of these migrations are
+    empty.
     """
     columns = {row[0] for row in tx.all(_COLUMNS[tx.engine])}
     if not columns:
@@ -222,7 +225,6 @@ def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> N
     if numbers and (upgrade is None or numbers != upgrade.replaces):
         first = upgrade.first if upgrade is not None else "the version it was created with"
         raise RefusedDatabase(
-            f"This version of Octavo can't upgrade a database with the migrations "
-            f"{', '.join(map(str, sorted(numbers)))}."
-            f" Upgrade it with {first} first."
+            "This version of Octavo can't upgrade a database that has the migrations"
+            f" {', '.join(map(str, sorted(numbers)))}. Upgrade the database with {first} first."
         )

@@ -1,5 +1,5 @@
-"""Keyset pagination: a page token contains the sort key of the last item, so pages neither skip nor repeat
-items.
+"""Keyset pagination: a page token contains the sort key of the last item, so that pages neither skip nor
+repeat items.
 
 The token is opaque to callers: base64url JSON of the key's values, checked against the expected types.
 """
@@ -22,7 +22,7 @@ T = TypeVar("T")
 U = TypeVar("U")
 
 _WIDTH = 2**63
-"""Limit on the integers in a key; larger ones never occur in a database."""
+"""Limit on the size of integers in a key; larger ones never occur in a database."""
 
 DEFAULT_LIMIT = 50
 MAX_LIMIT = 1000
@@ -56,7 +56,8 @@ def encode_token(*key: str | int) -> str:
 
 
 def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
-    """Decode the key in a page token; return None for the first page. Raises BadRequest naming ``page``."""
+    """Decode the key in a page token; return None for the first page. Raises BadRequest for ``page`` if the
+    token is invalid."""
     if token is None:
         return None
     try:
@@ -66,12 +67,12 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not the key of a row")
         return key
     except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
-        raise BadRequest("page: must be a page identifier from `next.page` of an earlier response") from None
+        raise BadRequest("page: must be the `next.page` value of an earlier response") from None
 
 
 class Slice(Struct, Generic[T], frozen=True):
-    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key after which to
-    continue."""
+    """Result of a store's ``list_*`` function: up to ``limit`` rows, the total, and the key of the row to
+    continue after."""
 
     rows: Sequence[T]
     count: int
@@ -107,11 +108,12 @@ def list_page(
 ) -> Slice[T]:
     """Return one page of the rows of ``source``, which is SQL from `FROM` to the end of its `WHERE`.
 
-    ``columns``: the columns to select. ``make``: the function that makes an item from a row. ``by``: the columns to
-    sort by, such as ``a.created_at, a.id``, which together are unique and never NULL. ``key_types``: the types of their
-    values. ``descending``: whether to sort by all of them in descending order. ``before``: a `WITH` that ``source``
-    needs. ``count``: the total of all pages, if it is known without counting. ``given``: the parameters of ``source``.
-    Raises BadRequest for a ``page`` from another list.
+    ``columns``: the columns to select. ``make``: the function that creates an item from a row. ``by``: the
+    columns to sort by, such as ``a.created_at, a.id``, which together are unique and never NULL.
+    ``key_types``: the types of their values. ``descending``: whether to sort by all of them in descending
+    order. ``before``: a `WITH` that ``source`` needs. ``count``: the total of all pages, if it is known
+    without counting. ``given``: the parameters of ``source``. Raises BadRequest if ``page`` is from another
+    list.
     """
     key = decode_token(page, *key_types)
     names = by.split(", ")

@@ -1,17 +1,18 @@
 """Transactions on PostgreSQL. Only ``databases.open_database`` uses this module.
 
-Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go through a
-pooler that assigns each transaction a different connection. Listening and migrating need the server itself.
+Nothing relies on state that a connection keeps from one transaction to the next, so all transactions can go
+through a pooler that assigns each transaction a different connection. Listening and migrating need the
+server itself.
 
 Why reads can use cached rows
 -----------------------------
 
-``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at which its
-reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only rows of that
-generation.
+``CachedRows`` contains the results of statements in one snapshot, and is identified by the generation at
+which its reads started. A read that can use it (``read_cached``) also starts at a generation, and uses only
+rows of that generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When something is not cached, it starts a transaction, whose snapshot the server returns in the same
+``CachedRows``. When something isn't cached, it starts a transaction, whose snapshot the server returns in the same
 message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
 read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
 from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
@@ -23,7 +24,7 @@ so nothing is written twice.
 and a read that starts afterward uses nothing older.
 
 *It sees what others committed as soon as their notice has arrived*, like everything that is cached under a generation,
-including permissions. A read checks whether a notice has arrived at the socket that the listening thread has not read
+including permissions. A read checks whether a notice has arrived at the socket that the listening thread hasn't read
 yet. A snapshot is taken after the generation was looked up: rows cached under a generation lack at most commits whose
 notice hasn't arrived yet, and expire when it arrives. So the transaction may run on a replica that has applied the same
 commits (``replica``).
@@ -117,7 +118,7 @@ def _measured(connection: Connection) -> Callable[[str, Mapping[str, object]], C
 
 
 def _explain(connection: Connection, sql: str, parameters: Mapping[str, object]) -> list[str]:
-    """Return the plan of a statement. A failure leaves the transaction as it was."""
+    """Return the plan of a statement. A failure doesn't affect the transaction."""
     connection.execute("SAVEPOINT explaining")
     try:
         return [row[0] for row in connection.execute(f"EXPLAIN {sql}", parameters).fetchall()]
@@ -154,7 +155,7 @@ _NOTIFY = f"""SELECT pg_notify('{_CHANNEL}', %s || ' ' || CAST(pg_current_xact_i
 _MIGRATION = 0x6F637461766F  # "octavo" as a number: the advisory lock of migrations
 _LOCK_TIMEOUT = "5s"
 _HEARD_SECONDS = 5.0
-"""Number of seconds that the server's last response counts as current."""
+"""Number of seconds for which the server's last response counts as current."""
 _SNAPSHOT = "; SELECT pg_current_snapshot()"
 # Sent in one message, and for this transaction alone, so that it also works through a proxy that shares
 # connections.
@@ -162,8 +163,8 @@ _BEGIN_WRITE = "BEGIN; SET LOCAL lock_timeout = {:.0f}"
 
 
 def _is_pooled(connection: Connection) -> bool:
-    """Return whether a pooler sits between this process and the server. In that case, the greeting has a different
-    process id than the server."""
+    """Return whether a pooler sits between this process and the server. In that case, the greeting has a
+    different process ID than the server."""
     row = connection.execute("SELECT pg_backend_pid()").fetchone()
     return row is not None and row[0] != connection.info.backend_pid
 
@@ -193,7 +194,7 @@ class _Rows:
 
 
 class _CachedRead(Transaction):
-    """Read that uses cached rows, and starts a transaction when it needs others."""
+    """Read that uses cached rows, and starts a transaction if it needs any other rows."""
 
     engine: Engine = "postgresql"
 
@@ -206,9 +207,10 @@ class _CachedRead(Transaction):
         self._has_taken = False
         self._connection: Connection | None = None
         self._replica: Replica | None = None
-        """Replica that runs the transaction, if it is not the server."""
+        """Replica that the transaction runs on, if it doesn't run on the server."""
         self.has_written = False
-        """Whether its thread may have written in the meantime, in which case it is not started again."""
+        """Whether the read's thread may have written in the meantime, in which case the read isn't started
+        again."""
 
     def _execute(self, sql: str, parameters: Mapping[str, object]) -> Cursor:
         statement = _statement(sql)
@@ -242,8 +244,8 @@ class _CachedRead(Transaction):
         return super().run(Live(sql), **parameters)
 
     def begin(self) -> Connection:
-        """Start a transaction whose snapshot provides all remaining rows. Raises StaleCachedRead if rows of another
-        snapshot were already returned, or if no transaction is allowed to start."""
+        """Start a transaction whose snapshot provides all remaining rows. Raises StaleCachedRead if rows
+        from another snapshot were already returned, or if the read isn't allowed to start a transaction."""
         if self._connection is not None:
             return self._connection
         if not self._begins:
@@ -283,16 +285,16 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: the maximum number of connections, one of them for listening; half of the others are
-        for writes, so that waiting for a row does not block readers. ``direct_url``: the URL of the server,
-        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, which gets as many
-        connections as reads have.
+        ``connections``: the maximum number of connections, one of them for listening; half of the others are for
+        writes, so that waiting for a row doesn't block readers. ``direct_url``: the URL of the server, if
+        ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as
+        many connections as for reads.
         """
         super().__init__()
         self._url = url
         self._damaged = False
         self._most = 1 if direct_url else connections
-        """Maximum number of connections of this process to the server itself."""
+        """Maximum number of this process's connections to the server itself."""
         self._direct_url = direct_url or url
         self._local = threading.local()
         writes = max(1, (connections - 1) // 2)
@@ -307,9 +309,9 @@ class PostgresDatabase(Database):
             self._close_pools()
             raise
         self._place: ServerPlace | None = None
-        """Identity of the server's history (``ServerPlace``); None if it is not known."""
+        """Identity of the server's history (``ServerPlace``); None if it isn't known."""
         self._known, self._knows = 0, False
-        """Highest transaction that is known to have committed, and whether that includes all notices."""
+        """Highest transaction that is known to have been committed, and whether all notices are included."""
         self._generation = 0
         self._generation_lock = threading.Lock()
         self._heard_until = 0.0
@@ -317,14 +319,15 @@ class PostgresDatabase(Database):
         self._ear = -1
         """Socket of the listening thread."""
         self._lost_at: float | None = None
-        """Time since which the server is known to be unreachable."""
+        """Time since which the server has been known to be unreachable."""
         self._closing = threading.Event()
         self._listener: threading.Thread | None = None
         self._cached = NOTHING
         self._cached_lock = threading.Lock()
 
     def _open_pools(self, pooled: bool) -> None:
-        """Open the pools. Raises Unavailable naming the wrong setting."""
+        """Open the pools. Raises Unavailable with the name of the incorrect setting if they can't be
+        opened."""
         try:
             # Checked once without the pool, which would retry without reporting the problem.
             with connect(self._url) as connection:
@@ -332,8 +335,9 @@ class PostgresDatabase(Database):
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL points to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
-                        " of the server itself; change notifications don't work through a pooler."
+                        "OCTAVO_DATABASE_URL points to a connection pooler, through which change"
+                        " notifications don't work. Set OCTAVO_DATABASE_DIRECT_URL to the URL of the server"
+                        " itself."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
@@ -366,7 +370,7 @@ class PostgresDatabase(Database):
         return self._damaged
 
     def _explained(self, error: psycopg.Error) -> Unavailable:
-        """Return the error for callers, if the failure is not caused by the statement."""
+        """Return the error for callers, if the failure isn't caused by the statement."""
         if not isinstance(error, DAMAGE):
             return unreachable_error(error)
         if not self._damaged:
@@ -385,7 +389,7 @@ class PostgresDatabase(Database):
                 return
         log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
         raise TemporarilyUnavailable(
-            "The database is empty. A server administrator must restore a backup."
+            "The database is empty. Ask the server administrator to restore a backup."
         ) from error
 
     def _close_pools(self) -> None:
@@ -396,7 +400,7 @@ class PostgresDatabase(Database):
 
     def _take(self, pool: Pool, begin: str, seconds: float, more: str = "") -> tuple[Connection, PGresult]:
         """Return a connection of a pool with a started transaction, and the result of ``more``, within
-        ``seconds``. Connections that broke while unused are replaced."""
+        ``seconds``. Connections that broke while they were unused are replaced."""
         moment = time.monotonic()
         until = moment + seconds
         if self._lost_at is not None:
@@ -441,7 +445,7 @@ class PostgresDatabase(Database):
         return self._replica.check(place, row[0], seconds)
 
     def begin_at_replica(self, snapshot: str | None) -> tuple[Replica, Connection, str] | None:
-        """Start a read on the replica and return its snapshot; None if that is not possible. ``snapshot``:
+        """Start a read on the replica and return its snapshot; None if that isn't possible. ``snapshot``:
         the only acceptable snapshot."""
         if self._replica is None or self._place is None or not self._knows:
             return None
@@ -519,7 +523,7 @@ class PostgresDatabase(Database):
             return made
 
     def _has_news(self) -> bool:
-        """Return whether a message has arrived that the listening thread has not read yet."""
+        """Return whether a message has arrived that the listening thread hasn't read yet."""
         poll = select.poll()
         poll.register(self._ear, select.POLLIN)
         return bool(poll.poll(0))
@@ -610,7 +614,8 @@ class PostgresDatabase(Database):
                 self._changed(int(transaction) if transaction.isdigit() else 0)
 
     def _check_server(self, connection: Connection) -> None:
-        """Check that the server responds and, if there is a replica, how far transactions have progressed."""
+        """Check that the server responds and, if there is a replica, determine how far transactions have
+        progressed."""
         if self._place is None:
             connection.execute("SELECT 1")
             return
@@ -627,7 +632,7 @@ class PostgresDatabase(Database):
         try:
             return place_of_server(connection)
         except psycopg.ProgrammingError as error:
-            log.warning("database: the replica is not used: %s", in_one_line(error))
+            log.warning("database: the replica isn't used: %s", in_one_line(error))
             return None
 
     def _listen(self) -> None:
@@ -651,7 +656,7 @@ class PostgresDatabase(Database):
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: change notifications are not received: %s", in_one_line(error))
+                    log.warning("database: change notifications aren't received: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)

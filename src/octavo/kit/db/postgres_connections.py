@@ -1,4 +1,5 @@
-"""Connections to PostgreSQL that end if the server stops responding, and pools of them that owners share."""
+"""Connections to PostgreSQL that are closed if the server stops responding, and connection pools that
+owners share."""
 
 from __future__ import annotations
 
@@ -24,13 +25,14 @@ from .database import Row, statement_seconds, taking_turns
 T = TypeVar("T")
 
 FAILURES = (psycopg.OperationalError, psycopg.InterfaceError)
-"""Errors raised if the server is unreachable, full, or overloaded; nothing is wrong with the statement."""
+"""Errors that are raised if the server is unreachable, full, or overloaded, and that don't mean that
+anything is wrong with the statement."""
 DAMAGE = (psycopg.errors.DataCorrupted, psycopg.errors.IndexCorrupted)
 """Errors that report damaged data on the server."""
 CONNECT_SECONDS = 5
-"""Number of seconds that the server has to respond to a new connection, the start of a read, or a check."""
+"""Number of seconds in which the server must respond to a new connection, the start of a read, or a check."""
 LEAST_SECONDS = 0.5
-"""Seconds that a transaction waits for a connection while the server is known to be unreachable."""
+"""Number of seconds that a transaction waits for a connection while the server is known to be unreachable."""
 _NETWORK = {
     "connect_timeout": CONNECT_SECONDS,
     "keepalives_idle": 10,
@@ -39,20 +41,20 @@ _NETWORK = {
     "tcp_user_timeout": 20_000,
     "application_name": "octavo",
 }
-"""Options that detect a server that vanished. Options in the URL take precedence."""
+"""Options for detecting that a server has vanished. Options in the URL take precedence."""
 _PROCESS = re.compile(r"octavo process, at most (\d+)")
 BEGIN_READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 
 
 class Connection(psycopg.Connection[Row]):
-    """Connection that ends if the server does not respond for ``patience`` seconds: the server's own limits
-    don't help if it hangs, or if a pooler in front of it does."""
+    """Connection that is closed if the server doesn't respond for ``patience`` seconds, because the
+    server's own limits don't help if the server or a pooler in front of it hangs."""
 
     patience: float | None = None
     release_slot: Callable[[], None]
-    """Function that returns the slot in its pool."""
+    """Function that releases the connection's slot in its pool."""
     place: Hashable | None = None
-    """Server to which it is connected, once that is known (``replica``)."""
+    """Server that it is connected to, once that is known (see ``replica``)."""
 
     def wait(self, gen: PQGen[T], interval: float = 0.1, timeout: float | None = None) -> T:
         patience = self.patience if timeout is None else timeout
@@ -64,14 +66,15 @@ class Connection(psycopg.Connection[Row]):
                 raise
             self.pgconn.finish()
             raise psycopg.OperationalError(
-                f"the server didn't respond for {self.patience:.0f} seconds"
+                f"the server didn't respond within {self.patience:.0f} seconds"
             ) from None
 
     def send(self, statements: str) -> PGresult:
         """Run statements without parameters and return the last result. They can fail only because of the
         server.
 
-        Bypasses the driver's cursors, which take longer than the server here. Raises OperationalError.
+        This bypasses the driver's cursors, which would take longer than the server does for these statements.
+        Raises OperationalError if the server fails.
         """
         self.pgconn.send_query(statements.encode())
         result: PGresult = self.wait(generators.execute(self.pgconn))[-1]
@@ -80,8 +83,8 @@ class Connection(psycopg.Connection[Row]):
         return result
 
     def begin(self, begin: str, seconds: float, more: str = "") -> PGresult:
-        """Start a transaction, and return the result of the last statement: ``more`` if it is given. The time
-        limit in seconds applies to the start and to each of its statements."""
+        """Start a transaction, run ``more`` if it is given, and return the result of the last statement.
+        ``seconds``: the time limit for the start, and for each statement of the transaction."""
         self.patience = seconds
         most = statement_seconds()
         limit = "" if most is None else f"; SET LOCAL statement_timeout = {most * 1000:.0f}"
@@ -91,7 +94,7 @@ class Connection(psycopg.Connection[Row]):
 
 
 class Clients(NamedTuple):
-    """Clients of a server. ``processes``: the maximum number of connections of each Octavo process.
+    """Clients of a server. ``processes``: the maximum number of connections for each Octavo process.
     ``others``: the number of connections of all other clients."""
 
     processes: list[int]
@@ -112,8 +115,8 @@ def count_clients(names: Mapping[str, int], own: str) -> Clients:
 
 
 def connect(url: str, most: int | None = None) -> Connection:
-    """Open a connection without a pool. ``most``: the maximum number of connections of the process that it
-    represents."""
+    """Open a connection without a pool. ``most``: the maximum number of connections that this process can
+    open, which the connection reports to other processes."""
     given = (
         _bounds(url)
         if most is None
@@ -130,13 +133,13 @@ def _bounds(url: str) -> dict[str, Any]:
 
 
 def in_one_line(error: Exception) -> str:
-    """Return an error on one line: the driver's message may have several lines, and this one also goes into a
-    table."""
+    """Return an error on one line. The driver's message can have several lines, but the error is also
+    stored in a table."""
     return " ".join(str(error).split())
 
 
 class _BoolAsInt(IntDumper):
-    """Dumper that sends booleans as 0 and 1, which is how both engines store them."""
+    """Dumper that sends booleans as 0 and 1, because both engines store them this way."""
 
     def dump(self, obj: object) -> bytes:
         return b"1" if obj else b"0"
@@ -147,7 +150,7 @@ def configure(connection: Connection) -> None:
 
 
 class Pool:
-    """Connections of a process, for which its threads take turns by owner."""
+    """A process's connections, which its threads use in turn, by owner."""
 
     def __init__(self, name: str, connections: ConnectionPool[Connection]) -> None:
         self.connections = connections
@@ -158,7 +161,8 @@ class Pool:
         return self.connections.max_size
 
     def get(self, seconds: float) -> Connection:
-        """Return a connection, blocking this thread for at most the given time. Raises Busy."""
+        """Return a connection, blocking this thread for at most the given time. Raises Busy if there is
+        none in time."""
         until = time.monotonic() + seconds
         give_back = self._turns.wait(current_owner(), seconds)
         try:
@@ -177,7 +181,7 @@ class Pool:
 
 
 def make_pool(name: str, url: str, size: int, *, pooled: bool = False) -> Pool:
-    """Return a pool that is not open yet. ``name``: its name in messages, as for ``Shares``. ``pooled``:
+    """Return a pool that isn't open yet. ``name``: its name in messages, as in ``Shares``. ``pooled``:
     whether connections go through a pooler."""
     return Pool(
         name,

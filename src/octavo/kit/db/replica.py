@@ -1,22 +1,23 @@
 """Streaming replica that answers reads as long as its results are the same as the server's.
 
-A read can start on a replica if its snapshot has every transaction that this process knows to have committed:
-its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read with cached rows has the
-same guarantee, so people see their own changes in their next read, and lose access immediately when it is
-revoked, no matter how far a replica is behind. If the replica lags, is unreachable, or follows another
-server, reads use the server itself.
+A read can start on a replica if the replica's snapshot contains every transaction that this process knows
+to have been committed: its own, and those whose notice has arrived (``postgres.PostgresDatabase``). A read
+with cached rows has the same guarantee, so people see their own changes in their next read, and lose access
+immediately when it is revoked, no matter how far a replica is behind. If the replica lags, is unreachable,
+or follows another server, reads use the server itself.
 
 Why the snapshot is sufficient ------------------------------
 
-Transaction numbers grow. A replica's snapshot names two of them, ``xmin:xmax``: all below ``xmin`` have ended, and none
-from ``xmax`` on has started. Unlike the server's, it does not list transactions in between, so it is only used if there
-are none. ``N:N`` means that all transactions below N have ended and no other, on both servers: rows cached from one are
-valid with the other. It is up to date if N is above the highest known number. That is checked in the message that
-starts the transaction: the progress of a replica is never remembered.
+Transaction numbers grow. A replica's snapshot contains two of them, ``xmin:xmax``: all transactions below
+``xmin`` have ended, and none from ``xmax`` on has started. Unlike the server's snapshot, it doesn't list
+transactions in between, so it is used only if there are none. ``N:N`` means, on both servers, that all
+transactions below N have ended, and no others, so rows cached from one server are valid with the other. The
+snapshot is up to date if N is above the highest known number. This is checked in the message that starts
+the transaction; the progress of a replica is never remembered.
 
-Numbers belong to one history. After a failover the new server and a replica of the old one may have given the
-same numbers to different transactions; so both name their cluster, their timeline, and their database, which
-have to match.
+Numbers belong to one history. After a failover, the new server and a replica of the old one may have
+assigned the same numbers to different transactions. Therefore, both report their cluster, their timeline,
+and their database, which must match.
 """
 
 from __future__ import annotations
@@ -39,20 +40,21 @@ Outcome = Literal["answered", "behind", "away"]
 OUTCOMES: tuple[Outcome, ...] = ("answered", "behind", "away")
 
 _WAIT_SECONDS = 0.02
-"""Seconds that a read waits for a connection before it uses the server instead."""
+"""Number of seconds that a read waits for a connection before it uses the server instead."""
 _ANSWER_SECONDS = 0.5
-"""Number of seconds that the replica has to start a read."""
+"""Number of seconds within which the replica must start a read."""
 _AWAY_SECONDS = 2.0
-"""Number of seconds that a replica is not used after it did not respond."""
+"""Number of seconds for which a replica isn't used after it didn't respond."""
 _BEHIND_SECONDS = 0.005
-"""Seconds to wait for a replica that has not reached the state that a read needs, usually by a few milliseconds."""
-_OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
+"""Number of seconds to wait for a replica that hasn't reached the state that a read needs. Usually, it is
+only a few milliseconds behind."""
+_OTHER = "it isn't a replica of the server in OCTAVO_DATABASE_URL, or hasn't caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
 class ServerPlace(NamedTuple):
-    """Identity of a history of transactions. Two servers with the same identity have given the same numbers to the
-    same transactions."""
+    """Identity of a history of transactions. Two servers with the same identity have assigned the same
+    numbers to the same transactions."""
 
     cluster: str
     timeline: int
@@ -88,18 +90,18 @@ class Replica:
         self._pool = make_pool("requests read at the replica", url, connections)
         self._rests_until = 0.0
         self._said = ""
-        """Last state in the log; empty while the replica is usable."""
+        """Last state that was logged; empty while the replica is usable."""
         self._is_open = False
         self._answered_at = -_AWAY_SECONDS
-        """Time at which it last started a read, by the monotonic clock."""
+        """Time at which the replica last started a read, by the monotonic clock."""
         self.counts: Counter[Outcome] = Counter()
 
     def close(self) -> None:
         self._pool.connections.close()
 
     def check(self, place: ServerPlace, reached: str, seconds: float) -> str:
-        """Return the reason the replica can't serve reads, or an empty string if it can. ``reached``: the log position
-        that it has to reach."""
+        """Return the reason why the replica can't answer reads, or an empty string if it can. ``reached``:
+        the log position that it has to reach."""
         until = time.monotonic() + seconds
         try:
             with connect(self._url) as connection:
@@ -125,7 +127,7 @@ class Replica:
         """Return a connection with a started read, and its snapshot; None to use the server.
 
         ``place``: the identity of the server's history. ``known``: the highest transaction that is known to have
-        committed. ``snapshot``: the only acceptable snapshot.
+        been committed. ``snapshot``: the only acceptable snapshot.
         """
         if time.monotonic() < self._rests_until:
             self.counts["away" if self._said else "behind"] += 1
@@ -213,5 +215,5 @@ class Replica:
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:
-            log.warning("database: the replica is not used, reads go to the server: %s", why)
+            log.warning("database: the replica isn't used; reads go to the server: %s", why)
         self._said = why

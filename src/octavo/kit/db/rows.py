@@ -1,4 +1,4 @@
-"""Generic access to the columns, keys, and rows of tables, to move rows between servers.
+"""Generic access to the columns, keys, and rows of tables, for moving rows between servers.
 
 The results are the same on both engines. Names come from the database's own catalog, never from outside.
 """
@@ -35,7 +35,7 @@ class Schema(Struct, frozen=True):
 
     @property
     def parent(self) -> str | None:
-        """Column that refers to another row of the same table."""
+        """Return the column that refers to another row of the same table."""
         return next((column for column, other in self.refers if other == self.name), None)
 
 
@@ -139,7 +139,7 @@ def unique_keys(tx: Transaction, table: Schema) -> list[tuple[str, ...]]:
 
 
 def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: object) -> Iterator[RowDict]:
-    """Yield rows in the order of their primary key, one batch in memory at a time."""
+    """Yield rows in the order of their primary key, with one batch in memory at a time."""
     columns, key = ", ".join(table.columns), ", ".join(table.key)
     after = f"({key}) > ({', '.join(f':after_{name}' for name in table.key)})"
     last: RowDict = {}
@@ -159,8 +159,7 @@ def read_rows(tx: Transaction, table: Schema, where: str = "1 = 1", **given: obj
 
 
 def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
-    """Insert rows that have columns of the table, and return their number; other columns get their
-    defaults."""
+    """Insert rows and return their number. Columns that the rows don't have get their defaults."""
     count = 0
     for row in rows:
         _insert(tx, table, row, "")
@@ -169,7 +168,7 @@ def insert_rows(tx: Transaction, table: Schema, rows: Iterable[RowDict]) -> int:
 
 
 def insert_new(tx: Transaction, table: Schema, row: RowDict) -> bool:
-    """Insert a row; return False if its key, or another value that must be unique, already exists."""
+    """Insert a row. Return False if its key, or another value that must be unique, already exists."""
     return _insert(tx, table, row, " ON CONFLICT DO NOTHING") == 1
 
 

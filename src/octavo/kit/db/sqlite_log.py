@@ -1,11 +1,11 @@
-"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages committed since a
-given moment.
+"""Read SQLite's write-ahead log in parallel with the processes that write it, to find the pages that have
+been committed since a given moment.
 
-This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted only when no
-read needs it, and pages are moved from it to the database only up to the point that every read has reached. So a
-process that always has a read open, and opens the next one before the last one ends, misses no commit: a log is
-restarted at most once between two checks, and only after all of it was seen. The first half of its salt counts the
-restarts.
+This relies only on SQLite's documented file format (https://sqlite.org/walformat.html). A log is restarted
+only when no read needs it, and pages are moved from it to the database only up to the point that every read
+has reached. Therefore, a process that always has a read open, and opens the next one before the previous
+one ends, doesn't miss any commits: a log is restarted at most once between two checks, and only after all
+of it has been seen. The first half of its salt counts the restarts.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from msgspec import Struct
 from octavo.errors import Unavailable
 
 _INDEX = struct.Struct("=IIIBBHIIII8sII")
-"""Head of the index in shared memory, of which there are two copies: version, unused, changes, is
-initialized, byte order, page size, frames, pages, checksum of the last frame, salt, checksum of this head."""
+"""Format of the index header in shared memory, of which there are two copies: version, unused, changes, is
+initialized, byte order, page size, frames, pages, checksum of the last frame, salt, checksum of this
+header."""
 _LOG_HEAD = 32
 _FRAME = struct.Struct(">II8sII")
-"""Header of each page in the log: its number, the number of pages of the database after a commit (otherwise
-0), salt, checksum."""
+"""Format of each page's header in the log: its number, the number of pages of the database after a commit
+(otherwise 0), salt, checksum."""
 _PAGE = struct.Struct(">I")
 _TRIES = 1000
 
@@ -42,7 +43,7 @@ class LogEnd(Struct, frozen=True):
     checksum: str
 
     def follows(self, before: LogEnd) -> bool:
-        """Return whether this is the same log, or the one that was started after it. The first log after an
+        """Return whether this is the same log, or the log that was started after it. The first log after an
         empty file has a random salt."""
         first, second = int(before.salt[:8], 16), int(self.salt[:8], 16)
         same = self.salt == before.salt and self.frame >= before.frame
@@ -65,8 +66,8 @@ class LostTrack(Exception):
 
 
 class SqliteLog:
-    """Log of one database, read by one thread in a process that ends afterward. The files that it opens stay open,
-    because closing one would release SQLite's locks on it in the whole process."""
+    """Log of one database, read by one thread in a process that ends afterward. The files that it opens
+    stay open, because closing a file would release SQLite's locks on it in the whole process."""
 
     def __init__(self, path: Path) -> None:
         """Open the log of the database at ``path``, which is in WAL mode."""
@@ -120,7 +121,7 @@ class SqliteLog:
                 break
             time.sleep(0.001)
         else:
-            raise Unavailable(f"{self._path}-shm: can't be read")
+            raise Unavailable(f"{self._path}-shm: the file can't be read")
         _, _, _, _, _, size, frames, _, first, second, salt, _, _ = _INDEX.unpack(head)
         page_size = (size & 0xFE00) + ((size & 1) << 16)
         return LogEnd(salt.hex(), frames, f"{first:08x}{second:08x}"), page_size
@@ -131,21 +132,23 @@ class SqliteLog:
         return end.frame * (_FRAME.size + page_size)
 
     def _frame(self, salt: str, number: int, page_size: int) -> tuple[int, int, str]:
-        """Return the page in a frame, the number of pages of the database after it if it ends a commit, and
-        its checksum. Raises LostTrack if it does not belong to this log."""
+        """Return the page in a frame, the number of pages in the database after it if it ends a commit, and
+        its checksum. Raises LostTrack if the frame doesn't belong to this log."""
         at = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size)
         head = os.pread(self._log, _FRAME.size, at)
         if len(head) < _FRAME.size:
-            raise LostTrack(f"{self._path}-wal: ends before frame {number}")
+            raise LostTrack(f"{self._path}-wal: the file ends before frame {number}")
         page, size, of, first, second = _FRAME.unpack(head)
         if of.hex() != salt:
             raise LostTrack(f"{self._path}-wal: frame {number} belongs to another log")
         return page, size, f"{first:08x}{second:08x}"
 
     def changed(self, before: LogEnd, end: LogEnd) -> ChangedPages | None:
-        """Return the pages committed between two ends, the second one from ``open_next_read``; None if there are none.
+        """Return the pages committed between two ends, where ``end`` is from ``open_next_read``; None if
+        there are none.
 
-        ``before``: the result of the previous ``open_next_read``, or of the same log. Raises LostTrack.
+        ``before``: the result of the previous ``open_next_read``, or an earlier end of the same log. Raises
+        LostTrack if the pages are no longer in the log.
         """
         if not end.follows(before):
             raise LostTrack("the log was restarted more than once")
@@ -168,12 +171,12 @@ class SqliteLog:
         )
 
     def read(self, pages: ChangedPages) -> Iterator[bytes]:
-        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises LostTrack, possibly
-        at the end."""
+        """Yield each page preceded by its number, in the format that ``write_pages`` reads. Raises
+        LostTrack, possibly only at the end, if the pages are no longer in the log."""
         for page, at in pages.wanted.items():
             data = os.pread(self._log, pages.page_size, at)
             if len(data) != pages.page_size:
-                raise LostTrack(f"{self._path}-wal: ends in the middle of page {page}")
+                raise LostTrack(f"{self._path}-wal: the file ends in the middle of page {page}")
             yield _PAGE.pack(page) + data
         if self._end()[0].salt != pages.salt:
             raise LostTrack("the log was restarted while it was read")
@@ -184,21 +187,21 @@ class SqliteLog:
 
 
 def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int) -> None:
-    """Write the result of ``SqliteLog.read`` to the file of a database, which then has ``size`` pages. Raises
-    ValueError for other input."""
+    """Write the result of ``SqliteLog.read`` to the file of a database, which then has ``size`` pages.
+    Raises ValueError if the input has another format."""
     while entry := source.read(_PAGE.size + page_size):
         if len(entry) != _PAGE.size + page_size:
-            raise ValueError("ends in the middle of a page")
+            raise ValueError("the file ends in the middle of a page")
         (page,) = _PAGE.unpack_from(entry)
         if not 1 <= page <= size:
-            raise ValueError(f"contains page {page}, but the database has only {size} pages")
+            raise ValueError(f"the file contains page {page}, but the database has only {size} pages")
         database.seek((page - 1) * page_size)
         database.write(entry[_PAGE.size :])
     database.truncate(size * page_size)
 
 
 def _is_whole(head: bytes) -> bool:
-    """Return whether the checksum of an index head matches its words, in this machine's byte order."""
+    """Return whether the checksum of an index header matches its content, in this machine's byte order."""
     words = struct.unpack("=12I", head)
     first = second = 0
     for at in range(0, 10, 2):

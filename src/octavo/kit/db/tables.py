@@ -1,8 +1,8 @@
-"""Declarations of tables, each created once by the package that owns the table.
+"""Declarations of tables, each made once by the package that owns the table.
 
-Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the end of
-memberships, and the verification of a server rely on these declarations. A test requires one for every table, and for
-every column with a hash or the id of a person.
+Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the
+ending of memberships, and the verification of a server rely on these declarations. A test requires one for
+every table, and for every column with a hash or the ID of a person.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _SPACES_OF_ORGANIZATION = "(SELECT id FROM spaces WHERE organization_id = :org)"
 class Column(Struct, frozen=True):
     """Column whose values refer to other data.
 
-    ``names``: the kind of reference: ``text`` or ``file`` by its hash, or the ``TABLE.COLUMN`` that has the
-    value (any one of several). ``when``: another column and the values for which this column is a reference.
+    ``names``: what the column refers to: a ``text`` or ``file`` by its hash, or the value of a ``TABLE.COLUMN``
+    (any one of several). ``when``: another column and the values for which this column is a reference.
     ``path``: the keys at which to find the references in a JSON value, through all lists; empty if it is a
     list of references.
     """
@@ -39,7 +39,7 @@ class Column(Struct, frozen=True):
 
     @property
     def condition(self) -> str:
-        """SQL condition for rows that refer to other data."""
+        """Return the SQL condition for rows that refer to other data."""
         found = f"{self.name} IS NOT NULL AND {self.name} <> ''"
         if self.when is not None:
             found += f" AND {self.when[0]} IN ({', '.join(_quoted(value) for value in self.when[1])})"
@@ -50,7 +50,7 @@ class Column(Struct, frozen=True):
         return self.names in (("users.id",), ("members.user_id",))
 
     def read(self, row: Mapping[str, Any]) -> list[str]:
-        """Return the references of a row. Raises ValueError for JSON in another format."""
+        """Return the references of a row. Raises ValueError if JSON is in another format."""
         value = row.get(self.name)
         if not value or (self.when is not None and row.get(self.when[0]) not in self.when[1]):
             return []
@@ -72,7 +72,7 @@ class Column(Struct, frozen=True):
 
 
 class Count(Struct, frozen=True):
-    """Column that is kept equal to a count. ``query``: the SQL that counts, with one value, for a row of
+    """Column that always contains a count. ``query``: the SQL that computes the count for a row of
     ``table``."""
 
     table: str
@@ -83,16 +83,17 @@ class Count(Struct, frozen=True):
 class Table(Struct, frozen=True, kw_only=True):
     """Declaration of a table.
 
-    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized list of
-    spaces. ``of_organization``: the SQL condition for rows that belong to the organization ``:org``, if these are not
-    just the rows of its spaces. ``derived``: whether its rows are derived from others, and are rebuilt instead of
-    backed up. ``stays``: why rows are not exported with an organization; empty if they are. ``columns``: the references
-    without a foreign key in the schema. ``membership``: the column with the person whose rows are deleted when they
-    leave the organization. ``values``: all values that a column can have other than NULL. ``json``: the columns of
-    JSON, with the types to which they decode. ``long``: the columns of text of any length. ``secrets``: the columns
-    with hashes of secrets. ``counts``: the columns, of any table, that count rows of this one. ``many``: whether a
-    space can have so many rows that they are deleted in batches before it is purged. ``check``: the function that
-    raises BadRequest or Conflict, with a message that starts with the column, for a row of an archive that could not be
+    ``of_space``: the SQL condition for rows that belong to spaces; ``{spaces}`` in it becomes a parenthesized
+    list of spaces. ``of_organization``: the SQL condition for rows that belong to the organization
+    ``:org``, if these aren't just the rows of its spaces. ``derived``: whether its rows are derived from
+    other rows and rebuilt instead of backed up. ``stays``: why rows aren't exported with an organization;
+    empty if they are. ``columns``: the references without a foreign key in the schema. ``membership``: the
+    column with the person whose rows are deleted when they leave the organization. ``values``: all values
+    that a column can have other than NULL. ``json``: the columns of JSON, with the types to which they
+    decode. ``long``: the columns of text of any length. ``secrets``: the columns with hashes of secrets.
+    ``counts``: the columns, of any table, that count rows of this one. ``many``: whether a space can have
+    so many rows that they are deleted in batches before it is purged. ``check``: the function that raises
+    BadRequest or Conflict, with a message that starts with the column, if a row of an archive couldn't be
     created on this server through the API because of the server's URLs or data.
     """
 
@@ -113,23 +114,24 @@ class Table(Struct, frozen=True, kw_only=True):
 
     @property
     def rows_of_organization(self) -> str:
-        """SQL condition for the rows of the organization ``:org``; empty if no rows belong to an
+        """Return the SQL condition for the rows of the organization ``:org``; empty if no rows belong to an
         organization."""
         return self.of_organization or self.of_space.format(spaces=_SPACES_OF_ORGANIZATION)
 
     @property
     def rows_of_space(self) -> str:
-        """SQL condition for the rows of the space ``:space``; empty if no rows belong to a space."""
+        """Return the SQL condition for the rows of the space ``:space``; empty if no rows belong to a
+        space."""
         return self.of_space.format(spaces="(:space)")
 
     @property
     def is_exported(self) -> bool:
-        """Return whether its rows are part of an exported organization."""
+        """Return whether the table's rows are part of an exported organization."""
         return not self.derived and not self.stays
 
 
 TABLES: dict[str, Table] = {}
-"""Every table, once the packages are loaded."""
+"""All tables, once the packages are loaded."""
 
 
 def declare(*tables: Table) -> None:
@@ -147,28 +149,28 @@ def declare(*tables: Table) -> None:
 
 
 def text(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a Markdown source. ``when``: another column and the values for which
-    the column is a hash. It needs an index."""
+    """Declare a column with the hash of a Markdown source. ``when``: another column and the values for
+    which the column is a hash. The column needs an index."""
     return _column(name, ("text",), when)
 
 
 def file(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the hash of a file. It needs an index."""
+    """Declare a column with the hash of a file. The column needs an index."""
     return _column(name, ("file",), when)
 
 
 def person(name: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a person who has or had an account."""
+    """Declare a column with the ID of a person who has or had an account."""
     return _column(name, ("users.id",), when, path)
 
 
 def member(name: str, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a member of the organization, to whom it grants permissions."""
+    """Declare a column with the ID of a member of the organization, to whom the row grants permissions."""
     return _column(name, ("members.user_id",), when)
 
 
 def row(name: str, *names: str, path: tuple[str, ...] | None = None, **when: tuple[str, ...]) -> Column:
-    """Declare a column with the id of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
+    """Declare a column with the ID of a row in one of these tables, or with the value of ``TABLE.COLUMN``."""
     return _column(name, tuple(name if "." in name else f"{name}.id" for name in names), when, path)
 
 
@@ -205,7 +207,7 @@ def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, A
     elif isinstance(value, str):
         yield holder, key
     else:
-        raise ValueError(f"must be a string, got {type(value).__name__}")
+        raise ValueError(f"must be a string, not {type(value).__name__}")
 
 
 # --- data derived from the declarations ------------------------------------------------------------------
@@ -262,13 +264,14 @@ def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
                 f"SELECT {column.name} FROM {table.name} WHERE {column.condition} AND NOT ({there}) LIMIT {limit:d}"
             )
             what = " or ".join(name.partition(".")[0] for name in column.names)
-            yield from (f"{table.name}.{column.name}: {value} is not among {what}" for (value,) in rows)
+            yield from (f"{table.name}.{column.name}: {value} isn't one of {what}" for (value,) in rows)
         for count in table.counts:
             rows = tx.all(
                 f"SELECT id, {count.column}, ({count.query}) FROM {count.table}"
                 f" WHERE {count.column} <> ({count.query}) LIMIT {limit:d}"
             )
             yield from (
-                f"{count.table}.{count.column} of {id}: {kept} is stored, {counted} were counted"
+                f"{count.table}.{count.column} of {id}: the stored value is {kept}, but the correct value is"
+                f" {counted}"
                 for id, kept, counted in rows
             )

@@ -1,4 +1,4 @@
-"""Write many rows in several short transactions, so that others can write in between."""
+"""Write many rows in several short transactions, so that other transactions can write in between."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from octavo.kit.scheduling.permits import waiting
 from .database import Database, Transaction
 
 PAUSE = 0.1
-"""Seconds between two transactions, because each commit makes all processes check their caches again."""
+"""Number of seconds to pause between two transactions, because each commit makes all processes check their
+caches again."""
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""ASGI 3: requests as the server delivers them, and the responses it sends. No other module depends on the
-protocol.
+"""ASGI 3: requests as delivered by the server, and the responses that the server sends. No other module
+depends on the protocol.
 
 The server parses HTTP and limits heads and connections. Everything else is limited here: the host, the
-framing headers, the rate and number of chunks of a body, and the time that a client takes to read a streamed
-response.
+framing headers, the rate and number of chunks of a body, and the time that a client takes to read a
+streamed response.
 """
 
 from __future__ import annotations
@@ -27,27 +27,29 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Number of seconds that a body, or a client that reads a response, can fall behind the minimum rate."""
+"""Number of seconds by which a request body, or a client that is reading a response, can fall behind the
+minimum rate."""
 _LINGER = 5.0
-"""Number of seconds that the rest of a body is read and dropped after an early response. A connection that is closed
-with unread bytes is reset, and the client loses the response."""
+"""Number of seconds for which the rest of a body is read and dropped after an early response. If a
+connection is closed with unread bytes, it is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks, because each
-chunk costs a turn of the loop."""
+"""A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks,
+because each chunk takes up a turn of the event loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
 class Disconnected(Exception):
-    """Raised if the client left before its request was complete."""
+    """Raised if the client disconnected before its request was complete."""
 
 
 class Exchange:
     """Request and its response.
 
     ``path`` and ``query``: the path and query exactly as sent. ``headers``: the headers with lowercase names.
-    ``peer``: the IP address of the other end. The response is sent whole (``send``) or in chunks (``begin``,
-    ``write``, ``end``). When the client has left, nothing is sent and no error is raised.
+    ``peer``: the IP address of the other end. The response is sent whole (``send``) or in chunks
+    (``begin``, ``write``, ``end``). After the client has disconnected, nothing is sent and no error is
+    raised.
     """
 
     __slots__ = (
@@ -90,8 +92,7 @@ class Exchange:
     # --- the request ------------------------------------------------------------------------------------
 
     def check(self) -> None:
-        """Raise BadRequest for a request that a proxy in front of the server may have understood
-        differently."""
+        """Raise BadRequest if a proxy in front of the server may have interpreted the request differently."""
         if self.path[:1] != b"/" or not self.path.isascii() or not self.query.isascii():
             raise BadRequest("The request target must be an absolute path in ASCII.")
         hosts, framing = [], []
@@ -107,18 +108,20 @@ class Exchange:
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):
             raise BadRequest(
-                "The request must have exactly one Content-Length header, or use Transfer-Encoding: chunked."
+                "The request must have exactly one Content-Length header, or use `Transfer-Encoding:"
+                " chunked`."
             )
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body and whether more follow. Raises Disconnected, RequestTimeout for a body
-        that arrives too slowly, or BadRequest for one in too many small chunks."""
+        """Return the next bytes of the body, and whether more follow. Raises Disconnected if the client
+        disconnects, RequestTimeout if the body arrives too slowly, and BadRequest if it arrives in too many
+        small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
                 message = await self._receive()
         except TimeoutError:
-            raise RequestTimeout("body: was sent too slowly. Check the connection, and try again") from None
+            raise RequestTimeout("body: arrived too slowly. Check the connection, and try again.") from None
         if message["type"] != "http.request":
             self._more = False
             raise Disconnected
@@ -129,11 +132,11 @@ class Exchange:
         self._size += len(body)
         self._pieces += 1
         if self._pieces > _FREE_PIECES + self._size // _PIECE:
-            raise BadRequest("body: was sent in too many small chunks. Send larger chunks")
+            raise BadRequest("body: arrived in too many small chunks. Send larger chunks.")
         return body, self._more
 
     async def gone(self) -> None:
-        """Return once the client has left."""
+        """Wait until the client has disconnected."""
         while (await self._receive())["type"] == "http.request":
             pass
 
@@ -150,13 +153,14 @@ class Exchange:
                     await self.gone()
 
     async def begin(self, status: int, headers: Headers, size: int | None) -> None:
-        """Start a response whose body follows in chunks, with a fixed number of bytes or until ``end``."""
+        """Start a response whose body follows in chunks, either with a fixed number of bytes or until
+        ``end`` is called."""
         self._left = size
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError for more bytes than declared, or Disconnected if the client
-        does not read them in time."""
+        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and
+        Disconnected if the client doesn't read them in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:
@@ -168,8 +172,8 @@ class Exchange:
             raise Disconnected from None
 
     async def end(self) -> None:
-        """Finish the body. Raises RuntimeError for fewer bytes than declared: servers don't check this, and
-        the client would take the next response for the rest."""
+        """Finish the body. Raises RuntimeError if there were fewer bytes than declared, because servers
+        don't check this, and the client would treat the next response as the rest of this one."""
         if self._left:
             raise RuntimeError("fewer bytes were sent than declared")
         await self._send({"type": "http.response.body", "body": b""})
@@ -202,9 +206,9 @@ class Application:
     ) -> None:
         self.least_rate = least_rate
         self.leaving = False
-        """Whether connections end with their pending response, because another process takes over."""
+        """Whether connections end with their pending response because another process is taking over."""
         self.open: set[asyncio.Task[Any]] = set()
-        """Requests that are being answered."""
+        """Requests that are currently being answered."""
         self._handle = handle
         self._start = start
         self._stop = stop

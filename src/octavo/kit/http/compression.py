@@ -19,7 +19,7 @@ else:
     from backports import zstd
 
 _ENDLESS = 4
-"""gzip level for long bodies that are sent once."""
+"""gzip level for long bodies that are sent only once."""
 SMALLEST = 1024
 """Minimum number of bytes for which compression is worthwhile."""
 LARGE = 32 * 1024
@@ -111,7 +111,7 @@ class Compressor:
         self._kept: ByteCache[bytes] = ByteCache(_COMPRESSED, memory)
 
     def find(self, etag: str, coding: str) -> bytes | None:
-        """Return a body that was compressed before."""
+        """Return a body that has been compressed before; None if there is none."""
         return self._kept.get((etag, coding))
 
     def compress(self, body: bytes, coding: str, etag: str = "") -> bytes:

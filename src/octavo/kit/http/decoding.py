@@ -14,7 +14,7 @@ from collections.abc import Iterator
 import msgspec
 
 _prepared: set[str] = set()
-"""Names of modules whose types are prepared."""
+"""Names of the modules whose types have been prepared."""
 
 
 def prepare_types(package: str) -> int:

@@ -29,24 +29,24 @@ _TEXTS = {
     400: "The request is invalid. The message starts with the name of the invalid field or parameter.",
     401: "The token is missing, unknown, expired, or revoked.",
     403: "You can see this object, but don't have permission for this operation.",
-    404: "The object does not exist, or you don't have access to it.",
+    404: "The object doesn't exist, or you don't have access to it.",
     409: "The request would change nothing, or conflicts with another change.",
     410: "The version on which the request is based is no longer available. Start again from the current state.",
-    412: "This is not possible in the current state.",
+    412: "This isn't possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
-    422: "The request is well formed, but does not fit the object it is about.",
+    422: "The request is well formed, but doesn't fit the object that it is about.",
     431: "The head of the request is larger than the server accepts.",
     429: "Too many requests. `Retry-After` says when to try again.",
     500: (
         "Something went wrong on the server. The message contains a reference for the server administrator."
     ),
-    502: "Another server that this operation depends on did not respond as expected.",
-    503: "A service that this operation needs is not configured or not reachable.",
+    502: "Another server that this operation depends on didn't respond as expected.",
+    503: "A service that this operation needs isn't configured or can't be reached.",
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}
-"""Response that is not JSON; client generators rely on ``format``."""
+"""Response that isn't JSON. Client generators rely on ``format``."""
 
 
 _DEFAULT = "x-octavo-default"
@@ -130,8 +130,8 @@ def _parameters(operation: Operation, meanings: Meanings) -> list[JsonObject]:
 
 
 def _without_null(schema: JsonObject) -> JsonObject:
-    """Return the schema of a parameter without null, because a missing parameter is omitted and URLs have no
-    null."""
+    """Return the schema of a parameter without null, because missing parameters are omitted, and URLs can't
+    contain null."""
     options = [each for each in schema.get("anyOf", ()) if each != {"type": "null"}]
     if len(options) == len(schema.get("anyOf", ())):
         return schema
@@ -167,7 +167,8 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of several kinds is named after the words that they all end with."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of objects of more than one kind is named after the words
+    at the end of all their names."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]
@@ -195,7 +196,7 @@ def _rename(value: object, names: dict[str, str]) -> Any:
 
 def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple[list[Any], JsonObject]:
     """Return schemas and components under their public names. Raises ValueError if two types have the same
-    name, because names must be unique without their modules."""
+    name, because names must be unique even without their modules."""
     names = {given: component_name(given) for given in components}
     if len(set(names.values())) < len(names):
         twice = sorted(given for given, name in names.items() if list(names.values()).count(name) > 1)
@@ -209,8 +210,8 @@ def _named(schemas: Sequence[object], components: Mapping[str, object]) -> tuple
 
 
 def _complete(schema: object) -> None:
-    """Complete schemas for client generators: arrays of anything get ``items``, and patterns follow ECMAScript, where
-    ``$`` matches only the very end."""
+    """Complete schemas for client generators: arrays with elements of any type get ``items``, and patterns
+    follow ECMAScript, in which ``$`` matches only the very end."""
     if isinstance(schema, list):
         for part in schema:
             _complete(part)
@@ -292,8 +293,8 @@ def describe(
 ) -> JsonObject:
     """Return the API description of these operations as a JSON object.
 
-    ``examples``: the examples by operation id. ``schemas``: the components that types refer to by name but
-    that are not generated from types, such as the nodes of documents.
+    ``examples``: the examples by operation ID. ``schemas``: the components that types refer to by name but that
+    aren't generated from types, such as the nodes of documents.
     """
     operations = list(operations)
     wanted = {repr(t): t for operation in operations for t in _types(operation)}

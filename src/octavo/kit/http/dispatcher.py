@@ -1,8 +1,8 @@
 """Dispatch requests to operations of the table, and return their responses.
 
-Every request takes the same path: authenticate, rate limit, enter (the permission check), validate query and
-body, run the handler, encode. That runs in a thread, except for operations declared quick; the body is
-received on the event loop.
+Every request goes through the same steps: authentication, rate limiting, entering (the permission check),
+validation of the query and the body, the handler, and encoding. These run in a thread, except for
+operations declared as quick; the body is received on the event loop.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ from .unknown_keys import (
 )
 
 MAX_ANSWER = 64 * 1024 * 1024
-"""Maximum size in bytes of a response, which is encoded as a whole. Streams, such as exports, are not
+"""Maximum size in bytes of a response, which is encoded as a whole. Streams, such as exports, aren't
 limited."""
 MAX_VALUES = 1_000_000
 """Maximum number of values in a JSON body."""
@@ -113,14 +113,14 @@ _PREFLIGHT = {
 }
 _MINIMAL = re.compile(rb"(?:^|[,;\s])return\s*=\s*\"?minimal\"?(?:$|[,;\s])", re.IGNORECASE)
 SMALL_BODY = 64 * 1024
-"""Number of bytes of a body that are received before the sender is known."""
+"""Maximum number of bytes of a body to receive before the sender is known."""
 
 
 def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequest:
     """Return the error for a msgspec exception, such as "title: must be a string, not an integer".
 
-    ``place``: the name of the whole value, used if msgspec names no field. ``type``: the type of the whole
-    value.
+    ``place``: the name of the whole value, used if msgspec doesn't specify a field. ``type``: the type of the
+    whole value.
     """
     problem = describe_problem(error, type, EXPECTED)
     kind = MissingField if problem.is_missing else BadRequest
@@ -128,7 +128,7 @@ def invalid(error: msgspec.ValidationError, place: str, type: object) -> BadRequ
 
 
 BodyDecoder = msgspec.json.Decoder[Any] | None
-"""Decoder of an operation's body; None for an operation that takes no JSON."""
+"""Decoder of an operation's body; None if the operation doesn't take JSON."""
 
 
 def _asker(asked: Request | Call) -> str:
@@ -143,7 +143,7 @@ def _place(parameters: Mapping[str, str]) -> str:
 
 
 def _note_place(span: tracing.Span, call: Call) -> None:
-    """Record the objects of a call by their ids only, because other parts of paths may be secret."""
+    """Record the objects of a call by their IDs only, because other parts of paths may be secret."""
     if call.organization_id:
         span.note("octavo.organization.id", call.organization_id)
     for name, value in call.path_parameters.items():
@@ -173,9 +173,9 @@ class Dispatcher:
     ) -> None:
         """Create a dispatcher.
 
-        ``draw_refusal``: the function that renders an error as a page, for operations that browsers visit.
-        ``pool`` and ``writers``: the threads for operations that only read and for all others; waiting for a
-        lock must not block readers.
+        ``draw_refusal``: the function that renders an error as a page, for operations that browsers visit. ``pool``
+        and ``writers``: the threads for operations that only read, and for all others, because waiting for
+        a lock must not block readers.
         """
         self.context = context
         # A row is also rejected if an object that it refers to was deleted, or a name was taken, before the
@@ -191,9 +191,9 @@ class Dispatcher:
         self._insiders = RecentAccess()
 
     def owner_of(self, request: Request) -> Owner:
-        """Return the owner of a request's turn: the organization that owns its object, if the caller was
-        admitted there before. Without an object, it is the organization to which the caller was admitted
-        last."""
+        """Return the owner of a request's turn: the organization that owns its object, if the caller has
+        been admitted to it before. If the request has no object, it is the organization to which the caller
+        was last admitted."""
         asker = _asker(request)
         return self._insiders.organization(asker, _place(request.parameters)), asker
 
@@ -295,8 +295,8 @@ class Dispatcher:
     async def _answer_waiting(
         self, pool: SharedThreads, request: Request, call: Call, decoder: BodyDecoder
     ) -> Answer:
-        """Answer in separate threads, whose slot is held until the response is sent. This takes so long that
-        the owner has to be known in advance."""
+        """Answer a request in a separate thread, with a slot that is in use until the response has been
+        sent. Because this can take a long time, the owner of the slot must be known in advance."""
         owner = request.owner
         if not owner[0]:
             await in_turn(self._pool, owner, self.enter, call)
@@ -311,7 +311,7 @@ class Dispatcher:
         """Return the response of another operation of the table to the caller of ``call``, with the same
         checks, limits, and effects as a separate request.
 
-        Returns decoded JSON; None for an empty response. Raises its errors.
+        Returns decoded JSON, or None for an empty response. Raises the errors of the operation.
         """
         operation = TABLE[operation_id]
         if operation_id not in self._decoders:
@@ -346,7 +346,8 @@ class Dispatcher:
         return msgspec.json.decode(answer.body) if answer.body else None
 
     def enter(self, call: Call) -> dict[str, Any]:
-        """Authenticate and count a call, and return its proof and ids. Raises the errors of a request."""
+        """Authenticate and count a call, and return its proof object and IDs. Raises the same errors as a
+        request."""
         self._count(call, self._authenticate(call))
         entered = self._enter(call)
         self._count_for_organization(call)
@@ -354,24 +355,24 @@ class Dispatcher:
         return entered
 
     def _count(self, call: Call, key: str | None) -> None:
-        """Count a call. Raises TooManyRequests."""
+        """Count a call. Raises TooManyRequests if the rate limit is exceeded."""
         if not call.counted:
             call.response_headers.update(self._limiter.count(key or address_key(call.client)).headers())
             call.counted = True
 
     def _count_for_organization(self, call: Call) -> None:
-        """Count a call to an organization. If reading the limits requires leaving the event loop, it is not counted now
-        but in the next attempt. Raises TooManyRequests."""
+        """Count a call to an organization. If reading the limits requires leaving the event loop, the call
+        isn't counted now but in the next attempt. Raises TooManyRequests if the rate limit is exceeded."""
         if not call.organization_counted:
             self.context.organization_rates.count(call.organization_id)
             call.organization_counted = True
 
     def _check_sender(self, call: Call) -> None:
         """Check the sender of a large body. The sender needs a token unless the operation is public. Raises
-        Unauthorized."""
+        Unauthorized if there is no valid token."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
-            raise Unauthorized(f"A token is required for bodies larger than {format_size(SMALL_BODY)}.")
+            raise Unauthorized(f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token.")
 
     @staticmethod
     @contextmanager
@@ -388,7 +389,7 @@ class Dispatcher:
     ) -> Answer | Deferred[object]:
         """Answer a call; errors have the same headers as successful responses.
 
-        ``asked_at``: the time at which it started to wait for a thread, by the monotonic clock.
+        ``asked_at``: the time at which the call started to wait for a thread, by the monotonic clock.
         """
         waited = 0.0 if asked_at is None else time.monotonic() - asked_at
         try:
@@ -413,8 +414,8 @@ class Dispatcher:
     def _reading(self, call: Call, kept: bool) -> AbstractContextManager[Transaction | None]:
         """Return the read transaction in which a call runs, or None for a call that can write.
 
-        ``kept``: whether it can use cached rows, and so may have to start again. Not for public operations,
-        because signing in consumes codes that are valid once.
+        ``kept``: whether the transaction can use cached rows and therefore may have to start again. Public
+        operations can't, because signing in uses up codes that are valid only once.
         """
         if call.on_loop:
             return self.context.db.read_cached(begins=False)
@@ -483,15 +484,15 @@ class Dispatcher:
             try:
                 pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
             except ValueError:
-                raise BadRequest("query: must be UTF-8 text of name=value pairs") from None
+                raise BadRequest("query: must consist of name=value pairs in UTF-8") from None
             for name, value in pairs:
                 if "\0" in value:
-                    raise BadRequest(f"{name}: NUL characters aren't allowed")
+                    raise BadRequest(f"{name}: must not contain NUL characters")
                 if not value and name not in operation.query_required:
                     continue  # `?page=` means the same as no `page`.
                 if name not in operation.query_names:
                     if name in newer:
-                        raise UnknownField(f"{name}: this version of Octavo doesn't support this parameter.")
+                        raise UnknownField(f"{name}: isn't supported by this version of Octavo")
                 elif name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
@@ -505,7 +506,7 @@ class Dispatcher:
         for name, value in values.items():
             # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
-                raise BadRequest(f"{name}: `{value}` isn't a valid value")
+                raise BadRequest(f"{name}: must be a valid value, not `{value}`")
         return query
 
     def _body(self, call: Call, decoder: BodyDecoder) -> object:
@@ -516,7 +517,7 @@ class Dispatcher:
         if not call.body:
             if operation.body_optional:
                 return None
-            raise BadRequest("body: required, and must be a JSON object")
+            raise BadRequest("body: is required, and must be a JSON object")
         assert decoder is not None
         self._refuse_unread(call, shape_of(operation.body))
         try:
@@ -527,29 +528,30 @@ class Dispatcher:
     def _refuse_unread(self, call: Call, shape: Shape) -> None:
         """Check the keys of a body.
 
-        Octavo's own operations reject unknown keys. Clients of the public API may be newer than this server,
-        so there a header lists them. Raises BadRequest for an unknown key or invalid JSON.
+        Octavo's own operations reject unknown keys. Clients of the public API may be newer than this server, so for
+        its operations, a header lists unknown keys. Raises BadRequest if a key is rejected or the JSON is
+        invalid.
         """
         operation = call.operation
         if has_more_values(call.body, MAX_VALUES):
-            raise TooLarge(f"body: can have at most {MAX_VALUES:,} values")
+            raise TooLarge(f"body: must contain at most {MAX_VALUES:,} values")
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadRequest(f"body: not valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON: {error}") from None
         except RecursionError:
-            raise BadRequest("body: nested too deeply") from None
+            raise BadRequest("body: is nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):
-            raise BadRequest("body: NUL characters aren't allowed")
+            raise BadRequest("body: must not contain NUL characters")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
         for key, given in unread_keys(shape, value):
             if operation.refuses_unread or restricts(key, given):
                 raise UnknownField(
-                    f"{key}: this operation has no such field. Remove it or check its spelling."
+                    f"{key}: isn't a field of this operation. Remove it, or correct its spelling."
                 )
             if without_numbers(key) in newer:
-                raise UnknownField(f"{key}: this version of Octavo doesn't support this field.")
+                raise UnknownField(f"{key}: isn't supported by this version of Octavo")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
         if not keys:
@@ -559,8 +561,8 @@ class Dispatcher:
         call.response_headers["octavo-unread-keys"] = ", ".join([*named, *more])
 
     def _while_allowed(self, call: Call, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        """Yield the chunks of a stream while the caller has access: a slow reader could otherwise continue
-        for hours after being removed. Raises the errors of a new request."""
+        """Yield the chunks of a stream as long as the caller has access, because slow readers could
+        otherwise continue for hours after being removed. Raises the same errors as a new request."""
         try:
             for chunk in chunks:
                 self._check_again(call)
@@ -570,7 +572,7 @@ class Dispatcher:
                 chunks.close()
 
     def _check_again(self, call: Call) -> None:
-        """Raise the errors of a new request."""
+        """Raise the errors that a new request would raise."""
         call.authenticated, call.asked_again = None, True
         self._authenticate(call)
         self._enter(call)
@@ -617,7 +619,8 @@ class Dispatcher:
         body = _ENCODER.encode(value)
         if len(body) > MAX_ANSWER:
             raise TooLarge(
-                f"The response would be larger than {format_size(MAX_ANSWER)}. Request less, in several parts."
+                f"The response would be larger than {format_size(MAX_ANSWER)}. Split the request into smaller"
+                " ones."
             )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)
@@ -640,7 +643,7 @@ def api_edge(
     compressor: Compressor,
     closing: Sequence[Callable[[], None]] = (),
 ) -> Edge:
-    """Return the application of the table. ``others``: additional routes."""
+    """Return the application that serves the table of operations. ``others``: additional routes."""
     settings = dispatcher.context.settings
     return Edge(
         [*dispatcher.routes(operations), *others],

@@ -2,7 +2,7 @@
 pages).
 
 Handlers get a ``Request`` and return an ``Answer`` or raise an ``OctavoError``. This module converts the
-result to HTTP: methods, limits, request ids, conditional requests, ranges, compression, streaming, errors,
+result to HTTP: methods, limits, request IDs, conditional requests, ranges, compression, streaming, errors,
 metrics, and the access log.
 """
 
@@ -70,12 +70,12 @@ T = TypeVar("T")
 QUEUE_SECONDS = 30.0
 """Maximum number of seconds that a request waits for a thread."""
 _IDS = random.Random()  # noqa: S311
-"""Generator of request ids, which are not secret."""
+"""Generator of request IDs, which aren't secret."""
 _REQUEST_ID = re.compile(rb"[\w.-]{1,64}")
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})")
 _ASCII = "".join(map(chr, range(0x80)))
 _UNTRACED = frozenset({"healthz", "readyz", "metrics"})
-"""Requests that are too frequent and uninteresting to be traced."""
+"""Requests that aren't traced, because they are frequent and uninteresting."""
 _SHOWN_PATH = 256
 _NOT_IN_304 = frozenset({"content-type", "content-length", "content-disposition", "content-range"})
 _CONDITIONS = (b"if-none-match", b"if-match")
@@ -86,24 +86,25 @@ _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
 class Content(Struct, frozen=True):
-    """Body that is read while it is sent. ``open(start, end)``: returns its bytes in chunks, up to but
-    excluding ``end``."""
+    """Body that is read while it is sent. ``open(start, end)``: returns the bytes from ``start`` up to but
+    excluding ``end``, in chunks."""
 
     size: int
     open: Callable[[int, int | None], Iterator[bytes]]
 
 
 class Answer(Struct, frozen=True):
-    """Response, before its form on the wire is determined.
+    """Response before its wire format is determined.
 
-    The body is one of the following. ``body``: bytes. ``stream``: chunks of unknown total size. ``content``:
-    a file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
+    The body is one of the following. ``body``: bytes. ``stream``: chunks of unknown total size. ``content``: a
+    file, of which clients can request a part. ``pushed``: chunks that are sent as events happen, without a
     waiting thread.
 
-    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that its
-    compressed forms are cached, and its encoded headers in ``heads``, by sender and coding. ``coded``: precompressed
-    forms of the body by coding. ``cookies``: the values of Set-Cookie. ``threads``: the threads that wait for its
-    chunks, if that may take a long time. ``sent``: the function that is called at the end of the response.
+    ``etag``: the entity tag without quotes. ``again``: whether the same body is sent to many clients, so that
+    its compressed forms are cached, as are its encoded headers (in ``heads``, by sender and coding).
+    ``coded``: precompressed forms of the body by coding. ``cookies``: the values of Set-Cookie.
+    ``threads``: the threads that wait for its chunks, if that may take a long time. ``sent``: the function
+    to call at the end of the response.
     """
 
     status: int = 200
@@ -145,10 +146,10 @@ def json_error(error: OctavoError) -> Answer:
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    described: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
     if error.field is not None:
-        told["field"] = error.field
-    body = _ENCODER.encode({"error": told, **error.beside})
+        described["field"] = error.field
+    body = _ENCODER.encode({"error": described, **error.beside})
     return Answer(error.status, body, "application/json", headers)
 
 
@@ -159,12 +160,12 @@ def text_error(error: OctavoError) -> Answer:
 
 
 class Request:
-    """HTTP request. The body is not read before a handler requests it.
+    """HTTP request. The body isn't read until a handler requests it.
 
     ``path``: the pattern of the route. ``parameters``: its decoded values. ``segments``: the decoded path.
-    ``method``: the method; GET for a HEAD request, with ``is_head`` set. ``name``: identifies the request in
-    metrics and the access log; handlers can change it. ``shows_path``: whether the path contains no secret;
-    None if unknown. ``span``: the request's span if it is traced.
+    ``method``: the method; GET for a HEAD request, with ``is_head`` set. ``name``: identifies the request
+    in metrics and the access log; handlers can change it. ``shows_path``: whether the path contains no
+    secret; None if unknown. ``span``: the request's span if it is traced.
     """
 
     __slots__ = (
@@ -218,7 +219,7 @@ class Request:
         self.span: tracing.Span | None = None
 
     def part(self, parameters: dict[str, str], query_string: bytes) -> Request:
-        """Return a request for a read by the same caller, as a part of this request: without a body or conditional
+        """Return a read request by the same caller as a part of this request, without a body or conditional
         headers."""
         headers = {name: value for name, value in self.headers.items() if name not in _OF_THE_WHOLE}
         made = Request(self._exchange, headers, self.client, self._owner_of)
@@ -228,15 +229,15 @@ class Request:
 
     @property
     def owner(self) -> Owner:
-        """Owner whose turn the request uses. It is determined when the request first has to wait, and then
-        fixed."""
+        """Return the owner whose turn the request uses. The owner is determined when the request first has
+        to wait, and doesn't change afterward."""
         if self._owner is None:
             self._owner = self._owner_of(self) if self._owner_of else ("", address_key(self.client))
         return self._owner
 
     @property
     def was_in_turn(self) -> bool:
-        """Whether the owner was determined."""
+        """Return whether the owner has been determined."""
         return self._owner is not None
 
     def header(self, name: bytes) -> str:
@@ -244,7 +245,7 @@ class Request:
 
     @property
     def has_more(self) -> bool:
-        """Whether part of the body was not read yet."""
+        """Return whether part of the body hasn't been read yet."""
         return self._more
 
     async def _next(self) -> bytes:
@@ -252,18 +253,18 @@ class Request:
             part, self._more = await self._exchange.read()
         except Disconnected:
             self._more = False
-            raise BadRequest("body: the connection was closed before the body was complete") from None
+            raise BadRequest("body: the connection was closed before the whole body arrived") from None
         self._size += len(part)
         return part
 
     @property
     def announced(self) -> int:
-        """Size of the body according to the head of the request; 0 if unknown."""
+        """Return the size of the body according to the head of the request; 0 if unknown."""
         length = self.headers.get(b"content-length", b"")
         return int(length) if length.isdigit() and len(length) < 19 else 0
 
     async def fits(self, limit: int) -> bool:
-        """Return whether the body has at most this many bytes; bytes read to find out are kept for
+        """Return whether the body has at most this many bytes; bytes that are read to find out are kept for
         ``read``."""
         if self.announced > limit:
             return False
@@ -272,14 +273,15 @@ class Request:
         return self._size <= limit
 
     async def read(self, limit: int, limit_of: str = "this operation takes") -> bytes:
-        """Return the body. Raises TooLarge beyond ``limit`` bytes, or BadRequest if it is incomplete."""
+        """Return the body. Raises TooLarge if it has more than ``limit`` bytes, and BadRequest if it is
+        incomplete."""
         async for part in self.read_parts(limit, limit_of):
             self._parts.append(part)
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     async def read_parts(self, limit: int, limit_of: str) -> Any:
         """Yield the body in chunks as they arrive. Raises the errors of ``read``."""
-        too_large = TooLarge(f"body: too large; {limit_of} at most {format_size(limit)}")
+        too_large = TooLarge(f"body: is too large; {limit_of} at most {format_size(limit)}")
         if max(self.announced, self._size) > limit:
             raise too_large
         while self._more:
@@ -293,10 +295,12 @@ Handler = Callable[[Request], Answer] | Callable[[Request], Awaitable[Answer]]
 
 
 async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in a thread of the pool, in its owner's turn; only a few threads compute at a time.
+    """Run a function in a thread of the pool when its owner's turn comes. Only a few threads compute at a
+    time.
 
-    Raises Busy if too many requests of the owner are waiting, and TemporarilyUnavailable if no thread is free for
-    ``QUEUE_SECONDS``: all threads may be blocked for a long time, and callers should get a response.
+    Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
+    for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
+    callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -318,13 +322,13 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
 
 async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T], *arguments: object) -> T:
     """Run a function that computes little, such as the chunks of a stream, without a time limit for its
-    start. Raises Busy."""
+    start. Raises Busy if too many are waiting."""
     return await pool.submit(owner, function, *arguments)
 
 
 class Action(NamedTuple):
     """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
-    event loop if it is a coroutine function, and in a thread otherwise; functions that read, render, or
+    event loop if it is a coroutine function, or otherwise in a thread. Functions that read, render, or
     compute are ordinary functions."""
 
     name: str
@@ -346,7 +350,7 @@ def fixed(
     content_type: str,
     headers: Mapping[str, str] | None = None,
 ) -> Route:
-    """Return a route to bytes that are computed once, in a thread."""
+    """Return a route that serves bytes that are computed once, in a thread."""
     made: list[Answer] = []
 
     async def answer(request: Request) -> Answer:
@@ -371,9 +375,9 @@ class Edge:
 
     ``refuse``: the function that presents errors. ``headers``: the headers of every response. ``preflight``:
     the headers of responses to OPTIONS. ``query_limit``: the maximum size of a query string in bytes.
-    ``limiter``: the limiter of requests by IP address, unless handlers count them otherwise. ``pool``: the
-    threads for everything that is not a coroutine. ``closing``: the function that is called when the server
-    stops. ``owner_of``: the function that returns the owner whose turn a request uses, by default its IP
+    ``limiter``: the limiter of requests by IP address, unless handlers count them in another way. ``pool``:
+    the threads for everything that isn't a coroutine. ``closing``: the function to call when the server
+    stops. ``owner_of``: the function that returns the owner whose turn a request uses; by default, its IP
     address. ``tracers``: the callers whose traces are continued.
     """
 
@@ -470,7 +474,7 @@ class Edge:
         if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: must be at most {format_size(self._query_limit)}")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: can have at most {MAX_PARAMETERS:,} parameters")
+            raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
@@ -483,7 +487,7 @@ class Edge:
         if action is None:
             if request.method == "OPTIONS":
                 return Answer(204, headers={**self._preflight, "allow": route.allowed})
-            message = f"{request.method} is not allowed here. Allowed: {route.allowed}"
+            message = f"{request.method} isn't allowed for this URL. Use one of: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
         if tracing.is_enabled() and request.name not in _UNTRACED:
@@ -499,8 +503,8 @@ class Edge:
     def _begin_span(self, peer: str, request: Request, started: float) -> None:
         """Start the span of a request.
 
-        Any caller of a public port can name a trace. The named trace becomes a link, so that it can be found, and does
-        not influence whether this trace is kept.
+        Any caller of a public port can specify a trace. That trace becomes a link, so that it can be found, but it
+        doesn't influence whether this trace is kept.
         """
         named = {
             name: request.headers[name.encode()].decode("latin-1")
@@ -528,7 +532,7 @@ class Edge:
 
     @staticmethod
     def _end_span(request: Request, span: tracing.Span, method: str, status: int) -> None:
-        """End a span. ``status``: the status; 0 if the response could not be sent."""
+        """End a span. ``status``: the status; 0 if the response couldn't be sent."""
         if span.is_recorded:
             if request.path.endswith("*}"):
                 # For paths on sites, the request has a more specific name.
@@ -552,8 +556,8 @@ class Edge:
         function: Callable[..., T],
         *arguments: object,
     ) -> T:
-        """Run a function in ``threads``, the pool that is reserved for this response, or else in the shared pool
-        when its owner's turn comes."""
+        """Run a function in ``threads``, if a pool is reserved for this response, or else in the shared
+        pool when its owner's turn comes."""
         if threads is not None:
             return await run_in(threads, function, *arguments)
         return await in_thread(self._pool, request.owner, function, *arguments)
@@ -674,8 +678,8 @@ class Edge:
         return status
 
     def _find_sent(self, request: Request, answer: Answer) -> tuple[Headers | None, bytes]:
-        """Return the headers and body of a response that was sent before in the requested form; None if there
-        is none."""
+        """Return the headers and body of a response that was already sent in the requested form; None if
+        there is none."""
         headers = request.headers
         if any(name in headers for name in _CONDITIONS):
             return None, b""
@@ -704,10 +708,10 @@ class Edge:
         open_stream: Callable[[], Iterator[bytes]],
         threads: ThreadPoolExecutor | None = None,
     ) -> None:
-        """Send chunks, read one by one in threads, until the end or until the client has left.
+        """Send chunks, read one by one in threads, until the end or until the client disconnects.
 
-        After an error in the middle, the connection ends without an end of the response, so that no client
-        mistakes it for complete.
+        After an error in the middle, the connection is closed without ending the response, so that clients don't
+        mistake it for a complete one.
         """
         chunks = iter(await self._run(request, threads, open_stream))
         gone = asyncio.ensure_future(exchange.gone())
@@ -748,7 +752,7 @@ async def _begin_pushing(answer: Answer, begin: Callable[[], AsyncGenerator[byte
 
 
 async def _push(exchange: Exchange, pieces: AsyncGenerator[bytes, None]) -> None:
-    """Send pushed chunks until the end or until the client has left."""
+    """Send pushed chunks until the end or until the client disconnects."""
     own = asyncio.current_task()
     assert own is not None
     gone = asyncio.ensure_future(exchange.gone())
@@ -772,7 +776,7 @@ def _is_compressible(answer: Answer) -> bool:
 
 
 def _choose_coding(request: Request, answer: Answer) -> str | None:
-    """Return the compression of the body for this request; None for a plain body."""
+    """Return the compression of the body for this request; None if it isn't compressed."""
     accepted = request.headers.get(b"accept-encoding")
     if not accepted or len(answer.body) < SMALLEST or not _is_compressible(answer):
         return None
@@ -790,15 +794,17 @@ def _line(name: str, text: str) -> tuple[bytes, bytes]:
 _kept_line = lru_cache(maxsize=1024)(_line)
 """``_line``, cached for headers that many responses have in common."""
 _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-ratelimit-remaining"})
-"""Headers with a different value each time."""
+"""Headers that have a different value in each response."""
 
 
 def internal_error(request_id: str) -> OctavoError:
-    return OctavoError(f"Something went wrong on the server. Reference: {request_id}")
+    return OctavoError(
+        f"Something went wrong on the server. Give this reference to the server administrator: {request_id}"
+    )
 
 
 def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
-    """Return header values by name, with repeated ones joined as HTTP specifies."""
+    """Return header values by name, with the values of repeated headers joined as HTTP specifies."""
     found: dict[bytes, bytes] = {}
     for name, value in pairs:
         if name in found:
@@ -843,7 +849,7 @@ def choose_range(headers: Mapping[bytes, bytes], etag: str, size: int) -> tuple[
     """Return (status, start, end) of the part of a body to send: everything with 200, a part with 206,
     nothing with 416.
 
-    A request for several ranges gets everything, which HTTP allows.
+    In response to a request for several ranges, everything is sent, which HTTP allows.
     """
     asked = headers.get(b"range")
     whole = (200, 0, size)

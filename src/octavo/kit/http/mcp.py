@@ -1,7 +1,7 @@
 """Servers of the Model Context Protocol over streamable HTTP: each JSON-RPC message gets a response.
 
-Each request is complete in itself: there are no sessions, and the server sends nothing on its own, so any
-process of the server can respond.
+Each request is self-contained: there are no sessions, and the server doesn't send anything on its own, so
+any process of the server can respond.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _SERVER_KEY = "io.modelcontextprotocol/serverInfo"
 _MISMATCH, _UNSUPPORTED = -32020, -32022
 _PARSE_ERROR, _INVALID_REQUEST, _NO_METHOD, _INVALID_PARAMS = -32700, -32600, -32601, -32602
 _NO_RESOURCE = -32002
-"""Error code of older versions; in the newest, a URI without a resource is an invalid parameter."""
+"""Error code of older versions; in the newest version, a URI without a resource is an invalid parameter."""
 
 
 class RefusedTool(Exception):
@@ -37,8 +37,9 @@ class RefusedTool(Exception):
 
 
 class ToolText(NamedTuple):
-    """Response of a tool: text, and fields for the client by name. ``data``: the same content as ``text``, as
-    structured data of the type that the tool ``gives`` if it declares one; None if the text is complete."""
+    """Response of a tool: text, and fields for the client by name. ``data``: the same content as ``text``
+    in the form of structured data, of the type that the tool declares in ``gives``, if any; None if the
+    text contains everything."""
 
     text: str
     about: Mapping[str, str] = {}
@@ -49,9 +50,9 @@ class Tool(NamedTuple):
     """Tool of an MCP server.
 
     ``use``: the function that gets the server's object and the arguments, of type ``takes``, and returns text
-    or raises ``RefusedTool``. ``reads``: whether it makes no changes. ``destroys``: whether its effects are
-    hard to undo. ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data
-    of all its responses; None if some have no data or another type.
+    or raises ``RefusedTool``. ``reads``: whether it only reads. ``destroys``: whether its effects are hard
+    to undo. ``reaches_out``: whether it sends requests to other servers. ``gives``: the type of the data of
+    all its responses; None if some have no data or another type.
     """
 
     title: str
@@ -78,8 +79,8 @@ class Resources(NamedTuple):
     """Resources of an MCP server.
 
     ``list_from``: the function that gets the server's object and the number of resources to skip, and returns
-    the following ones and whether there are more. ``read``: the function that returns the media type and text
-    of a resource, or None if there is none.
+    the next resources and whether there are more. ``read``: the function that returns the media type and
+    text of a resource, or None if there is none.
     """
 
     list_from: Callable[[Any, int], tuple[list[Resource], bool]]
@@ -87,8 +88,8 @@ class Resources(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """Prompt that people can choose. ``arguments``: the descriptions by name; all are required texts.
-    ``write``: the function that returns the prompt for the model."""
+    """Prompt that people can choose. ``arguments``: the descriptions of its arguments by name. All
+    arguments are required, and are texts. ``write``: the function that returns the prompt for the model."""
 
     title: str
     description: str
@@ -156,8 +157,8 @@ class _Answered(Struct, frozen=True):
 
 
 class AskedTool(NamedTuple):
-    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the version has no
-    negotiation; its responses have a different format."""
+    """Tool call by any caller. ``arguments``: the arguments as sent. ``single``: whether the protocol
+    version has no negotiation. Responses of such versions have a different format."""
 
     tool: str
     arguments: bytes
@@ -165,14 +166,14 @@ class AskedTool(NamedTuple):
 
 
 class ToolCall(NamedTuple):
-    """Valid tool call, with the id of its response."""
+    """Valid tool call, with the ID of its response."""
 
     id: int | str
     asked: AskedTool
 
 
 class _Wrong(Exception):
-    """Protocol error."""
+    """Raised internally to report a protocol error."""
 
     def __init__(self, code: int, message: str, **data: object) -> None:
         super().__init__(message)
@@ -241,10 +242,10 @@ def _said(said: ToolText, wrong: bool) -> JsonObject:
 def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
-        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier response")
+        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the `nextCursor` of an earlier response")
     start = int(cursor[:15] or 0)
     found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
-    told = [
+    entries = [
         {
             "uri": one.address,
             "name": one.title,
@@ -254,7 +255,7 @@ def _list_resources(server: Server, on: object, params: Mapping[str, object]) ->
         }
         for one in found
     ]
-    return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
+    return {"resources": entries, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
 def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
@@ -268,7 +269,7 @@ def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> 
 
 
 def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
-    told = [
+    entries = [
         {
             "name": name,
             "title": prompt.title,
@@ -280,7 +281,7 @@ def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> J
         }
         for name, prompt in server.prompts.items()
     ]
-    return {"prompts": told}
+    return {"prompts": entries}
 
 
 def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
@@ -296,7 +297,7 @@ def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> Jso
     ):
         raise _Wrong(
             _INVALID_PARAMS,
-            f"params.arguments: must contain exactly these arguments, each as non-empty text: {needed}",
+            f"params.arguments: must contain exactly these arguments, each with a non-empty string: {needed}",
         )
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
@@ -315,14 +316,15 @@ _READING: dict[str, _Method] = {
 _METHODS = {"initialize": _initialize, "ping": lambda server, on, params: {}, **_READING}
 _SINGLE_METHODS = {"server/discover": _discover, **_READING}
 _NAMED_BY = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""Parameter that the header Mcp-Name repeats, by method."""
+"""Parameter that the ``Mcp-Name`` header repeats, by method."""
 _KEPT_FOR: dict[_Method, int | None] = {_call_tool: None, _get_prompt: None, _read_resource: 0}
-"""Time in milliseconds that callers can cache a response; None where the protocol has no caching."""
+"""Time in milliseconds for which callers can cache a response; None if the protocol version doesn't support
+caching."""
 _LISTS_KEPT_FOR = 60_000
 
 
 def _check_single(method: str, named: object, meta: object, headers: Headers) -> None:
-    """Check that a request states its version, and that its headers match. Raises ``_Wrong``."""
+    """Check that a request states its version, and that its headers match. Raises ``_Wrong`` if they don't."""
     if not isinstance(meta, dict) or not {_VERSION_KEY, _CAPABILITIES_KEY} <= set(meta):
         message = f"params._meta: must contain {_VERSION_KEY} and {_CAPABILITIES_KEY}"
         raise _Wrong(_INVALID_PARAMS, message)
@@ -333,7 +335,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
-            raise _Wrong(_MISMATCH, f"{header}: the header doesn't match the message")
+            raise _Wrong(_MISMATCH, f"{header}: must match the message")
     if meta[_VERSION_KEY] != _SINGLE:
         message = f"{_VERSION_KEY}: must be {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
@@ -342,7 +344,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
 def _answer_single(
     server: Server, on: object, method: str, params: JsonObject, headers: Headers
 ) -> JsonObject:
-    """Return the result of a request that states its version. Raises ``_Wrong``."""
+    """Return the result of a request that states its version. Raises ``_Wrong`` if the request is invalid."""
     _check_single(method, params.get(_NAMED_BY.get(method, "")), params.get("_meta"), headers)
     known = _SINGLE_METHODS.get(method)
     if known is None:
@@ -405,15 +407,14 @@ def result_of(answer: Answer) -> bytes | None:
 
 
 def say_instead(answer: Answer, said: ToolText, *, wrong: bool) -> Answer:
-    """Replace the text in the response to a tool call. ``wrong``: whether it is a failure."""
+    """Replace the text in the response to a tool call. ``wrong``: whether the text reports a failure."""
     message = msgspec.json.decode(answer.body)
     message["result"] |= _said(said, wrong)
     return msgspec.structs.replace(answer, body=msgspec.json.encode(message))
 
 
 def answer_call(call: ToolCall, result: bytes) -> Answer:
-    """Return the response to a call, given the result of ``result_of`` for the response to an identical
-    call."""
+    """Return the response to a call, given the ``result_of`` the response to an identical call."""
     return _json(200, call.id, result=Raw(result))
 
 
@@ -427,9 +428,7 @@ def answer_message(server: Server, on: object, body: bytes, headers: Headers) ->
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _error(400, None, _PARSE_ERROR, f"body: {error}")
     if isinstance(message, list):
-        return _error(
-            400, None, _INVALID_REQUEST, "body: must be a single message; batches are not supported"
-        )
+        return _error(400, None, _INVALID_REQUEST, "body: must be a single message, not a batch")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return _error(400, None, _INVALID_REQUEST, "body: must be a JSON-RPC 2.0 message")
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
@@ -438,7 +437,10 @@ def answer_message(server: Server, on: object, body: bytes, headers: Headers) ->
         return Answer(202)
     if not isinstance(method, str) or ("id" in message and type(id) not in (int, str)):
         return _error(
-            400, None, _INVALID_REQUEST, "body: must have a method as text, and an id as text or integer"
+            400,
+            None,
+            _INVALID_REQUEST,
+            "body: must have a string as `method`, and a string or integer as `id`",
         )
     if "id" not in message:
         return Answer(202)

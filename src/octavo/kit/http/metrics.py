@@ -51,7 +51,7 @@ on_failure(report_failed_blocks)
 
 
 class Metrics:
-    """Metrics of a process. They are thread-safe."""
+    """Metrics of a process. Thread-safe."""
 
     def __init__(self) -> None:
         self._queues: _Queues | None = None
@@ -104,9 +104,9 @@ class Metrics:
         self._cache_hits = counter("octavo_cache_hits", "Cache hits", labels)
         self._cache_misses = counter("octavo_cache_misses", "Cache misses", labels)
         self._looked_up: dict[str, tuple[int, int]] = {}
-        """Hits and misses of each cache that are already counted."""
+        """Hits and misses of each cache that have already been counted."""
         self._at_replica: dict[str, int] = {}
-        """Reads on the replica that are already counted."""
+        """Reads on the replica that have already been counted."""
         self._database: Database | None = None
         self._counting = Lock()
         _every.add(self)
@@ -183,8 +183,8 @@ class Metrics:
                 self._at_replica[outcome] = count
 
     def text(self) -> bytes:
-        """Return the body of ``/metrics``. If there are several workers, it covers all of them; they record
-        their values periodically."""
+        """Return the body of ``/metrics``. If there is more than one worker, it covers all of them; they
+        record their values periodically."""
         self.observe_caches()
         self._observe_replica()
         registry = self._registry

@@ -4,15 +4,16 @@ Routing, the permission check, the OpenAPI description, the reference pages, rat
 contract tests all read ``TABLE``. A handler's signature declares what it needs:
 
 - ``call: Call``: the request;
-- one proof object (a type registered with ``enters``): the result of the permission check for the ids in
+- one proof object (a type registered with ``enters``): the result of the permission check for the IDs in
   the path; for an operation that is open to visitors of a site, a union with their type;
-- ``body`` and ``query``: msgspec types the request is validated against;
+- ``body`` and ``query``: msgspec types that the request is validated against;
 - any other argument: a path parameter, in snake case;
 - the return type: the response. A ``DELETE`` that returns a ``bool`` answers 205 for True (deleted) and 204 for
   False (nothing to delete).
 
-One handler can have several declarations, for operations that do the same thing to different objects. Its proof type is
-then registered once for each of them, and the ids in the path determine the permission check.
+One handler can have several declarations, for operations that do the same thing to different objects. In
+that case, its proof type is registered once for each of them, and the IDs in the path determine the
+permission check.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class _Public:
 
 
 PUBLIC: Final = _Public()
-"""``needs`` of an operation that anyone can call, signed in or not."""
+"""Value of ``needs`` for operations that anyone can call, whether signed in or not."""
 
 
 class Deletion:
@@ -66,16 +67,16 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the ids of ``parameters`` from the
-    path."""
+    """Function that creates a proof object: ``fn(call, needs, *ids)`` with the IDs of ``parameters`` from
+    the path."""
 
     fn: Callable[..., Any]
     parameters: tuple[str, ...]
 
 
 AgentScope = Literal["docs:read", "docs:draft", "docs:comment", "docs:review", "docs:gaps", "docs:merge"]
-"""Permissions that a person can grant to an agent: to read, to draft change requests, to comment, to review,
-to see questions and missing answers, and to merge."""
+"""Permissions that a person can grant to an agent: read, draft change requests, comment, review, see
+questions and missing answers, and merge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +89,17 @@ class Operation:
     status: int
     handler: Handler
     proof: str | None
-    """The handler's argument for the proof object; None for public operations."""
+    """Handler argument that takes the proof object; None for public operations."""
     proof_type: type | None
     visit_type: type | None
-    """Type of the proof for site visitors; None if the operation is closed to them."""
+    """Type of the proof object for site visitors; None if they can't call the operation."""
     entered_by: frozenset[str]
     """Path parameters from which the proof object is created."""
     body: Any
     body_optional: bool
     query: Any
     path_parameters: dict[str, str]
-    """Path parameters by handler argument."""
+    """Path parameters, by handler argument."""
     errors: tuple[int, ...]
     quick: bool
     body_limit: int
@@ -115,35 +116,35 @@ class Operation:
     body_media: str = "application/json"
     """Media type of the body."""
     refuses_unread: bool = False
-    """Whether unknown keys of a body are rejected; otherwise a header of the response lists them."""
+    """Whether unknown keys of a body are rejected; otherwise, a header of the response lists them."""
     draw_error: Callable[[OctavoError], Any] | None = None
-    """Function that presents errors, if they are not in the API's error format."""
+    """Function that presents errors, if they aren't in the API's error format."""
     browsed: bool = False
-    """Whether browsers visit it: errors are then pages for clients that accept pages."""
+    """Whether browsers visit the operation. If so, errors are pages for clients that accept pages."""
     yields: tuple[str, ...] = ()
     """Scopes that a token needs in addition to that of the operation."""
     waits_for: WaitsFor | None = None
-    """Resource for which it waits, in threads that organizations share."""
+    """Resource that the operation waits for, in threads that organizations share."""
     scripts: bool = False
-    """Whether integration scripts can call it regardless of their scopes."""
+    """Whether integration scripts can call the operation regardless of their scopes."""
     agents: AgentScope | None = None
-    """Permission that an agent needs; None if it is closed to agents."""
+    """Permission that an agent needs; None if agents can't call the operation."""
     also: tuple[int, ...] = ()
     """Additional success statuses, with the same response."""
     minimal: bool = False
     """Whether callers can request an empty response with `Prefer: return=minimal` (RFC 7240)."""
     in_maintenance: bool = False
-    """Whether it can be called while the server is read-only. A GET always can."""
+    """Whether the operation can be called while the server is read-only. GET operations always can."""
 
     @property
     def scopes(self) -> tuple[str, ...]:
-        """Return the narrowest scopes that a token needs to call it."""
+        """Return the narrowest scopes with which a token can call the operation."""
         verb = "read" if self.method == "GET" else "write"
         return (f"{self.area}:{verb}", *self.yields)
 
     @property
     def extension(self) -> bool:
-        """Return whether it extends the standard public API of documentation platforms."""
+        """Return whether the operation extends the standard public API of documentation platforms."""
         return self.id not in PUBLIC_API
 
     @property
@@ -152,8 +153,8 @@ class Operation:
 
     @property
     def deletes_what_is_entered(self) -> bool:
-        """Return whether authorization loads the object to delete. A missing object and missing access then give
-        the same response."""
+        """Return whether authorization loads the object to delete. If so, a missing object and missing
+        access result in the same response."""
         names = _PATH_PARAMETER.findall(self.path)
         return self.returns is Deletion and bool(names) and names[-1] in self.entered_by
 
@@ -163,41 +164,42 @@ class Operation:
 
     @property
     def enter(self) -> Enter | None:
-        """Return the permission check; None for public operations, and before ``check_table`` for one that is
-        not registered yet."""
+        """Return the permission check; None for public operations and, before ``check_table``, for those
+        whose check isn't registered yet."""
         return _ENTERS.get((self.proof_type, self.entered_by))
 
     @property
     def enter_visit(self) -> Enter | None:
-        """Return the visitor check; None if the operation is closed to them."""
+        """Return the visitor check; None if visitors can't call the operation."""
         return _ENTERS[self.visit_type, self.entered_by] if self.visit_type is not None else None
 
 
 PUBLIC_API = frozenset(
     line for line in (files(__package__) / "public_api.txt").read_text().split("\n")[1:] if line
 )
-"""Ids of the operations in the public description of the API."""
+"""IDs of the operations in the public description of the API."""
 TABLE: dict[str, Operation] = {}
 _ENTERS: dict[tuple[type | None, frozenset[str]], Enter] = {}
 _PROOFS: set[type] = set()
 _VISITS: set[type] = set()
-"""Proof types for visitors."""
+"""Types of proof objects for visitors."""
 
 BODY_LIMIT = 10 * 1024 * 1024
 PUBLIC_BODY_LIMIT = 64 * 1024
-"""Maximum sizes in bytes of the body of an operation without its own limit; the second is for public
+"""Maximum sizes in bytes of a body, for operations that don't declare a limit. The second one is for public
 operations."""
 
 
 class DeclarationError(Exception):
-    """Raised if the declaration of an operation is invalid. Raised when its module is imported."""
+    """Raised if the declaration of an operation is invalid, when its module is imported."""
 
 
 def enters(proof: type, *parameters: str, visitors: bool = False) -> Callable[[_H], _H]:
     """Register the function that creates a proof object of type ``proof`` from these path parameters.
-    ``visitors``: whether it is only for visitors of a site.
+    ``visitors``: whether the type is only for visitors of a site.
 
-    A type can be registered for several sets of parameters, including by higher packages than the one that declares it.
+    A type can be registered for several sets of parameters, including by packages that are on a higher layer
+    than the one that declares it.
     """
     key = (proof, frozenset(parameters))
 
@@ -221,8 +223,8 @@ def list_proofs() -> list[type]:
 
 
 def check_table() -> None:
-    """Check that every operation has its permission check, once all packages are loaded. Raises
-    DeclarationError."""
+    """Check that every operation has a permission check, once all packages are loaded. Raises
+    DeclarationError if one doesn't."""
     for operation in TABLE.values():
         if operation.proof_type is not None and operation.enter is None:
             by = ", ".join(sorted(operation.entered_by)) or "nothing"
@@ -276,28 +278,28 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
 
     ``annotation``: the return type of the handler. ``declared``: the declared type, if the handler returns a
     ``Reply``, a ``Stream``, a ``Deferred``, or encoded bytes, or if it serves several operations. Raises
-    DeclarationError if the two contradict or repeat each other.
+    DeclarationError if the two types contradict each other or are the same.
     """
     if annotation is bool and method == "DELETE":
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    untold = (Reply, Stream, Follow, Deferred, msgspec.Raw)
-    told = tuple(one for one in members if (typing.get_origin(one) or one) not in untold)
-    if not told:
+    undetermined = (Reply, Stream, Follow, Deferred, msgspec.Raw)
+    determined = tuple(one for one in members if (typing.get_origin(one) or one) not in undetermined)
+    if not determined:
         return declared
     if declared is not None:
-        if declared not in told or len(told) == 1:
+        if declared not in determined or len(determined) == 1:
             raise DeclarationError(
                 f"{id}: `returns` contradicts or repeats the type that the handler returns"
             )
         return declared
-    answer = functools.reduce(operator.or_, told)
+    answer = functools.reduce(operator.or_, determined)
     return None if answer is types.NoneType else answer
 
 
 def _proofs_of(annotation: object) -> list[type]:
-    """Return the types of proof objects that an argument can have; empty if it is not a proof object."""
+    """Return the types of proof objects that an argument can have; empty if it isn't a proof object."""
     members = typing.get_args(annotation) if isinstance(annotation, types.UnionType) else (annotation,)
     return list(members) if all(isinstance(one, type) and one in _PROOFS for one in members) else []
 
@@ -343,23 +345,25 @@ class Area(Struct, frozen=True):
     ) -> Callable[[_H], _H]:
         """Declare the decorated function as an operation.
 
-        ``returns``: the type of the response, if the return type of the handler does not determine it. ``status``: the
-        status of success (default 200; 204 without a response). ``also``: additional success statuses. ``body_limit``:
-        the maximum size of the body in bytes. ``quick``: whether it reads only a few rows by their keys, regardless of
-        the amount of data, or cached data, so that it can run on the event loop (on PostgreSQL when those rows are
-        cached); a handler that finds more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
-        unknown keys of a body, as extensions do, because the body replaces everything. ``media_type``: the media type
-        of the response, if it differs from the area's. ``other_media``: additional media types that callers can
-        request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected here, and
-        get errors as pages.
+        ``returns``: the type of the response, if the return type of the handler doesn't determine it. ``status``:
+        the status of success (default 200; 204 without a response). ``also``: additional success statuses.
+        ``body_limit``: the maximum size of the body in bytes. ``quick``: whether it reads only a few rows
+        by their keys, regardless of the amount of data, or cached data, so that it can run on the event
+        loop (on PostgreSQL, if those rows are cached); a handler that has more to do calls
+        ``call.leave_loop()``. ``refuses_unread``: whether to reject unknown keys of a body, as extensions
+        do, because the body replaces everything. ``media_type``: the media type of the response, if it
+        differs from the area's. ``other_media``: additional media types that callers can request.
+        ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected here,
+        and get errors as pages.
 
         ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
-        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource for
-        which it waits, a language model or another server. ``visitors``: whether visitors of a site can call it; their
-        proof is the other type of the union that the handler takes. ``scripts``: whether integration scripts can call
-        it regardless of their scopes, as in the public description. ``agents``: the permission that an agent needs.
-        ``minimal``: whether callers can request an empty response with the header ``Prefer``. ``in_maintenance``:
-        whether it works while the server is read-only, because it doesn't change content. Raises DeclarationError if
+        links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the
+        resource that it waits for, such as a language model or another server. ``visitors``: whether
+        visitors of a site can call it; the type of their proof object is the other type in the union that
+        the handler takes. ``scripts``: whether integration scripts can call it regardless of their scopes,
+        as in the public description. ``agents``: the permission that an agent needs. ``minimal``: whether
+        callers can request an empty response with the ``Prefer`` header. ``in_maintenance``: whether it
+        works while the server is read-only, because it doesn't change content. Raises DeclarationError if
         these contradict each other.
         """
 
@@ -454,15 +458,15 @@ class Drafted(Struct, frozen=True):
 
 
 class Person(Struct, frozen=True):
-    """Person with the access of the token or session they use.
+    """Person with the access of the token or session that they are using.
 
-    ``token_id``: the id of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
-    person. ``organization_id``: the only accessible organization; None for all of the person's. ``session``:
-    whether ``token_id`` is the id of a session. ``proved_at``: the time in milliseconds at which the person
-    last confirmed their identity in this session; 0 for tokens. ``expires_at``: the expiration of a token;
-    None if it never expires. ``client``: the IP address of the request; None in a job. ``agent``: the name of
-    the agent that acts for the person with its own token; ``token_id`` is then the id of their connection,
-    and the scopes are those of agents.
+    ``token_id``: the ID of the token; empty in a job. ``scopes``: the scopes; None for all permissions of the
+    person. ``organization_id``: the only accessible organization; None for all of the person's.
+    ``session``: whether ``token_id`` is the ID of a session. ``proved_at``: the time in milliseconds at
+    which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the
+    expiration of a token; None if it never expires. ``client``: the IP address of the request; None in a
+    job. ``agent``: the name of the agent that acts for the person with its own token. In that case,
+    ``token_id`` is the ID of their connection, and the scopes are those of agents.
     """
 
     user_id: str
@@ -477,12 +481,12 @@ class Person(Struct, frozen=True):
 
 
 class Script(Struct, frozen=True):
-    """Integration script. It acts as an installation, which is a member of one organization, or as the integration
-    itself, which is a member of none.
+    """Integration script. It acts either as an installation, which is a member of one organization, or as
+    the integration itself, which isn't a member of any.
 
-    ``scopes``: the scopes of integrations. ``installation_id``: the id of the installation, or None for the
-    integration itself. ``user_id``: the user of the installation, empty for the integration itself. ``client``: as in
-    ``Person``.
+    ``scopes``: the scopes of integrations. ``installation_id``: the ID of the installation, or None for the
+    integration itself. ``user_id``: the user of the installation, empty for the integration itself.
+    ``client``: as in ``Person``.
     """
 
     integration_id: str
@@ -494,22 +498,25 @@ class Script(Struct, frozen=True):
 
     @property
     def agent(self) -> None:
-        """Always empty, because a script acts only for itself."""
+        """Return an empty string, because a script acts only for itself."""
 
     @property
     def token_id(self) -> str:
-        """Id of its tokens for the audit log and rate limits, because the tokens are not stored."""
+        """Return the ID of the script's tokens for the audit log and rate limits, because the tokens aren't
+        stored."""
         return self.installation_id or self.integration_id
 
 
 class Visitor(Struct, frozen=True):
-    """Visitor of a published site who isn't a member of its organization; their renderer makes the call.
+    """Visitor of a published site who isn't a member of its organization. The call is made by a renderer on
+    their behalf.
 
-    ``claims``: the ``visitor`` value of conditions. ``spaces``: the ids of the spaces that the site shows
-    them. ``visibility``: the visibility of the site. ``base``: the site's URL for them. ``preview``: the
-    token of the preview they use, whether or not the site is published. ``drafted``: the change request that
-    the preview shows. ``drafts``: whether it shows drafts of the structure. ``named``: additional objects of
-    the request, if a page they can see refers to them: ``user`` and an id, ``openapi`` and a slug.
+    ``claims``: the ``visitor`` value of conditions. ``spaces``: the IDs of the spaces that the site shows them.
+    ``visibility``: the visibility of the site. ``base``: the site's URL for this visitor. ``preview``: the
+    token of the preview that they are using, whether or not the site is published. ``drafted``: the change
+    request that the preview shows. ``drafts``: whether the preview shows drafts of the structure.
+    ``named``: additional objects that the request can access if a page that the visitor can see refers to
+    them: ``user`` and an ID, or ``openapi`` and a slug.
     """
 
     site_id: str
@@ -525,9 +532,9 @@ class Visitor(Struct, frozen=True):
 
 
 Actor = Person | Script
-"""Holder of permissions. Authorization requires an actor, never just the id of a user: the same person has less
-access with a token of one organization than with their password. Actors are created by authentication and, for
-jobs, by ``access.actor_for_job``."""
+"""Holder of permissions. Authorization requires an actor, never just a user ID, because the same person has
+less access with a token for one organization than with their password. Actors are created by authentication
+and, for jobs, by ``access.actor_for_job``."""
 Caller = Person | Script | Visitor
 """Caller of an operation."""
 
@@ -536,26 +543,26 @@ Ask = Callable[["Call", str, dict[str, str], dict[str, Any], Any], Any]
 
 @dataclass(slots=True, kw_only=True)
 class Recipient:
-    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None for an anonymous
-    one, such as the script that a job runs. ``on_loop``: whether this runs on the event loop, where nothing may take a
-    long time."""
+    """Recipient of a response, and the server that creates it. ``authenticated``: the caller; None if the
+    recipient is anonymous, such as the script that a job runs. ``on_loop``: whether the code runs on the
+    event loop, where nothing may take a long time."""
 
     context: Context
     authenticated: Caller | None = None
     on_loop: bool = False
 
     def leave_loop(self) -> None:
-        """Announce that the following work may take a while. Raises LeavesLoop on the event loop; the call is
-        then answered in a thread."""
+        """Announce that the following work may take a while. On the event loop, this raises LeavesLoop, and
+        the call is then answered in a thread."""
         if self.on_loop:
             raise LeavesLoop
 
     @property
     def caller(self) -> Caller:
-        """Return the caller. Raises NotSignedIn for anonymous callers."""
+        """Return the caller. Raises NotSignedIn if the caller is anonymous."""
         if self.authenticated is None:
             raise NotSignedIn(
-                "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+                "Authorization: this operation requires a token. Send `Authorization: Bearer <token>`."
             )
         return self.authenticated
 
@@ -563,12 +570,12 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, or NotFound for visitors of a site: renderers show their visitors that
-        there is no such page, while any other error would be the renderer's.
+        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. With NotFound, renderers show
+        their visitors that there is no such page; any other error would count as an error of the renderer.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("Site visitors can't use this operation; only members can.")
+            raise NotFound("This operation is only for members, not for site visitors.")
         return caller
 
     @property
@@ -603,23 +610,29 @@ class Call(Recipient):
     request_id: str
     response_headers: dict[str, str] = field(default_factory=dict)
     counted: bool = False
-    """Whether the rate limit has counted it, which happens only once, regardless of retries."""
+    """Whether the call has been counted for the rate limit, which happens only once, regardless of retries."""
     organization_counted: bool = False
-    """Whether the rate limit of its organization has counted it."""
+    """Whether the call has been counted for its organization's rate limit."""
     ask: Ask | None = None
     """Function that performs another operation of the table as the same caller; see ``http.Dispatcher.ask``."""
     by_agent: bool = False
-    """Whether the agent tool server makes the call, because agents' tokens are only valid there."""
+    """Whether the call is made by the MCP server for agents, because agents' tokens are valid only there."""
     organization_id: str = ""
     """Organization of the object that was entered last; empty if there is none."""
     asked_again: bool = False
-    """Whether it is authenticated again while being answered, which does not count as activity of the
-    caller."""
+    """Whether the call is authenticated again while it is being answered, which doesn't count as activity
+    of the caller."""
     has_written: bool = False
     """Whether ``write_first`` has already written the data that the response has to contain."""
 
+    def perform(self, operation_id: str, path: dict[str, str], body: object = None) -> object:
+        """Return the response of another operation to the same caller. Raises its errors."""
+        assert self.ask is not None, "the dispatcher passes it with every call"
+        return self.ask(self, operation_id, path, {}, body)
+
     def write_first(self, write: Callable[[], None]) -> None:
-        """Write data before the handler reads. Raises WritesFirst in a read, which then starts again."""
+        """Write data before the handler reads. In a read, this raises WritesFirst, and the read then starts
+        again."""
         if self.operation.method == "GET":
             raise WritesFirst(write)
         self.has_written = True
@@ -627,8 +640,9 @@ class Call(Recipient):
 
 
 class Deferred(Struct, Generic[T], frozen=True):
-    """Result that another thread computes. Neither the event loop nor the thread of the handler waits for it.
-    ``present``: the function that returns the response once the result is available, or raises its errors."""
+    """Result that another thread computes. Neither the event loop nor the handler's thread waits for the
+    result. ``present``: the function that returns the response once the result is available, or raises its
+    errors."""
 
     future: Future[T]
     present: Callable[[Future[T]], object]
@@ -639,8 +653,8 @@ class LeavesLoop(Exception):
 
 
 class WritesFirst(Exception):
-    """Raised internally if a read has to start again after ``write``, because its snapshot does not include data
-    written in the meantime."""
+    """Raised internally if a read has to start again after ``write``, because its snapshot doesn't include
+    data written in the meantime."""
 
     def __init__(self, write: Callable[[], None]) -> None:
         super().__init__()
@@ -657,7 +671,7 @@ class RawBody(Struct, frozen=True):
 class Reply(Struct, frozen=True):
     """Response with a status or headers other than those declared.
 
-    A ``value`` of bytes is sent unchanged; ``headers`` then contain its content type.
+    If ``value`` consists of bytes, it is sent unchanged; in that case, ``headers`` contain its content type.
     """
 
     value: Any = None
@@ -666,11 +680,12 @@ class Reply(Struct, frozen=True):
 
 
 class Follow(Struct, frozen=True):
-    """Response that lasts while its caller listens to these topics (``kit.work.hub``).
+    """Response that lasts as long as its caller listens to these topics (``kit.work.hub``).
 
-    ``owner``: an organization, and the person or object in it. ``after``: the position at which they stopped
-    listening. ``seconds``: the time to listen. ``check``: the function that raises errors in addition to
-    those of authenticating and entering them again. ``may_know``: the same as for listeners.
+    ``owner``: an organization, and the person or object in it. ``after``: the position at which the caller
+    stopped listening. ``seconds``: the time to listen. ``check``: the function that raises errors in
+    addition to those raised when the caller is authenticated and enters again. ``may_know``: the same as
+    for listeners.
     """
 
     topics: tuple[Topic, ...]

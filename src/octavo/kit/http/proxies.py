@@ -1,4 +1,4 @@
-"""Find the clients of requests that come through trusted proxies."""
+"""Determine the clients of requests that come through trusted proxies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,12 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     """Return the IP address that a request comes from: the peer, or, if the peer is trusted, the address in
     X-Forwarded-For. IPv4 addresses are never written as IPv6.
 
-    Each proxy appends its client, so the list is read from its end, as long as the proxy that wrote an entry
-    is trusted; entries that a client added are ignored.
+    Each proxy appends its client, so the list is read from its end, as long as the proxy that added an entry is
+    trusted. Entries that a client added are ignored.
 
-    >>> from octavo.settings import parse_networks
-    >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
-    '203.0.113.7'
-    >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))
-    '203.0.113.7'
+    >>> from octavo.settings import parse_networks >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7",
+    parse_networks("10.0.0.0/8")) '203.0.113.7' >>> client_address("203.0.113.7", "6.6.6.6",
+    parse_networks("10.0.0.0/8")) '203.0.113.7'
     """
     found = _plain(peer)
     if not forwarded:
@@ -35,11 +33,10 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
 
 
 def address_key(address: str) -> str:
-    """Return the key that limits use to count an IP address: an IPv6 client has a whole /64 network.
+    """Return the key that limits use to count an IP address: for IPv6, the whole /64 network counts as one
+    client.
 
-    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
-    True
-    >>> address_key("203.0.113.7")
+    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2") True >>> address_key("203.0.113.7")
     '203.0.113.7'
     """
     if ":" not in address:
@@ -52,8 +49,8 @@ def address_key(address: str) -> str:
 
 def _plain(address: str) -> str:
     """Return an IPv4 address in its plain form. A socket that listens on both protocols returns
-    `::ffff:203.0.113.7`, and all of these are in one /64 network, so one client could use up the limits of
-    all others."""
+    `::ffff:203.0.113.7`, and all of these addresses are in one /64 network, so one client could use up the
+    limits of all others."""
     if ":" not in address:
         return address
     try:

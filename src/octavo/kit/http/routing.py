@@ -1,4 +1,5 @@
-"""Look up the handler for a path in a tree of segments, so that the cost does not depend on the number of routes."""
+"""Look up the handler for a path in a tree of segments, so that the cost doesn't depend on the number of
+routes."""
 
 from __future__ import annotations
 
@@ -20,14 +21,13 @@ class _Node(Generic[T]):
 
 
 class Routes(Generic[T]):
-    """Targets by path pattern. ``{name}`` represents one segment, ``{name*}`` all remaining segments, if any.
+    """Targets by path pattern. ``{name}`` represents one segment, and ``{name*}`` all remaining segments,
+    if any.
 
     A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
 
-    >>> routes = Routes()
-    >>> routes.add("/spaces/{spaceId}/pages", 1)
-    >>> routes.add("/spaces/{spaceId}/path/{pagePath*}", 2)
-    >>> routes.find(["spaces", "a", "path", "b", "c"])
+    >>> routes = Routes() >>> routes.add("/spaces/{spaceId}/pages", 1) >>>
+    routes.add("/spaces/{spaceId}/path/{pagePath*}", 2) >>> routes.find(["spaces", "a", "path", "b", "c"])
     (2, {'spaceId': 'a', 'pagePath': 'b/c'})
     """
 
@@ -35,7 +35,7 @@ class Routes(Generic[T]):
         self._root: _Node[T] = _Node()
 
     def add(self, pattern: str, target: T) -> None:
-        """Add a route. Raises ValueError for a pattern that already exists."""
+        """Add a route. Raises ValueError if the pattern already exists."""
         node = self._root
         names: list[str] = []
         for segment in pattern.strip("/").split("/") if pattern.strip("/") else ():
@@ -85,12 +85,11 @@ class Routes(Generic[T]):
 
 
 def split_path(raw: bytes) -> list[str] | None:
-    """Return the segments of a path as it was sent, each decoded once; None if the result is not UTF-8.
+    """Return the segments of a path as it was sent, each decoded once; None if the result isn't UTF-8.
 
-    An encoded slash stays within its segment. A single slash at the end is dropped.
+    Encoded slashes stay within their segments. A single slash at the end is dropped.
 
-    >>> split_path(b"/a%2Fb/c/")
-    ['a/b', 'c']
+    >>> split_path(b"/a%2Fb/c/") ['a/b', 'c']
     """
     parts = raw.removeprefix(b"/").split(b"/")
     if parts[-1] == b"":

@@ -12,7 +12,7 @@ from typing import TypeVar
 _T = TypeVar("_T")
 
 SCHEMA_NAMES: dict[str, str] = {}
-"""Name of the schema by the name of the class."""
+"""Schema names by class name."""
 
 
 def schema_name(name: str) -> Callable[[type[_T]], type[_T]]:

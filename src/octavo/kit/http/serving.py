@@ -23,16 +23,17 @@ log = logging.getLogger("octavo.serving")
 T = TypeVar("T")
 
 _SPARE_FILES = 256
-"""Number of open files in addition to connections: databases, files being sent, logs."""
+"""Number of open files in addition to connections, for databases, files being sent, and logs."""
 _END = 1.0
-"""Number of seconds that canceled requests have to end."""
+"""Number of seconds in which canceled requests must end."""
 _GIVEN_UP = 5.0
-"""Seconds to wait for a port in use to become free."""
+"""Number of seconds to wait for a port in use to become free."""
 
 
 class PortLimits(Struct, frozen=True):
-    """Limits for each port of a process: open connections, connections that wait to be accepted, seconds for a head to
-    arrive (also the time that a connection can be idle), and bytes of a head."""
+    """Limits for each port of a process: the number of open connections, the number of connections waiting
+    to be accepted, the number of seconds for a request head to arrive (and for a connection to be idle),
+    and the size of a head in bytes."""
 
     connections: int
     backlog: int
@@ -41,8 +42,8 @@ class PortLimits(Struct, frozen=True):
 
 
 class PortListener:
-    """Listener that serves an application on a port. Several processes can listen on the same port: the
-    system spreads connections over them. It is started and stopped in one event loop."""
+    """Listener that serves an application on a port. More than one process can listen on the same port; the
+    system distributes connections among them. The listener is started and stopped in the same event loop."""
 
     def __init__(self, application: Application, host: str, port: int, bounds: PortLimits) -> None:
         self._application = application
@@ -79,7 +80,8 @@ class PortListener:
         self._application.leaving = True
 
     async def close(self, patience: float) -> None:
-        """Accept no new connections, let requests finish within ``patience`` seconds, then cancel them."""
+        """Stop accepting new connections, let requests finish within ``patience`` seconds, and then cancel
+        any that remain."""
         assert self._serving is not None
         self._application.leaving = True
         self._server.stop()  # type: ignore[no-untyped-call]
@@ -91,8 +93,7 @@ class PortListener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop for serving, whose overhead for a request is half that of the standard
-    library's."""
+    """Return an event loop for serving, whose overhead per request is half that of the standard library's."""
     return uvloop.new_event_loop()
 
 
@@ -103,13 +104,13 @@ def run_served(main: Coroutine[object, object, T]) -> T:
 
 
 def resolve(host: str) -> str:
-    """Return the IP address of a host name or address. Raises OSError."""
+    """Return the IP address of a host name or address. Raises OSError if it can't be resolved."""
     return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0][4][0])
 
 
 def require_free(host: str, port: int) -> None:
-    """Raise OSError if another process listens on a port. Opening the port would not fail, because Octavo's own
-    processes share their ports. Workers whose parent was killed have a few seconds to end."""
+    """Raise OSError if another process is listening on a port. Opening the port wouldn't fail, because
+    Octavo's own processes share their ports. Workers whose parent was killed get a few seconds to end."""
     address = resolve(host)
     until = time.monotonic() + _GIVEN_UP
     while True:
@@ -124,8 +125,9 @@ def require_free(host: str, port: int) -> None:
 
 
 def allow_connections(wanted: int, ports: int) -> int:
-    """Raise the limit on open files as far as the system allows, and return the number of connections that each port
-    can have, at most ``wanted``. A process without free file descriptors could not even read its database."""
+    """Raise the limit on open files as far as the system allows, and return the number of connections that
+    each port can have, at most ``wanted``. A process without free file descriptors couldn't even read its
+    database."""
     files = wanted * ports + _SPARE_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= files:

@@ -25,7 +25,7 @@ def content_type(name: str) -> str:
 
 def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
     """Return the response with this file and its compressed forms from the same folder. Raises
-    FileNotFoundError."""
+    FileNotFoundError if the file doesn't exist."""
     body = path.read_bytes()
     forms = {coding: path.with_name(path.name + ending) for coding, ending in _CODINGS.items()}
     coded = {coding: form.read_bytes() for coding, form in forms.items() if form.exists()}
@@ -33,8 +33,8 @@ def read_built(path: Path, headers: Mapping[str, str]) -> Answer:
 
 
 def static_route(path: str, folder: Path, name: str) -> Route:
-    """Return a route to the files directly in ``folder``, each at ``path`` followed by its name. Their names contain a
-    hash of their content, so that clients can cache them forever."""
+    """Return a route to the files directly in ``folder``, each at ``path`` followed by the file's name. The
+    names contain a hash of their content, so that clients can cache them forever."""
 
     @cache
     def read(file: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Find unknown keys in a JSON body: keys at any depth that the type of the body does not have, and keys that are
+"""Find unknown keys in a JSON body: keys at any depth that the body's type doesn't have, and keys that are
 rejected because newer servers use them to restrict something."""
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ MOST_NAMED = 20
 class Shape(Struct):
     """Shape of the known part of a JSON value. An empty shape represents a value that is read completely.
 
-    ``fields``: the shapes of an object's fields, by key. ``tagged``: instead, the shapes of the kinds of
-    objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free keys.
-    ``items``: the shape of the elements of an array.
+    ``fields``: the shapes of an object's fields, by key. ``tagged``: alternatively, the shapes of the kinds of
+    objects, by the value of the key ``tag``. ``values``: the shape of all values of an object with free
+    keys. ``items``: the shape of the elements of an array.
     """
 
     fields: dict[str, Shape] | None = None
@@ -34,7 +34,7 @@ class Shape(Struct):
 
 
 NOTHING = Shape(fields={})
-"""Shape of a body that an operation does not take."""
+"""Shape for operations that don't take a body."""
 
 
 @cache
@@ -113,8 +113,8 @@ def _find(shape: Shape, value: object, path: str) -> Iterator[tuple[str, object]
 
 
 class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """Fields of one operation that the newest public description has but Octavo does not. ``query`` and
-    ``body``: fields whose use is rejected. ``ignored``: fields without effect."""
+    """Fields of one operation that are in the newest public description but that Octavo doesn't have.
+    ``query`` and ``body``: fields whose use is rejected. ``ignored``: fields without effect."""
 
     query: frozenset[str] = frozenset()
     body: frozenset[str] = frozenset()
@@ -124,7 +124,7 @@ class NewerFields(Struct, frozen=True, forbid_unknown_fields=True):
 NEWER = msgspec.convert(
     tomllib.loads((files(__package__) / "newer_fields.toml").read_text()), dict[str, NewerFields]
 )
-"""Newer fields by the id of the operation."""
+"""Newer fields by the ID of the operation."""
 
 UNRESTRICTED: dict[str, tuple[object, ...]] = {
     "condition": (None, ""),

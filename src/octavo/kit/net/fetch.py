@@ -1,9 +1,9 @@
-"""Outgoing HTTP that attackers can't misuse.
+"""Send HTTP requests in a way that attackers can't misuse.
 
-A host name is resolved once, all of its IP addresses must be public, and the connection goes to one of those
-very addresses, so later responses of a name server are irrelevant. Each redirect is checked again. One
-deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in a job it is
-not later than the job's.
+A host name is resolved once, all of its IP addresses must be public, and the connection is made to one of
+exactly these addresses, so later responses from a name server are irrelevant. Each redirect is checked
+again. One deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in
+a job, it is never later than the job's own deadline.
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ _TUNNELS = tuple(
     map(ipaddress.IPv6Network, ("::ffff:0:0/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001::/32"))
 )
 _lookups = threading.BoundedSemaphore(64)
-"""Maximum number of simultaneous name lookups, which limits the threads that a name server without responses
-can occupy."""
+"""Maximum number of simultaneous name lookups, which limits the number of threads that an unresponsive name
+server can occupy."""
 _GLOBAL_V6 = ipaddress.IPv6Network("2000::/3")
 
 
 class FetchError(BadGateway):
-    """Raised if a fetch was rejected or failed. The message names the host and the reason."""
+    """Raised if a fetch was rejected or failed. The message contains the host and the reason."""
 
 
 class FetchTimeout(FetchError):
-    """Raised if a fetch was not answered in time."""
+    """Raised if a fetch didn't get a response in time."""
 
 
 class FetchNotAllowed(FetchError):
@@ -72,7 +72,7 @@ class TooManyRedirects(FetchError):
 
 
 class ByteAllowance:
-    """Total number of bytes that several fetches can take; it is thread-safe."""
+    """Total number of bytes that several fetches together can use. Thread-safe."""
 
     def __init__(self, size: int) -> None:
         self._size = self._left = size
@@ -83,15 +83,15 @@ class ByteAllowance:
         with self._lock:
             self._left -= count
             if self._left < 0:
-                raise FetchError(f"the responses together are larger than {format_size(self._size)}")
+                raise FetchError(f"the responses are larger than {format_size(self._size)} in total")
 
 
 class Limits(Struct, frozen=True, kw_only=True):
     """Limits for a fetch.
 
-    ``size``: the maximum size in bytes of the body after decompression. ``together``: the number of bytes
-    left by other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether redirects are
-    followed, or returned.
+    ``size``: the maximum size in bytes of the body after decompression. ``together``: the allowance that the
+    fetch shares with other fetches. ``seconds``: the time limit for the whole fetch. ``follow``: whether to
+    follow redirects instead of returning them.
     """
 
     size: int = 10 * 1024 * 1024
@@ -105,8 +105,8 @@ _LIMITS = Limits()
 
 
 class CheckedUrl(Struct, frozen=True):
-    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether it can be
-    reached although it is private."""
+    """Checked URL. ``addresses``: the IP addresses of its host at that time. ``trusted``: whether the host
+    can be reached although it is private."""
 
     url: str
     scheme: str
@@ -134,11 +134,11 @@ class Streamed(Struct, frozen=True):
 
 
 class Fetcher:
-    """HTTP client that is thread-safe and keeps no connections between fetches.
+    """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
-    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the setting
-    ``allow_private_fetch``). ``tells_trace``: whether requests name the trace to which they belong; only for
-    servers named by an organization or the server administrator.
+    ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
+    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
+    Enable this only for servers that an organization or the server administrator configured.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -146,7 +146,8 @@ class Fetcher:
         self._tells_trace = tells_trace
 
     def check_url(self, url: str, seconds: float = _LIMITS.seconds) -> CheckedUrl:
-        """Resolve and check a URL without connecting, for other clients such as git. Raises FetchError."""
+        """Resolve and check a URL without connecting, for other clients such as git. Raises FetchError if
+        it isn't allowed or can't be resolved."""
         import httpx
 
         try:
@@ -157,7 +158,7 @@ class Fetcher:
         if scheme not in _PORTS or not host:
             raise FetchNotAllowed(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchNotAllowed(f"{host}: URLs with a username or password aren't allowed")
+            raise FetchNotAllowed(f"{host}: URLs must not contain a username or password")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
@@ -176,7 +177,7 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Fetched:
-        """Return the response, regardless of its status. Raises FetchError."""
+        """Return the response, regardless of its status. Raises FetchError if there is none."""
         import httpx
 
         deadlines.check()
@@ -199,7 +200,7 @@ class Fetcher:
             try:
                 joined = str(httpx.URL(target.url).join(location))
             except httpx.InvalidURL:
-                raise FetchError(f"{target.host}: redirects to an invalid URL") from None
+                raise FetchError(f"{target.host}: the server redirected to an invalid URL") from None
             following = self.check_url(joined, deadline - time.monotonic())
             if (following.scheme, following.host, following.port) != (
                 target.scheme,
@@ -212,7 +213,7 @@ class Fetcher:
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
                 sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
             target = following
-        raise TooManyRedirects(f"{target.host}: more than {limits.redirects} redirects")
+        raise TooManyRedirects(f"{target.host}: the server redirected more than {limits.redirects} times")
 
     @contextmanager
     def stream(
@@ -223,8 +224,8 @@ class Fetcher:
         body: bytes | None = None,
         limits: Limits = _LIMITS,
     ) -> Iterator[Streamed]:
-        """Return a response that is read as it arrives. Redirects are not followed. Raises FetchError, including while
-        its chunks are read."""
+        """Return a response whose body is read as it arrives. Redirects aren't followed. Raises FetchError
+        if the fetch fails, possibly only while its chunks are read."""
         deadlines.check()
         deadline = time.monotonic() + deadlines.remaining(limits.seconds)
         sent = {k: v for k, v in (headers or {}).items() if k.lower() not in _OWN_HEADERS}
@@ -309,19 +310,19 @@ class Fetcher:
                 yield Streamed(response.status, found, _limited(chunks, target.host, limits))
         except httpcore.TimeoutException:
             raise FetchTimeout(
-                f"{target.host}: no complete response within {limits.seconds:g} seconds"
+                f"{target.host}: the response wasn't complete within {limits.seconds:g} seconds"
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
             insecure = isinstance(error, ssl.SSLError) or isinstance(error.__cause__, ssl.SSLError)
             failure = TlsFailure if insecure else FetchError
             raise failure(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
-            raise FetchError(f"{target.host}: the request can't be sent: {error}") from None
+            raise FetchError(f"{target.host}: the request couldn't be sent: {error}") from None
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
-    """Return the span of a request to a server. URLs and headers may contain secrets, so only the server is
-    named."""
+    """Return the span of a request to a server. URLs and headers may contain secrets, so the span contains
+    only the server."""
     return tracing.part(
         method,
         "client",
@@ -330,7 +331,7 @@ def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.S
 
 
 def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[bytes]:
-    """Yield the chunks up to the size limit. Raises FetchError beyond it."""
+    """Yield the chunks up to the size limit. Raises FetchError if it is exceeded."""
     size = 0
     for chunk in chunks:
         size += len(chunk)
@@ -342,21 +343,23 @@ def _limited(chunks: Iterator[bytes], host: str, limits: Limits) -> Iterator[byt
 
 
 def _refuse_odd_numbers(host: str) -> None:
-    """Reject hosts that libraries read as IPv4 addresses in a special notation: decimal, octal, hexadecimal, short."""
+    """Reject hosts that libraries read as IPv4 addresses in a special notation: decimal, octal,
+    hexadecimal, or shortened."""
     last = host.rstrip(".").rpartition(".")[2]
     if _NUMERIC.fullmatch(last):
         try:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchNotAllowed(
-                f"{host}: IP addresses in this form aren't allowed. Use a hostname, or an address such as 192.0.2.1"
+                f"{host}: this format of IP address isn't allowed. Use a host name, or an address such as"
+                " 192.0.2.1."
             ) from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
-    """Return the IP addresses of a host. A lookup can't be stopped: one that takes too long is left to its
-    own thread."""
-    late = FetchTimeout(f"{host}: the host name was not resolved in time")
+    """Return the IP addresses of a host. A lookup can't be stopped, so one that takes too long continues in
+    its own thread."""
+    late = FetchTimeout(f"{host}: the host name couldn't be resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
         raise late
@@ -376,7 +379,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise UnknownHost(f"{host}: the host name can't be resolved") from None
+        raise UnknownHost(f"{host}: the host name couldn't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
@@ -388,12 +391,12 @@ def _is_public(text: str) -> bool:
 
 
 def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
-    """Decompress in limited pieces, so that a decompression bomb is noticed before it is large."""
+    """Decompress in limited pieces, so that a decompression bomb is noticed before it has become large."""
     if encoding.strip().lower() in ("", "identity"):
         yield from chunks
         return
     if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError(f"responses in encoding {encoding!r} aren't supported")
+        raise FetchError(f"responses with the encoding {encoding!r} aren't supported")
     unpack = zlib.decompressobj(wbits=47)
     for chunk in chunks:
         while chunk:

@@ -1,5 +1,5 @@
-"""HTTP for Git that attackers can't misuse: it connects only to hosts that the rules for outgoing requests
-allow.
+"""HTTP for Git that attackers can't misuse, because it connects only to hosts that the rules for outgoing
+requests allow.
 
 Loaded only where Git is used, because its libraries are slow to load.
 """
@@ -22,12 +22,13 @@ CONNECT_SECONDS = 10
 _TIMEOUT = urllib3.Timeout(connect=CONNECT_SECONDS, read=60)
 
 AllowUrl = Callable[[str], str]
-"""Function that returns the IP address to connect to for a URL, or raises ``ValueError`` if the URL is not allowed."""
+"""Function that returns the IP address to connect to for a URL, or raises ``ValueError`` if the URL isn't
+allowed."""
 
 
 class GitRefused(ValueError):
-    """Raised if a connection is not allowed, or a response is too large. The message is for the person who provided the
-    URL."""
+    """Raised if a connection isn't allowed or a response is too large. The message is for the person who
+    provided the URL."""
 
 
 class RepositoryTooLarge(GitRefused):
@@ -38,7 +39,7 @@ class RepositoryTooLarge(GitRefused):
 
 
 class GuardedPool(urllib3.PoolManager):
-    """Pool that connects only to IP addresses that its guard allows, and stops when more than ``most`` bytes
+    """Pool that connects only to IP addresses that its guard allows, and stops if more than ``most`` bytes
     arrive."""
 
     def __init__(self, allow_url: AllowUrl, most: int) -> None:
@@ -62,7 +63,7 @@ class GuardedPool(urllib3.PoolManager):
             try:
                 return socket.create_connection((address, connection.port), timeout=CONNECT_SECONDS)
             except OSError as error:
-                message = f"no connection to {host}: {error}"
+                message = f"the connection to {host} failed: {error}"
                 raise urllib3.exceptions.NewConnectionError(connection, message) from error
 
         class PlainConnection(urllib3.connection.HTTPConnection):
@@ -82,7 +83,7 @@ class GuardedPool(urllib3.PoolManager):
         self.pool_classes_by_scheme = {"http": PlainPool, "https": SafePool}
 
     def cut(self) -> None:
-        """Close all connections, even if a thread is waiting for them."""
+        """Close all connections, even if threads are waiting for them."""
         for connection in self._connections:
             with suppress(OSError, AttributeError):
                 connection.sock.shutdown(socket.SHUT_RDWR)

@@ -1,8 +1,10 @@
-"""Packs of objects from other servers: received into a file, and inspected before they are unpacked.
+"""Packs of objects from other servers, which are received into a file and inspected before they are
+unpacked.
 
-A pack states the size of each of its objects. A few kilobytes can declare objects of gigabytes, which unpacking would
-hold in memory: such packs are rejected, and so are such objects of a repository in a folder, whose packs were never
-received. Loaded only where Git is used, because its libraries are slow to load.
+A pack states the size of each of its objects. A few kilobytes can declare objects of several gigabytes,
+which would be held in memory while being unpacked. Such packs are rejected, and so are such objects in a
+local repository, whose packs were never received. This module is loaded only where Git is used, because the
+Git libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -32,10 +34,11 @@ from octavo.kit.scheduling import deadlines
 from .git_http import GitRefused, RepositoryTooLarge
 
 MOST_OBJECT = 256 * 1024**2
-"""Maximum size in bytes of one object. Files of a space are smaller, but a repository may contain others."""
+"""Maximum size in bytes of one object. Files in spaces are smaller, but a repository may also contain other
+files."""
 MOST_UNPACKED = 64 * 1024**3
-"""Maximum total size in bytes of all objects of a pack. The objects of a long history are much larger than their
-differences."""
+"""Maximum total size in bytes of all objects in a pack. The objects in a long history are much larger than
+their differences."""
 DAMAGES = (
     FileFormatException,
     ChecksumMismatch,
@@ -47,17 +50,17 @@ DAMAGES = (
     zlib.error,
     struct.error,
 )
-"""Exceptions from reading objects that no Git program would have written."""
+"""Exceptions that reading an object raises if no Git program would have written it."""
 _IN_MEMORY = 4 * 1024**2
 _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
 _HEX = 40
 _TOO_LARGE = (
-    "the repository has an object that is too large. Remove it from the history, or import a smaller "
-    "repository"
+    "the repository contains an object that is too large. Remove the object from the history, or import a"
+    " smaller repository."
 )
-_CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`"
-_CUT_OFF = "the packfile was truncated. Try again"
+_CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`."
+_CUT_OFF = "the packfile was truncated. Try again."
 _NUMBERS = 32
 """Number of bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000
@@ -66,8 +69,8 @@ _CHECKED_EVERY = 1000
 def fetch(
     client: GitClient, path: bytes, repo: Repo, wants: Any, depth: int | None = None, most: int | None = None
 ) -> FetchPackResult:
-    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes. Raises
-    GitRefused or the errors of the client."""
+    """Fetch like ``client.fetch`` and inspect the pack. ``most``: the maximum size of the pack in bytes.
+    Raises GitRefused if the pack is rejected, and the errors of the client."""
     store: Any = repo.object_store
     with SpooledTemporaryFile(max_size=_IN_MEMORY, prefix="incoming-", dir=store.path) as pack:
         received = 0
@@ -96,11 +99,11 @@ def fetch(
 
 
 def inspect_pack(pack: IO[bytes]) -> None:
-    """Inspect a pack. Raises GitRefused if its objects are too large or it is not a pack."""
+    """Inspect a pack. Raises GitRefused if its objects are too large, or if it isn't a pack."""
     reading = _Reading(pack)
     head = reading.take(12)
     if head[:4] != b"PACK":
-        raise GitRefused("the Git server sent no packfile. Check the URL, then try again")
+        raise GitRefused("the Git server sent no packfile. Check the URL, then try again.")
     total = 0
     for number in range(int.from_bytes(head[8:12], "big")):
         if number % _CHECKED_EVERY == 0:
@@ -120,10 +123,11 @@ def inspect_pack(pack: IO[bytes]) -> None:
 
 
 class GuardedStore(DiskObjectStore):
-    """Objects of a repository in a folder.
+    """Objects of a local repository.
 
-    The objects of its alternates and, if it is ``foreign``, its own may have been written by anyone, so the
-    size of each is checked before it is unpacked. Reading one raises GitRefused.
+    The objects of its alternates and, if it is ``foreign``, its own objects may have been written by anyone, so
+    the size of each object is checked before it is unpacked. Reading an object that is too large raises
+    GitRefused.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, foreign: bool = False) -> None:
@@ -162,10 +166,10 @@ def _require_unpackable(store: Any, oid: ObjectID) -> None:
 
 
 def _require_packed(path: str, offset: int) -> ObjectID | None:
-    """Check the objects in a pack from an offset along their chain of deltas. Return the id of the base
-    object of the last delta, if the base is specified by id.
+    """Check the objects in a pack along a chain of deltas, starting at an offset. Return the ID of the last
+    delta's base object, if it is specified by ID.
 
-    Raises GitRefused.
+    Raises GitRefused if an object is too large.
     """
     with open(path, "rb") as pack:
         while True:

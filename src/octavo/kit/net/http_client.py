@@ -1,4 +1,5 @@
-"""Network part of ``fetch``, in a separate module because loading an HTTP client takes a fifth of the startup time."""
+"""Network part of ``fetch``. It is in a separate module, because loading an HTTP client takes a fifth of
+the startup time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""LDAP client: finds people and their groups in a directory, and checks passwords.
+"""LDAP client, which finds people and their groups in a directory and checks passwords.
 
-Referrals are not followed, names and values are decoded as UTF-8, and everything has a time limit. A person is
-identified by an ID that the directory never changes, because names and distinguished names do.
+Referrals aren't followed, names and values are decoded as UTF-8, and everything has a time limit. People
+are identified by an ID that the directory never changes, because names and distinguished names can change.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _CONNECT_SECONDS = 5
 _ANSWER_SECONDS = 10
 _PAGE = 200
 MAX_GROUPS = 1000
-"""Maximum number of groups of a person. A directory that returns more is rejected."""
+"""Maximum number of groups per person. If a directory returns more, its response is rejected."""
 _IDS = ("entryUUID", "objectGUID", "ipaUniqueID", "nsUniqueId", "GUID")
 _PERSON = (*_IDS, "mail", "userPrincipalName", "displayName", "cn", "userAccountControl")
 _GROUP = (*_IDS, "cn", "displayName")
 _DISABLED = 2
 """Bit of ``userAccountControl`` that Active Directory sets for disabled accounts."""
 _COMPLETE = {0, 10}
-"""Results of a search that ended: success, and a referral."""
+"""Result codes of a completed search: success, and a referral."""
 _REFUSED = {19, 32, 34, 48, 49, 50, 53}
-"""Results of a bind that refuse the password or the account: everything else means that the directory has a
-problem."""
+"""Result codes of a bind that mean that the password or the account was rejected. All other codes mean that
+the directory has a problem."""
 
 
 class DirectoryUnavailable(Unavailable):
-    """Raised if a directory can't be reached or gave an invalid response. The message is public, so the details are
-    only in the log."""
+    """Raised if a directory can't be reached or returns an invalid response. The message is public, so the
+    details are only in the log."""
 
     def __init__(self, detail: str) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class DirectoryUnavailable(Unavailable):
 
 
 class _Entry(Struct, frozen=True):
-    """Entry of a search result. ``values``: by attribute name in lowercase."""
+    """Entry of a search result. ``values``: the values by attribute name in lowercase."""
 
     dn: str
     values: dict[str, list[bytes]]
@@ -97,8 +97,8 @@ class DirectoryPerson(Struct, frozen=True):
 
 
 class Directory(Struct, frozen=True):
-    """Directory as the settings describe it. ``people`` and ``groups``: the base names of searches; ``groups`` is
-    empty if groups are not used. ``filter`` and ``group_filter`` contain placeholders."""
+    """Directory as the settings describe it. ``people`` and ``groups``: the base names of searches;
+    ``groups`` is empty if groups aren't used. ``filter`` and ``group_filter`` contain placeholders."""
 
     url: str
     user: str
@@ -110,14 +110,16 @@ class Directory(Struct, frozen=True):
     require_tls: bool
 
     def find_person(self, email: str) -> DirectoryPerson | None:
-        """Return the only person whom the filter finds for an email address. Raises DirectoryUnavailable."""
+        """Return the person that the filter finds for an email address, if there is exactly one. Raises
+        DirectoryUnavailable if the directory has a problem."""
         with self._connect(self.user, self.password) as connection:
             return self._find_person(connection, email)
 
     def authenticate(self, email: str, password: str) -> DirectoryPerson | None:
-        """Return the person with this email address and password, or None for a wrong one.
+        """Return the person with this email address and password, or None if either is wrong.
 
-        An unknown address takes as many requests as a wrong password. Raises DirectoryUnavailable.
+        An unknown address takes as many requests as a wrong password. Raises DirectoryUnavailable if the directory
+        has a problem.
         """
         if not password:
             # A bind with an empty password succeeds without checking anything (RFC 4513, 5.1.2).
@@ -169,8 +171,8 @@ class Directory(Struct, frozen=True):
 
     @contextmanager
     def _connect(self, user: str, password: str) -> Iterator[Connection]:
-        """Yield a connection on which a bind as ``user`` succeeded. Raises DirectoryUnavailable, or _BindRefused if the
-        directory refuses the person."""
+        """Yield a connection on which a bind as ``user`` succeeded. Raises _BindRefused if the directory
+        rejects the user, and DirectoryUnavailable if it has a problem."""
         from ldap3 import NONE, Connection, Server
         from ldap3.core.exceptions import LDAPException
 
@@ -219,18 +221,18 @@ def _describe(error: Exception) -> str:
     _, mark, reason = said.partition("certificate verify failed: ")
     if mark:
         return (
-            f"the certificate of the directory can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE to"
-            " a file with the certificate of the authority that issued it"
+            f"the directory's certificate can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE"
+            " to a file that contains the certificate of its issuer"
         )
     return f"{type(error).__name__}: {said}"
 
 
 class _BindRefused(Exception):
-    """Wrong password, or an account that can't sign in."""
+    """Raised internally if a password is wrong or an account can't sign in."""
 
 
 def _trusting_tls() -> Tls:
-    """Return TLS settings with the authorities that outgoing connections trust."""
+    """Return TLS settings with the certificate authorities that outgoing connections trust."""
     from ldap3 import Tls
 
     def wrap_socket(connection: Connection, do_handshake: bool = False) -> None:
@@ -246,7 +248,7 @@ def _trusting_tls() -> Tls:
 def _search(
     connection: Connection, base: str, condition: str, attributes: tuple[str, ...]
 ) -> Iterator[_Entry]:
-    """Yield entries page by page. Raises DirectoryUnavailable."""
+    """Yield entries page by page. Raises DirectoryUnavailable if the search fails."""
     for entry in connection.extend.standard.paged_search(
         base, condition, attributes=list(attributes), paged_size=_PAGE, generator=True
     ):
@@ -257,7 +259,7 @@ def _search(
                 str(entry["dn"]), {name.lower(): list(map(bytes, values)) for name, values in raw.items()}
             )
     if connection.result.get("result") not in _COMPLETE:
-        raise DirectoryUnavailable(f"search below {base!r}: {connection.result.get('description')}")
+        raise DirectoryUnavailable(f"search under {base!r}: {connection.result.get('description')}")
 
 
 def _id_filter(subject: str) -> str:

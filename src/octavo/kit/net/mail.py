@@ -25,15 +25,17 @@ _SECONDS = 30
 
 
 def allow(tx: Transaction, settings: Settings, address: str) -> None:
-    """Count an email to be sent to the email address. Raises TooManyRequests beyond the daily limit of that
-    address."""
+    """Count an email to be sent to an email address. Raises TooManyRequests if the address's daily limit is
+    exceeded."""
     most = settings.mails_per_day
-    message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
+    message = (
+        f"{address}: the limit of {most} emails per day for this address was reached. Try again tomorrow."
+    )
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
 def uncount(tx: Transaction, address: str) -> None:
-    """Subtract an email that was counted but could not be sent."""
+    """Subtract an email that was counted but couldn't be sent."""
     count_more(tx, key_of("day", "mails", address.strip().lower()), DAY, -1)
 
 
@@ -45,11 +47,11 @@ def send(
     text: str,
     headers: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from the
-    start.
+    """Send one email through the server: ``smtp://user:password@host:port``, or ``smtps://`` for TLS from
+    the start.
 
-    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the settings
-    demand it. Raises Unavailable.
+    ``headers``: additional headers. Over ``smtp``, TLS is used if the server offers it, and required if the
+    settings demand it. Raises Unavailable if the email can't be sent.
     """
     parts = read_address(settings.smtp_url)
     if parts is None or parts.scheme not in ("smtp", "smtps") or not parts.host:
@@ -68,7 +70,7 @@ def send(
         with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
             _send(parts, tls, message, require_tls=settings.smtp_require_tls)
     except (OSError, smtplib.SMTPException) as error:
-        raise Unavailable(f"sending email through {parts.host} failed: {error}") from None
+        raise Unavailable(f"Email couldn't be sent through {parts.host}: {error}") from None
 
 
 def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
@@ -83,7 +85,7 @@ def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, requir
             connection.starttls(context=tls)
         elif parts.scheme == "smtp" and require_tls:
             raise smtplib.SMTPNotSupportedError(
-                "the server doesn't offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
+                "the server doesn't support STARTTLS, but OCTAVO_SMTP_REQUIRE_TLS requires it"
             )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))

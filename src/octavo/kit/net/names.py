@@ -13,10 +13,11 @@ _SECONDS = 5.0
 
 
 def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
-    """Return the texts of a name's TXT records; empty if the name does not exist. Takes five seconds at most.
+    """Return the texts of a name's TXT records; empty if the name doesn't exist. This takes at most five
+    seconds.
 
-    ``servers``: the IP addresses and ports of the name servers to use; by default those of the system. Do not
-    call it within a transaction. Raises Unavailable if no server responds.
+    ``servers``: the IP addresses and ports of the name servers to use; by default, those of the system. Don't
+    call this within a transaction. Raises Unavailable if no server responds.
     """
     import dns.exception
     import dns.name
@@ -31,7 +32,7 @@ def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, dns.name.LabelTooLong, dns.name.NameTooLong):
         return []
     except (dns.exception.DNSException, OSError) as error:
-        log.warning("the name servers did not respond", extra={"detail": f"{name}: {error}"})
+        log.warning("the name servers didn't respond", extra={"detail": f"{name}: {error}"})
         raise Unavailable(
             f"The DNS records of {name} couldn't be looked up. Try again in a moment."
         ) from None

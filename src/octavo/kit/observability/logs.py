@@ -1,7 +1,7 @@
 """Logs: one line per event on standard error, as text or JSON, including those of libraries.
 
-An error has a short stack trace without the values of variables. Every line passes through ``redact``: secrets of the
-settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
+Errors have a short stack trace without the values of variables. Every line passes through ``redact``:
+secrets of the settings, credentials in headers and URLs, and Octavo's tokens never reach a log.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from .slowness import THRESHOLDS
 
 HIDDEN = "[hidden]"
 _FRAMES = 12
-"""Maximum number of frames of a stack trace: the innermost ones."""
+"""Maximum number of frames in a stack trace: the innermost ones."""
 _SHORTEST_SECRET = 6
-"""Minimum length of secrets: shorter values of settings are ordinary words, and would be hidden everywhere."""
+"""Minimum length of a secret to hide. Shorter values of settings are ordinary words, which would be hidden
+everywhere."""
 
 _CREDENTIALS = re.compile(
     r"""
@@ -53,7 +54,7 @@ _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxy
 
 
 class Redactor:
-    """Redactor that hides secrets in text: the given ones, and everything that looks like a credential."""
+    """Redactor that hides secrets in text: the given secrets, and everything that looks like a credential."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         known = {form for secret in secrets if len(secret) >= _SHORTEST_SECRET for form in _spellings(secret)}
@@ -66,7 +67,7 @@ class Redactor:
         return _CREDENTIALS.sub(_hide, text)
 
     def values(self, value: object) -> object:
-        """Return a value made of dictionaries and lists with every string redacted."""
+        """Return a value, which can contain dictionaries and lists, with every string redacted."""
         if isinstance(value, str):
             return self(value)
         if isinstance(value, dict):
@@ -104,8 +105,8 @@ def _causes(error: BaseException) -> Iterator[tuple[BaseException, list[tracebac
 
 
 class _Formatter(logging.Formatter):
-    """Formatter of lines: a time, a level, the message, and fields: those of the request and those passed as
-    ``extra``."""
+    """Formatter of log lines, which consist of a time, a level, the message, and fields: those of the
+    request and those passed as ``extra``."""
 
     def __init__(self, redact: Redactor) -> None:
         super().__init__()
@@ -165,8 +166,8 @@ def _shown(value: object) -> str:
 
 
 class _StandardError(logging.StreamHandler[TextIO]):
-    """Stream that writes to the current standard error at each line: it may have been replaced or closed, and
-    a service may be started without one."""
+    """Handler that looks up the current standard error for each line, because it may have been replaced or
+    closed, and a service may be started without one."""
 
     def emit(self, record: logging.LogRecord) -> None:
         if sys.stderr is not None and not sys.stderr.closed:
@@ -180,7 +181,7 @@ def configure(
     level: int = logging.INFO,
     secrets: Iterable[str] = (),
 ) -> None:
-    """Set up logging for the whole process; this can be called again.
+    """Set up logging for the whole process; this can be called more than once.
 
     ``stream``: the stream; None for standard error. ``secrets``: the values that no line may contain.
     """
@@ -208,7 +209,8 @@ def configure_for(settings: Settings) -> None:
 
 
 def start_lines(form: Literal["text", "json"]) -> Callable[[str], None]:
-    """Return a function that prints a line about the start to standard output, as JSON if that is the format."""
+    """Return a function that prints a line about the startup to standard output, as JSON if that is the log
+    format."""
 
     def say(line: str) -> None:
         moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")

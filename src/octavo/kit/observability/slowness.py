@@ -1,4 +1,4 @@
-"""Log slow requests and slow statements, using thresholds of the whole process."""
+"""Log slow requests and slow statements, using thresholds for the whole process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ _LINES = 60
 
 
 class Thresholds:
-    """Number of seconds after which something counts as slow, or None. There is one object, ``THRESHOLDS``."""
+    """Numbers of seconds after which requests and statements count as slow; None to log none. There is one
+    instance, ``THRESHOLDS``."""
 
     __slots__ = ("request", "statement")
 
@@ -46,9 +47,11 @@ def note_request(operation: str, method: str, status: int, seconds: float) -> No
 
 
 def watched(execute: Execute, explain: Explain) -> Execute:
-    """Wrap a function that executes statements to log slow ones; without a threshold, return the function itself.
+    """Wrap a function that executes statements in order to log slow ones. If there is no threshold, return
+    the function itself.
 
-    ``explain`` returns the plan of a statement with its parameters. Lines contain no parameters.
+    ``explain``: the function that returns the plan of a statement with its parameters. Log lines don't contain
+    parameters.
     """
     if THRESHOLDS.statement is None:
         return execute
@@ -62,7 +65,7 @@ def watched(execute: Execute, explain: Explain) -> Execute:
 
 
 class _Watched:
-    """Cursor that measures fetching as well, during which SQLite does most of its work."""
+    """Cursor that also measures fetching, because SQLite does most of its work while rows are fetched."""
 
     __slots__ = ("_cursor", "_explain", "_parameters", "_seconds", "_sql")
 

@@ -1,9 +1,9 @@
 """Export OpenTelemetry spans to a collector, in a separate thread.
 
-Loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which its packages
-read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name of the service
-(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep (``OTEL_TRACES_SAMPLER``), and the
-size of the queue (``OTEL_BSP_…``).
+This module is loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which
+its packages read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name
+of the service (``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep
+(``OTEL_TRACES_SAMPLER``), and the size of the queue (``OTEL_BSP_…``).
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _QUEUE = 2048
 """Maximum number of queued spans, unless the environment specifies another: OpenTelemetry's default."""
 _LONGEST_VALUE = 512
 _LAST_SECONDS = 2.0
-"""Seconds that a process waits for a collector when it ends."""
+"""Number of seconds that a process waits for a collector when it ends."""
 _QUIET_SECONDS = 300.0
-"""Seconds between two identical log lines."""
+"""Minimum number of seconds between two identical log lines."""
 _KINDS = {kind.name.lower(): kind for kind in SpanKind}
 _CONTEXT = TraceContextTextMapPropagator()
 
@@ -69,8 +69,8 @@ class _Room:
 
 
 class _Processor(BatchSpanProcessor):
-    """Processor that drops spans that end while too many are queued, before the queue would silently drop the
-    oldest."""
+    """Processor that drops spans that end while too many are queued. Otherwise, the queue would silently
+    drop the oldest spans."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         super().__init__(exporter)
@@ -87,7 +87,7 @@ class _Processor(BatchSpanProcessor):
 
 
 class _Exporter(SpanExporter):
-    """Exporter that counts the outcome of spans, and periodically logs if a collector accepts none."""
+    """Exporter that counts the outcome of spans, and periodically logs if a collector doesn't accept any."""
 
     def __init__(self, exporter: SpanExporter, room: _Room, count: Callable[[str, int], None]) -> None:
         self._exporter = exporter
@@ -107,7 +107,7 @@ class _Exporter(SpanExporter):
             self._count("failed", len(spans))
             moment = time.monotonic()
             if self._said_at is None or moment - self._said_at > _QUIET_SECONDS:
-                log.warning("the collector does not accept traces, which are lost")
+                log.warning("the collector doesn't accept traces, so they are lost")
                 self._said_at = moment
         return result
 
@@ -131,10 +131,10 @@ def _session() -> requests.Session:
 
 
 class Exporting:
-    """Creator and sender of spans; there is one for a process."""
+    """Creator and sender of spans, one per process."""
 
     def __init__(self, count: Callable[[str, int], None]) -> None:
-        """Set up the export. Raises ValueError and OSError for variables that can't work."""
+        """Set up the export. Raises ValueError or OSError if environment variables have unusable values."""
         for noisy in ("opentelemetry", "urllib3"):
             # They log the same message for each batch that a collector rejects.
             logging.getLogger(noisy).setLevel(logging.CRITICAL)
@@ -178,7 +178,8 @@ class Exporting:
         return {"traceparent": found["traceparent"]} if "traceparent" in found else {}
 
     def close(self) -> None:
-        """Send queued spans, but only for a moment, so that a collector that hangs delays no one."""
+        """Send queued spans, but only for a moment, so that an unresponsive collector doesn't delay the
+        shutdown."""
         closing = threading.Thread(target=self._provider.shutdown, name="octavo-traces", daemon=True)
         closing.start()
         closing.join(_LAST_SECONDS)

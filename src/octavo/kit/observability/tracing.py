@@ -1,9 +1,9 @@
 """Traces: the parts of the work for a request or a job, and the duration of each.
 
-They are off unless the environment names a collector, in OpenTelemetry's variables. Without one, OpenTelemetry is not
-loaded, and a span costs one variable lookup. ``trace_export`` sends the spans.
+They are off unless OpenTelemetry's environment variables specify a collector. Without one, OpenTelemetry
+isn't loaded, and a span costs only one variable lookup. ``trace_export`` sends the spans.
 
-A span contains no content and no user input: routes instead of paths that may contain a secret, ids, sizes,
+A span contains no content and no user input: routes instead of paths that may contain a secret, IDs, sizes,
 statuses, and the types of errors without their messages.
 """
 
@@ -66,7 +66,7 @@ class TracedCursor(Protocol):
 
 
 class Span:
-    """Work in progress. The duration of its statements is added up and recorded at its end."""
+    """Work in progress. The durations of its statements are added up and recorded at its end."""
 
     __slots__ = ("_before", "_span", "database_seconds", "statements", "trace_id", "waited_seconds")
 
@@ -90,7 +90,7 @@ class Span:
         self._span.update_name(name)
 
     def fail(self, error: str) -> None:
-        """Mark the span as failed. ``error``: a type or a status, never a message."""
+        """Mark the span as failed. ``error``: the error's type or a status, never a message."""
         from opentelemetry.trace import StatusCode
 
         self._span.set_attribute("error.type", error)
@@ -107,7 +107,7 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """Attribute everything that this task does from now on to this span."""
+        """Attribute everything that this task does from now on to the span."""
         self._before = _current.get()
         _current.set(self)
 
@@ -136,13 +136,14 @@ _OFF: AbstractContextManager[Span | None] = nullcontext()
 
 
 def is_wanted() -> bool:
-    """Return whether the environment names a collector of traces. Raises the errors of ``find_collector``."""
+    """Return whether the environment specifies a collector for traces. Raises the errors of
+    ``find_collector``."""
     return find_collector() is not None
 
 
 def find_collector() -> tuple[str, int] | None:
-    """Return the host and port of the collector, if the environment names one. Raises Unavailable naming the
-    variable if its value can't work."""
+    """Return the host and port of the collector, if the environment specifies one. Raises Unavailable with
+    the name of the variable if its value is unusable."""
     given = os.environ
     exporter = given.get("OTEL_TRACES_EXPORTER", "").strip().lower()
     if given.get("OTEL_SDK_DISABLED", "").strip().lower() == "true" or exporter == "none":
@@ -151,15 +152,15 @@ def find_collector() -> tuple[str, int] | None:
     if endpoint is None and not exporter:
         return None
     if exporter not in ("", "otlp"):
-        raise Unavailable(f"OTEL_TRACES_EXPORTER: must be otlp or none, got {exporter!r}")
+        raise Unavailable(f"OTEL_TRACES_EXPORTER: must be otlp or none, not {exporter!r}")
     address = _read_address(*(endpoint or ("", _HERE)))
     for name in _PROTOCOLS:
         if (asked := given.get(name, _PROTOCOL)) not in ("", _PROTOCOL):
-            raise Unavailable(f"{name}: must be {_PROTOCOL}, usually on port 4318; got {asked!r}")
+            raise Unavailable(f"{name}: must be {_PROTOCOL}, usually on port 4318, not {asked!r}")
     _check_sampler(given.get("OTEL_TRACES_SAMPLER", ""), given.get("OTEL_TRACES_SAMPLER_ARG", ""))
     if not _is_installed():
         raise Unavailable(
-            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces needs packages that"
+            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces requires packages that"
             f" aren't installed. Install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
         )
     return address.host, address.port or {"http": 80, "https": 443}[address.scheme]
@@ -185,14 +186,14 @@ def _check_sampler(sampler: str, argument: str) -> None:
     kind = name.removeprefix("parentbased_")
     if name and kind not in _SAMPLERS:
         names = ", ".join((*_SAMPLERS, *(f"parentbased_{each}" for each in _SAMPLERS)))
-        raise Unavailable(f"OTEL_TRACES_SAMPLER: must be one of {names}, got {sampler!r}")
+        raise Unavailable(f"OTEL_TRACES_SAMPLER: must be one of {names}, not {sampler!r}")
     if kind == "traceidratio" and argument:
         try:
             found = float(argument)
         except ValueError:
             found = -1
         if not 0 <= found <= 1:
-            raise Unavailable(f"OTEL_TRACES_SAMPLER_ARG: must be between 0 and 1, got {argument!r}")
+            raise Unavailable(f"OTEL_TRACES_SAMPLER_ARG: must be between 0 and 1, not {argument!r}")
 
 
 def begin(make: Callable[[], Tracer]) -> None:
@@ -202,11 +203,11 @@ def begin(make: Callable[[], Tracer]) -> None:
     try:
         _tracer = make()
     except (ValueError, OSError) as error:
-        raise Unavailable(f"Traces can't be sent with these OTEL_… variables: {error}") from None
+        raise Unavailable(f"Traces can't be sent with the current OTEL_… variables: {error}") from None
 
 
 def end() -> None:
-    """Send the remaining spans within a short time limit, and no spans after that."""
+    """Send the remaining spans within a short time limit, and stop sending spans."""
     global _tracer  # noqa: PLW0603
     tracer, _tracer = _tracer, None
     if tracer is not None:
@@ -237,7 +238,7 @@ def start(
     """Start a span that the caller must end. Return None if tracing is off.
 
     ``parent``: the span that it is part of, or the headers of the caller. ``causes``: its causes, as returned
-    by ``cause``. ``began``: its start, by ``time.perf_counter``.
+    by ``cause``. ``began``: its start time, by ``time.perf_counter``.
     """
     if _tracer is None:
         return None
@@ -254,8 +255,8 @@ def part(
     *,
     causes: Sequence[str | None] = (),
 ) -> AbstractContextManager[Span | None]:
-    """Make a block a part of the current work, and record an error that leaves the block. The part is None
-    without current work or traces."""
+    """Make a block a part of the current work, and record any error that leaves the block. The part is None
+    if there is no current work or tracing is off."""
     made = _begin_part(name, kind, attributes, causes)
     return _OFF if made is None else running(made)
 
@@ -285,7 +286,8 @@ def running(made: Span) -> Iterator[Span]:
 
 
 def cause() -> str | None:
-    """Return a ``traceparent`` for the current work, to be stored with its effects; None if the trace is not sent."""
+    """Return a ``traceparent`` for the current work, to be stored with the effects of the work; None if the
+    trace isn't sent."""
     if _tracer is None:
         return None
     made, found = _current.get(), _cause.get()
@@ -313,8 +315,8 @@ def headers_of(made: Span | None) -> dict[str, str]:
 
 
 def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], TracedCursor]:
-    """Wrap a function that executes statements, to add its duration to the current work; without traces,
-    return the function itself."""
+    """Wrap a function that executes statements in order to add its duration to the current work. If tracing
+    is off, return the function itself."""
     if _tracer is None:
         return execute
 
@@ -333,7 +335,7 @@ def timed(execute: Callable[[str, Any], TracedCursor]) -> Callable[[str, Any], T
 
 
 class _TimedCursor:
-    """Cursor that also measures fetching, during which engines also work."""
+    """Cursor that also measures fetching, because engines also work while rows are fetched."""
 
     __slots__ = ("_cursor", "_span")
 

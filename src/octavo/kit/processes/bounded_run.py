@@ -1,11 +1,12 @@
-"""Run one of Octavo's modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY FILE
-SECONDS MODULE ARGUMENTS``.
+"""Run one of Octavo's modules with resource limits: ``python -m octavo.kit.processes.bounded_run MEMORY
+FILE SECONDS MODULE ARGUMENTS``.
 
-Works like ``python -m MODULE``, without running the package's ``__init__``. So a small process starts five
-times as fast and loads no unused code of the service. Files that it writes are private.
+This works like ``python -m MODULE``, but without running the package's ``__init__``, so that a small
+process starts five times as fast and doesn't load unused code of the service. Files that the process writes
+are private.
 
-``MEMORY`` and ``FILE``, the size of the largest file that it can write, are in bytes; ``SECONDS`` is CPU
-time.
+``MEMORY`` and ``FILE`` (the size of the largest file that the process can write) are in bytes; ``SECONDS``
+is CPU time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Start other programs. They get no variables from the service's environment: no database URL, no key, no token.
+"""Start other programs. They don't get any variables from the service's environment, such as the database
+URL, keys, or tokens.
 
-Callers specify the variables that their program needs in addition to a path and a locale. Workers of the service itself
-are started by ``supervision``.
+Callers specify the variables that their program needs in addition to a path and a locale. Workers of the
+service itself are started by ``supervision``.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ def start_child(
 ) -> subprocess.Popen[bytes]:
     """Start a program whose input and output are pipes.
 
-    ``quiet``: whether standard error is dropped. ``own_session``: whether terminal signals do not reach it. Raises
-    OSError.
+    ``quiet``: whether standard error is dropped. ``own_session``: whether to start it in its own session, so
+    that terminal signals don't reach it. Raises OSError if it can't be started.
     """
     return subprocess.Popen(  # noqa: S603
         command,
@@ -51,7 +52,8 @@ def run_child(
     folder: Path,
     seconds: float,
 ) -> subprocess.CompletedProcess[bytes]:
-    """Run a program without input and wait for it to end. Raises OSError, TimeoutError."""
+    """Run a program without input, and wait for it to end. Raises OSError if it can't be started, and
+    TimeoutError if it takes longer than ``seconds``."""
     try:
         return subprocess.run(  # noqa: S603
             command,
@@ -63,4 +65,4 @@ def run_child(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"took longer than {seconds:g} seconds") from None
+        raise TimeoutError(f"the process took longer than {seconds:g} seconds") from None

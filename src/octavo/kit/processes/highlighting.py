@@ -1,8 +1,9 @@
 """Syntax highlighting with a time limit.
 
-The lexers are regular expressions by several hundred authors. For many of them there are texts that take hours, and
-nothing can stop a regular expression in a thread. So code blocks are highlighted by a separate process, which limits
-its own CPU time for each, regardless of the load on the machine. Code that takes longer is shown without colors.
+The lexers are regular expressions by several hundred authors. For many of them, there are texts that take
+hours to process, and nothing can stop a regular expression in a thread. Therefore, code blocks are
+highlighted by a separate process, which limits its own CPU time for each block, regardless of the load on
+the machine. Code that takes longer is shown without colors.
 
 ``python -m octavo.kit.processes.highlighting`` is that process: it reads requests and responds until its
 input ends.
@@ -35,7 +36,7 @@ LISTING_SECONDS = 0.5
 PAGE_SECONDS = 1.0
 """Maximum CPU time in seconds for all code blocks of one page."""
 _PATIENCE = 20.0
-"""Seconds after which the process counts as hung and is ended."""
+"""Number of seconds after which the process counts as hung and is ended."""
 
 log = logging.getLogger("octavo.highlighting")
 
@@ -48,20 +49,21 @@ class _Wanted(Struct, array_like=True):
 
 class _Found(Struct, array_like=True):
     """Result of highlighting a listing. ``tokens``: the tokens; None if the language is unknown or the time
-    limit was reached. ``seconds``: the time it took, or the whole time limit if that was reached."""
+    limit was reached. ``seconds``: the time that highlighting took, or the whole time limit if that was
+    reached."""
 
     tokens: list[Token] | None
     seconds: float
 
 
 class _TimeIsOver(BaseException):
-    """Raised internally if the time limit was reached. It is derived from BaseException so that lexers that catch
-    errors don't catch it."""
+    """Raised internally if the time limit was reached. It is derived from BaseException, so that lexers
+    that catch errors don't catch it."""
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
-    """Highlight code like ``highlight``; return no tokens if it takes longer. For the main thread of a
-    separate process."""
+    """Highlight code like ``highlight``, but return no tokens if it takes longer than ``seconds``. Call
+    this only in the main thread of a separate process."""
 
     def end(number: int, frame: object) -> None:
         raise _TimeIsOver
@@ -140,7 +142,7 @@ def _send(stream: IO[bytes], message: Struct) -> None:
 
 def _receive(stream: IO[bytes], kind: type[Any], patience: float | None = None) -> Any:
     if patience is not None and not select([stream], [], [], patience)[0]:
-        raise OSError(f"no response within {patience:g} seconds")
+        raise OSError(f"the process didn't respond within {patience:g} seconds")
     length = stream.read(4)
     data = stream.read(int.from_bytes(length, "big"))
     if len(length) < 4 or len(data) < int.from_bytes(length, "big"):

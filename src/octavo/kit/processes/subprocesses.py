@@ -1,7 +1,7 @@
 """Run Octavo's code on untrusted input in a separate process.
 
-The process gets a folder and no variables from the service's environment: no database URL, no key. ``bounded_run``
-limits its resources before any of the code runs.
+The process gets a folder, but no variables from the service's environment, such as the database URL or
+keys. ``bounded_run`` limits its resources before any of the code runs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ _BUSY = 10
 
 
 class ProcessLimits(NamedTuple):
-    """Limits for a process: bytes of memory, bytes of the largest file that it can write, and seconds of CPU time."""
+    """Limits for a process: memory in bytes, the size in bytes of the largest file that it can write, and
+    CPU time in seconds."""
 
     memory: int
     file: int
@@ -34,8 +35,8 @@ class ProcessLimits(NamedTuple):
 
     @property
     def longest(self) -> float:
-        """Return the seconds of wall time after which the process is ended, because on a busy machine the
-        same work takes many times as long."""
+        """Return the number of seconds of wall-clock time after which the process is ended. It is longer
+        than the CPU time, because on a busy machine, the same work takes many times as long."""
         return self.seconds * _BUSY
 
 

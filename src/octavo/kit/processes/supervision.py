@@ -1,8 +1,9 @@
-"""Parent of the processes that serve: it starts them, replaces those that crash, and swaps all of them on
+"""Parent of the worker processes: it starts them, replaces those that crash, and replaces all of them on
 SIGHUP.
 
-A worker is the same command with variables in its environment. When it is ready, it reports the number of
-workers to run, so the parent needs no code of the product, and can continue with a newer version of it.
+A worker runs the same command with additional environment variables. When it is ready, it reports the
+number of workers to run. Therefore, the parent doesn't need any code of the product, and can continue with
+a newer version of it.
 """
 
 from __future__ import annotations
@@ -20,25 +21,27 @@ from pathlib import Path
 log = logging.getLogger("octavo.workers")
 
 WORKER = "STARTED_AS_WORKER"
-"""Environment variable of a worker: its number, the number of times a worker of that number has crashed, the
-reason for its start, and two files: one to which it reports the number of workers to run, and one that ends
-with the parent."""
+"""Environment variable of a worker. It contains the worker's number, the number of times that a worker with
+this number has crashed, the reason for its start, and two files: one to which it reports the number of
+workers to run, and one that is closed when the parent ends."""
 START, RELOAD, MORE = "start", "reload", "more"
-"""Reasons for a start: the first worker of all, the first one of a new program, and any other."""
+"""Reasons for starting a worker: the first worker of all, the first worker of a new program, and any other
+worker."""
 _FIRST_DELAY, _LONGEST_DELAY = 0.5, 30.0
 _LIVED = 10.0
-"""Seconds after which a worker counts as started: if it crashes later, the next one starts immediately."""
+"""Number of seconds after which a worker counts as started. If it crashes after that, the next one starts
+immediately."""
 _PATIENCE = 20.0
-"""Number of seconds that workers have to end."""
+"""Number of seconds in which workers must end."""
 _START_PATIENCE = 300.0
-"""Number of seconds that a worker has to become ready."""
+"""Number of seconds in which a worker must become ready."""
 
 
 class _Process:
     def __init__(self, command: Sequence[str], number: int, deaths: int, why: str, life: int) -> None:
         self.began = time.monotonic()
         self.wanted = 0
-        """Number of workers that it requests, once it is ready."""
+        """Number of workers that the process requests, once it is ready."""
         self.said, says = os.pipe()
         os.set_blocking(self.said, False)
         environ = {**os.environ, WORKER: f"{number} {deaths} {why} {says} {life}"}
@@ -49,7 +52,7 @@ class _Process:
         self.pid, self.send = self._popen.pid, self._popen.send_signal
 
     def poll(self) -> int | None:
-        """Note whether it is ready, and return its exit code once it has ended."""
+        """Note whether the process is ready, and return its exit code once it has ended."""
         code = self._popen.poll()
         if self.said >= 0 and (said := _read(self.said)) is not None:
             self.wanted = int(said or 0)
@@ -59,7 +62,7 @@ class _Process:
 
 
 class _Slot:
-    """Worker number: its current process, and the restarts after crashes."""
+    """Worker number, with its current process and its restarts after crashes."""
 
     def __init__(self) -> None:
         self.process: _Process | None = None
@@ -68,12 +71,12 @@ class _Slot:
 
 
 class Supervisor:
-    """Parent of worker processes. ``command``: the function that returns the command that starts one."""
+    """Parent of worker processes. ``command``: the function that returns the command for starting a worker."""
 
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
         self._command = command
         self._current = self._newer = list(command())
-        """Command of the current workers, and of the next ones."""
+        """Command for the current workers and for the next ones."""
         self._life, self._lives = os.pipe()
         self._slots = {0: _Slot()}
         self._next: _Process | None = None
@@ -82,9 +85,9 @@ class Supervisor:
         self._stopping = self._asked = False
 
     def run(self) -> int:
-        """Keep workers running until SIGTERM or SIGINT; no worker is left afterward.
+        """Keep workers running until SIGTERM or SIGINT is received, and then end all of them.
 
-        Return the exit code, which is that of the first worker if it does not start.
+        Return the exit code, which is that of the first worker if it doesn't start.
         """
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
@@ -127,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start workers that are due. Return the exit code of a first worker that ended before it was
-        ready."""
+        """Start the workers that are due. If the only worker ends before it has ever been ready, return its
+        exit code; otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:
@@ -149,7 +152,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Continue a reload: a worker ends when the next one of its number is ready."""
+        """Continue a reload, in which a worker ends when the next one with its number is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -166,7 +169,7 @@ class Supervisor:
             self._to_replace = [one for one in self._to_replace[1:] if one in self._slots]
             self._next = self._start(self._to_replace[0], MORE) if self._to_replace else None
         elif code is not None or time.monotonic() - self._next.began > _START_PATIENCE:
-            log.error("the new version does not start; the current one keeps running")
+            log.error("the new version doesn't start; the current one keeps running")
             self._leave(self._next)
             self._next, self._to_replace = None, []
 
@@ -180,7 +183,7 @@ class Supervisor:
             if process.poll() is not None:
                 del self._leaving[process]
             elif time.monotonic() >= until:
-                log.error("process %d did not end and was killed", process.pid)
+                log.error("process %d didn't end and was killed", process.pid)
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
@@ -203,7 +206,7 @@ class Assignment:
         os.set_inheritable(self.parent, False)
 
     def say_ready(self, workers: int) -> None:
-        """Tell the parent that this process is ready, and the number of workers to run."""
+        """Report to the parent that this process is ready, and the number of workers to run."""
         os.write(self._says, b"%d" % workers)
         os.close(self._says)
 
@@ -226,7 +229,7 @@ def command_of(python: str, arguments: Sequence[str]) -> list[str]:
 
 
 def _read(file: int) -> bytes | None:
-    """Return the content of a pipe; b"" at its end, and None if there is none yet."""
+    """Return the content of a pipe: b"" if the pipe has ended, and None if there is no content yet."""
     try:
         return os.read(file, 16)
     except BlockingIOError:

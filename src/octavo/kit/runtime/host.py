@@ -1,10 +1,10 @@
 """Pool of warm processes, one for each script and installation, limited by a setting.
 
-A process handles one event at a time. When the limit is reached, the process that was idle the longest is
-ended; when all are busy, the next event waits, up to its own time limit.
+A process handles one event at a time. If the limit is reached, the process that has been idle the longest
+is ended; if all processes are busy, the next event waits, up to its own time limit.
 
-If there is room, one more process runs without a script: the next script that needs a process is loaded into
-it without waiting for a start.
+If there is room, one more process runs without a script: the next script that needs a process is loaded
+into it without waiting for a start.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ from .process import (
 log = logging.getLogger(__name__)
 
 SECONDS = 10.0
-"""Seconds within which a script has to respond to an event."""
+"""Number of seconds within which a script must respond to an event."""
 AFTER = 30.0
-"""Number of seconds that background work can take after the response."""
+"""Maximum number of seconds that background work can take after the response."""
 PATIENCE = 0.02
-"""Seconds to wait for the end of background work before a thread is used for it."""
+"""Number of seconds to wait for the end of background work before using a thread to wait for it."""
 IDLE = 300.0
-"""Seconds after which an unused process is ended."""
+"""Number of seconds after which an unused process is ended."""
 
 Finished = Callable[[list[Log], str | None], None]
 
 
 class _Warm:
-    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``: the function
-    that releases the resources that it holds while busy."""
+    """Process of the pool; None while it starts. ``busy``: whether it is handling an event. ``give_back``:
+    the function that releases the slot that the process holds while it is busy."""
 
     def __init__(self, give_back: Callable[[], None]) -> None:
         self.process: ScriptProcess | None = None
@@ -82,13 +82,15 @@ class Host:
     ) -> ScriptAnswer:
         """Return a script's response to an event.
 
-        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the key
-        of the process; events with the same key share the state of their script, and others never do. ``script``: the
-        function that returns its text, called when a process starts. ``finished(logs, problem)``: called once, when the
-        script is completely done: with ``wait``, before this returns, otherwise in a separate thread.
+        ``owner``: the owner of the script, for fair sharing of processes (``kit.scheduling.shares``). ``key``: the
+        key of the process; events with the same key share the state of their script, and others never do.
+        ``script``: the function that returns the text of the script, called when a process starts.
+        ``finished(logs, problem)``: called once, when the script is completely done; with ``wait``, before
+        this returns, or otherwise in a separate thread.
 
-        ``seconds``: the time limit for the response, and before that for a free process. Raises ScriptFailed,
-        and Unavailable if every process is busy for too long or none starts.
+        ``seconds``: the time limit for the response, and before that, for getting a free process. Raises
+        ScriptFailed if the script fails, and Unavailable if all processes are busy for too long or none can
+        be started.
         """
         until = time.monotonic() + seconds
         give_back = self._places.wait(owner, seconds)
@@ -204,8 +206,8 @@ class Host:
             process.kill()
 
     def _make_room(self) -> bool:
-        """Return whether one more process can start. Ends processes that were idle for a long time, and one more if
-        that makes room."""
+        """Return whether another process can be started. End processes that have been idle for a long time,
+        and one more if that makes room."""
         idle = sorted(
             (name for name, warm in self._warm.items() if not warm.busy),
             key=lambda name: self._warm[name].used,

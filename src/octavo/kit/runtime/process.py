@@ -1,8 +1,8 @@
 """Process that runs one script, and the lines of JSON that it exchanges with Octavo.
 
-The process has no permissions: no files, no environment, no network, no other processes. The script's requests to other
-hosts arrive here as messages, and Octavo fetches or rejects them. Its output is untrusted: lines are limited and
-validated, and invalid output ends the process.
+The process has no permissions: it can't access files, the environment, the network, or other processes. The
+script's requests to other hosts arrive here as messages, and Octavo sends or rejects them. The output of
+the process is untrusted: lines are limited and validated, and invalid output ends the process.
 """
 
 from __future__ import annotations
@@ -30,36 +30,36 @@ log = logging.getLogger(__name__)
 
 RUNNER = Path(__file__).with_name("runner.mjs")
 HEAP = 64
-"""Maximum number of megabytes of JavaScript objects of a script."""
+"""Maximum size of a script's JavaScript objects in megabytes."""
 DATA = 768 * 1024 * 1024
-"""Maximum memory in bytes of a process, including buffers. Deno takes more than 512 MB of it before it has
+"""Maximum memory in bytes of a process, including buffers. Deno uses more than 512 MB of this before it has
 done anything."""
 LINE = 24 * 1024 * 1024
 """Maximum size of a message in bytes."""
 VALUES = 20_000
-"""Maximum number of values in a message; each header has two."""
+"""Maximum number of values in a message. Each header counts as two."""
 LOG_LINES = 200
 LOG_BYTES = 64 * 1024
 """Maximum size in bytes of the log of one event; the rest is counted and omitted."""
 FETCHES = 100
 """Maximum number of requests to other hosts during one event."""
 CPU = 120
-"""Seconds of CPU time for an event. The deadline ends it long before, unless the service has ended: then this
-limit ends a process that does not notice."""
+"""CPU time for an event, in seconds. The deadline ends the process long before that, unless the service
+itself has ended; in that case, this limit ends a process that doesn't notice."""
 START = 30.0
-"""Seconds within which a process has to start. It takes a fraction of a second, unless all processors are
-busy."""
+"""Number of seconds within which a process must start. Starting takes a fraction of a second, unless all
+processors are busy."""
 NO_FOLDER = f"{os.devnull}/none"
-"""Folder for Deno's caches that can't be created, so that it caches in memory, within the limits above. A
-real folder would slow down each start and store every module that a script makes up, which could fill the
-disk."""
+"""Path of a folder for Deno's caches that can't be created, so that Deno caches in memory, within the
+limits above. A real folder would slow down each start and store every module that a script makes up, which
+could fill the disk."""
 _READ = 256 * 1024
 
 Level = Literal["debug", "info", "warn", "error"]
 
 
 class Log(Struct, frozen=True):
-    """Log line. ``at``: the milliseconds of the monotonic clock since the event started."""
+    """Log line. ``at``: the time since the event started, in milliseconds by the monotonic clock."""
 
     level: Level
     message: str
@@ -93,7 +93,7 @@ class HostResponse(Struct, frozen=True):
 
 
 class FetchRefused(Exception):
-    """Raised if a request was rejected. Scripts see a failed fetch."""
+    """Raised if a request was rejected. For scripts, the fetch fails."""
 
 
 Fetch = Callable[[HostRequest], HostResponse]
@@ -131,7 +131,7 @@ class _Done(Struct, tag="done"):
 
 
 class _Ready(Struct, tag="ready"):
-    """First message: the process is running and has not received the script yet."""
+    """First message, which means that the process is running but hasn't received the script yet."""
 
 
 _Message = _Log | _Fetch | _Response | _Done | _Ready
@@ -139,7 +139,7 @@ _decoder = msgspec.json.Decoder(_Message)
 
 
 def find_deno() -> str:
-    """Return the path of Deno. Raises Unavailable if it is not installed."""
+    """Return the path of Deno. Raises Unavailable if it isn't installed."""
     try:
         from deno import find_deno_bin
 
@@ -151,7 +151,7 @@ def find_deno() -> str:
 
 
 def command() -> list[str]:
-    """Return the command that starts a process. Raises Unavailable if Deno is not installed."""
+    """Return the command that starts a process. Raises Unavailable if Deno isn't installed."""
     return [
         find_deno(),
         "run",
@@ -178,7 +178,7 @@ def command() -> list[str]:
 
 class ScriptEvent(Struct, frozen=True):
     """Event for an integration's script. ``event`` and ``environment``: JSON. ``body``: the body of the
-    request that a `fetch` event is about."""
+    request in a `fetch` event."""
 
     event: str
     environment: str
@@ -189,8 +189,8 @@ class ScriptProcess:
     """Process with one script. It handles one event at a time. It has no script before ``load``."""
 
     def __init__(self) -> None:
-        """Start the process and wait until it runs. Raises Unavailable if it does not: on a busy machine, a
-        start takes a while, which is not the script's fault."""
+        """Start the process, and wait until it is running. Raises Unavailable if it doesn't start in time,
+        because on a busy machine, starting takes a while, which isn't the script's fault."""
         try:
             self._process = start_child(
                 command(),
@@ -203,7 +203,7 @@ class ScriptProcess:
         except OSError as error:
             log.error("a script process couldn't be started", extra={"error": str(error)})
             raise Unavailable(
-                "The process for the integration's script couldn't be started. Try again in a moment."
+                "The process for the integration script couldn't be started. Try again in a moment."
             ) from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -219,11 +219,11 @@ class ScriptProcess:
         except ScriptFailed:
             self.kill()
             raise Unavailable(
-                "The process for the integration's script didn't start in time. Try again in a moment."
+                "The process for the integration script didn't start in time. Try again in a moment."
             ) from None
 
     def load(self, script: str) -> None:
-        """Load the only script that this process will ever run; it is sent with the first event."""
+        """Load the only script that this process will ever run; the script is sent with the first event."""
         assert not self._script, "a process never has two scripts"
         self._script = script
 
@@ -239,8 +239,8 @@ class ScriptProcess:
                 pipe.close()
 
     def begin(self, event: ScriptEvent, deadline: float) -> ScriptRun:
-        """Send the script an event. ``deadline``: the deadline by the monotonic clock. Raises
-        ScriptFailed."""
+        """Send the script an event. ``deadline``: the deadline by the monotonic clock. Raises ScriptFailed
+        if the script has ended."""
         if self._events == 0:
             self._send({"script": self._script}, deadline)
         self._events += 1
@@ -255,7 +255,7 @@ class ScriptProcess:
         with self._sending:
             while data:
                 if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
-                    raise ScriptFailed("the script doesn't read its input")
+                    raise ScriptFailed("the script didn't read its input")
                 try:
                     data = data[os.write(self._in, data[:65536]) :]
                 except BlockingIOError:
@@ -264,7 +264,7 @@ class ScriptProcess:
                     raise ScriptFailed("the script ended") from None
 
     def has_said(self, seconds: float) -> bool:
-        """Return whether the script sends a message, or ends, within this many seconds."""
+        """Return whether the script sends a message or ends within this many seconds."""
         return b"\n" in self._buffer or bool(select.select([self._out], [], [], seconds)[0])
 
     def _receive(self, deadline: float) -> _Message:
@@ -281,7 +281,7 @@ class ScriptProcess:
             except OSError:  # It was ended from another thread.
                 data = b""
             if not data:
-                raise ScriptFailed("the script ended without a response, or used too much memory")
+                raise ScriptFailed("the script ended without a response or used too much memory")
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -305,7 +305,7 @@ def _limit(pid: int) -> None:
 
 
 def _allow_cpu(pid: int) -> None:
-    """Set the CPU limit to the time that a process has used plus the time for its next event."""
+    """Set the CPU limit of a process to the time that it has used plus the time for its next event."""
     import resource
 
     prlimit = getattr(resource, "prlimit", None)
@@ -318,7 +318,7 @@ def _allow_cpu(pid: int) -> None:
 
 
 class ScriptRun:
-    """Event that a script is handling."""
+    """Event that a script is currently handling."""
 
     def __init__(self, process: ScriptProcess, id: int) -> None:
         self._process = process
@@ -330,7 +330,8 @@ class ScriptRun:
         self.logs: list[Log] = []
 
     def wait(self, deadline: float, fetch: Fetch) -> ScriptAnswer:
-        """Wait for the script's response. Raises ScriptFailed, including for an error in the script."""
+        """Wait for the script's response. Raises ScriptFailed if there is none, or if the script raises an
+        error."""
         while True:
             message = self._next(deadline, fetch)
             if isinstance(message, _Response) and message.id == self._id:
@@ -339,8 +340,8 @@ class ScriptRun:
                 return ScriptAnswer(message.status, message.headers, _bytes(message.body))
 
     def finish(self, deadline: float, fetch: Fetch, patience: float | None = None) -> bool:
-        """Wait for the end of the script's background work; return False if it sends nothing for ``patience``
-        seconds and is not done. Raises ScriptFailed."""
+        """Wait for the end of the script's background work. Return False if the script sends nothing for
+        ``patience`` seconds and isn't done. Raises ScriptFailed if the script fails."""
         while True:
             if patience is not None and not self._process.has_said(patience):
                 return False
@@ -364,7 +365,7 @@ class ScriptRun:
         if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
             self._left_out += 1
             if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
-                raise ScriptFailed("the script writes too many log lines")
+                raise ScriptFailed("the script wrote too many log lines")
         else:
             self._note(line.level, line.message)
 
@@ -376,7 +377,7 @@ class ScriptRun:
         named: dict[str, object] = {"type": "answer", "number": message.number}
         try:
             if self._fetches > FETCHES:
-                raise FetchRefused(f"more than {FETCHES} requests during one event")
+                raise FetchRefused(f"the script sent more than {FETCHES} requests during one event")
             body = None if message.body is None else _bytes(message.body)
             wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
             got = fetch(wanted)

@@ -1,7 +1,7 @@
 """Deadlines for the work in a thread.
 
-Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on waits
-(fetches, processes) that last no longer than the ``remaining`` time.
+Nothing can stop a thread from outside. Deadlines rely on long loops that ``check`` them, and on waits (for
+fetches or processes) that last no longer than the ``remaining`` time.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from .permits import pause
 
 
 class Deadline:
-    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that continues in
-    parts renews it with each part."""
+    """Time limit for some work. It ends ``seconds`` from now on the monotonic clock. Work that consists of
+    several parts renews it with each part."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -33,7 +33,7 @@ _deadlines: ContextVar[tuple[Deadline, ...]] = ContextVar("octavo_deadlines", de
 
 
 class DeadlineExceeded(Exception):
-    """Raised if a deadline has passed, and the work has to end without any other effect."""
+    """Raised if a deadline has passed and the work must end without any other effect."""
 
 
 @contextmanager
@@ -48,19 +48,19 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Limit the block to this many seconds, or to the rest of an outer limit."""
+    """Limit the block to this many seconds, or to the time remaining in an outer limit if that is less."""
     with within(Deadline(seconds)):
         yield
 
 
 def left() -> float | None:
-    """Return the seconds until the deadline; None without one, and 0 if it has passed."""
+    """Return the number of seconds until the deadline: None if there is none, and 0 if it has passed."""
     deadlines = _deadlines.get()
     return max(0.0, min(each.at for each in deadlines) - time.monotonic()) if deadlines else None
 
 
 def remaining(most: float) -> float:
-    """Return the remaining seconds, at most ``most``; 0 if the deadline has passed."""
+    """Return the number of remaining seconds, at most ``most``; 0 if the deadline has passed."""
     seconds = left()
     return most if seconds is None else min(most, seconds)
 
@@ -75,8 +75,8 @@ def check() -> None:
 
 @contextmanager
 def ended_by(end: Callable[[], None]) -> Iterator[None]:
-    """Call ``end`` from another thread if the deadline passes within the block: for code that waits without
-    checking, and stops once its connection is closed."""
+    """Call ``end`` from another thread if the deadline passes within the block. For code that waits without
+    checking the deadline, and stops when its connection is closed."""
     seconds = left()
     if seconds is None:
         yield

@@ -1,8 +1,8 @@
 """Fair turns for users of the same resource.
 
-Every user of a resource has an owner, listed from outermost to innermost: an organization, then a person or
-object in it that shares its capacity. ``Places`` implements the rule without waiting threads: ``shares`` uses
-it for pools, and ``permits`` for permission to compute.
+Every user of a resource has an owner, which is listed from outermost to innermost: an organization, then a
+person or object in it that shares the organization's capacity. ``Places`` implements the rule without
+waiting threads: ``shares`` uses it for pools, and ``permits`` for permission to compute.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from contextvars import ContextVar
 from itertools import islice
 
 Owner = tuple[str, ...]
-"""Owner: an organization, and a person or object in it. Without an organization, an empty string takes its
-place."""
+"""Owner: an organization, and a person or object in it. If there is no organization, an empty string takes
+its place."""
 
 NOBODY: Owner = ("", "")
-"""The server itself, as owner of work for no one in particular."""
+"""The server itself, as the owner of work that isn't for anyone in particular."""
 
 _COMPARED = 32
-"""Number of waiting owners that are compared before one is chosen: comparing all of them for each turn would
-take longer than the turns."""
+"""Number of waiting owners to compare before one is chosen, because comparing all of them for each turn
+would take longer than the turns."""
 _REMEMBERED = 10_000
 
 _current: ContextVar[Owner] = ContextVar("octavo_owner", default=NOBODY)
 
 
 def current_owner() -> Owner:
-    """Return the owner for which the current code runs."""
+    """Return the owner for which the current code is running."""
     return _current.get()
 
 
 @contextmanager
 def done_for(owner: Owner) -> Iterator[None]:
-    """Run the block for this owner."""
+    """Run the block on behalf of this owner."""
     token = _current.set(owner)
     try:
         yield
@@ -62,8 +62,9 @@ class Ticket:
 
 
 class Places:
-    """Slots of a resource. ``each``: the maximum numbers that an organization, and a person or object in it, can hold.
-    ``reserved``: the number of last slots reserved for organizations that hold none. Thread-safe."""
+    """Slots of a resource. ``each``: the maximum numbers that an organization, and a person or object in
+    it, can hold. ``reserved``: the number of slots that are reserved for organizations that don't hold any.
+    Thread-safe."""
 
     def __init__(self, size: int, each: tuple[int, int], reserved: int) -> None:
         self.size = size
@@ -74,24 +75,24 @@ class Places:
         self._total = 0
         self._waiting: dict[Owner, deque[Ticket]] = {}
         self._lines: dict[Owner, dict[Owner, None]] = {}
-        """Waiting owners by the outer owner, or by none; the one served last is at the end."""
+        """Waiting owners by their outer owner, if any. The owner that was served last is at the end."""
         self._in_line: Counter[Owner] = Counter()
         self._served: OrderedDict[Owner, int] = OrderedDict()
         self._turn = 0
 
     @property
     def held(self) -> int:
-        """Number of slots that are taken."""
+        """Return the number of slots that are taken."""
         return self._total
 
     @property
     def has_room(self) -> bool:
-        """Whether a slot is free."""
+        """Return whether a slot is free."""
         return self._total < self.size
 
     @property
     def waiting(self) -> int:
-        """Number of requests that wait for a slot."""
+        """Return the number of requests that are waiting for a slot."""
         return sum(map(len, self._waiting.values()))
 
     def share(self, depth: int) -> int:
@@ -100,13 +101,13 @@ class Places:
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Return whether there is now a slot for an owner, for callers that choose for themselves whom to
-        serve."""
+        """Return whether there is currently a slot for an owner, for callers that decide by themselves whom
+        to serve next."""
         with self._lock:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a slot if there is one and no one is waiting."""
+        """Take a slot if there is one and no other request is waiting."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False
@@ -128,7 +129,7 @@ class Places:
         return ticket
 
     def withdraw(self, ticket: Ticket) -> bool:
-        """Stop waiting, and return whether it already had a slot."""
+        """Stop waiting, and return whether the request already had a slot."""
         with self._lock:
             if ticket.holds:
                 return True

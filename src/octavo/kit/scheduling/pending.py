@@ -1,9 +1,10 @@
 """Calls that are made later, on the event loop or in a thread, and awaited.
 
-The standard library's way (``run_in_executor``, ``wrap_future``) leaves two futures that refer to each other,
-and with them the whole response, until circular garbage is collected: a busy server would hold thousands of
-responses that were sent long ago. An error that a future stores refers, by its traceback, to the code that
-awaited it, and back. This module leaves neither.
+The standard library's way (``run_in_executor``, ``wrap_future``) leaves behind two futures that refer to
+each other, and with them the whole response, until circular garbage is collected. A busy server would hold
+thousands of responses that were sent long ago. Also, an error that a future stores refers, through its
+traceback, to the code that awaited the future, and that code refers back to the error. This module avoids
+both.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ T = TypeVar("T")
 
 
 class PendingCall(Generic[T]):
-    """Call that is created on an event loop and awaited there once. ``dropped``: called on the loop when the
-    call is over and no one has awaited it. Thread-safe: ``run``, ``run_apart``."""
+    """Call that is created on an event loop and awaited there once. ``dropped``: called on the loop if the
+    call is over and hasn't been awaited. ``run`` and ``run_apart`` are thread-safe."""
 
     __slots__ = ("_arguments", "_claim", "_context", "_done", "_function", "_loop", "dropped", "is_over")
 
@@ -32,7 +33,8 @@ class PendingCall(Generic[T]):
         self._arguments = arguments
         self._context = copy_context()
         self._claim = threading.Lock()
-        """Taken once: by the thread that makes the call, or by the code that cancels it before."""
+        """Claim that is taken once: by the thread that makes the call, or by the code that cancels the call
+        before that."""
         self.is_over = False
         self.dropped: Callable[[], None] | None = None
 
@@ -45,8 +47,8 @@ class PendingCall(Generic[T]):
             self.cancel()
 
     def cancel(self) -> bool:
-        """Cancel the call and the code that awaits it, unless the call has started, and return whether it was
-        canceled. Called on the loop."""
+        """Cancel the call and the code that awaits it, unless the call has started, and return whether it
+        was canceled. Call this on the event loop."""
         if not self._claim.acquire(blocking=False):
             return False
         if self._done is not None:

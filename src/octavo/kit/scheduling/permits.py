@@ -1,16 +1,16 @@
-"""Permit to compute: one thread at a time.
+"""Permit to compute, for one thread at a time.
 
-Threads that compute take the interpreter from each other and from the event loop, which serves most readers itself: it
-waits for all of them whenever it has released the interpreter, which it does for every query and every chunk that it
-sends. So code that computes for a request takes the one permit of its process, and returns it while it waits. A thread
-that computes for a long time loses the permit to the next in line: it continues to compute, and does not keep others
-from computing at the same time. Turns go by owner (``owners``), so that requests of an organization that computes a lot
-wait for each other.
+Threads that compute take the interpreter from each other and from the event loop, which serves most readers
+itself. It has to wait for all of them whenever it has released the interpreter, which it does for every
+query and for every chunk that it sends. Therefore, code that computes for a request takes the one permit of
+its process, and returns the permit while it waits. A thread that computes for a long time loses the permit
+to the next in line: it continues to compute, but doesn't keep others from computing at the same time.
+Owners take turns (``owners``), so that requests of an organization that computes a lot wait for each other.
 
-Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits for
-them, and then wait for it again at the next point where they hold nothing that others need (``pause``), of
-which their loops have many. Otherwise, jobs that compute for seconds would compute at the same time as
-everything else.
+Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits
+for them, and then wait for it again at the next point at which they don't hold anything that others need
+(``pause``). Their loops have many such points. Otherwise, jobs that compute for seconds would compute at
+the same time as everything else.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from .owners import Owner, Places, current_owner
 T = TypeVar("T")
 
 PATIENCE = 0.1
-"""Number of seconds that a thread keeps the permit while another wants it."""
+"""Number of seconds for which a thread keeps the permit while another one wants it."""
 ASIDE_PATIENCE = 0.005
-"""Number of seconds that a job keeps the permit while another thread wants it."""
+"""Number of seconds for which a job keeps the permit while another thread wants it."""
 
 
 class _Thread(threading.local):
     aside = False
-    """Whether it computes for a job."""
+    """Whether the thread computes for a job."""
     writes = False
-    """Whether others wait for a resource that it holds, so that it must not wait for the permit."""
+    """Whether the thread holds a resource that others wait for, so that it must not wait for the permit."""
 
 
 _thread = _Thread()
@@ -49,7 +49,7 @@ class _Permit:
         self._lock = threading.Lock()
         self._holder: tuple[int, Owner] | None = None
         self._until = 0.0
-        """Time until which its holder keeps it although another wants it."""
+        """Time until which the holder keeps the permit although another thread wants it."""
 
     def take(self) -> None:
         owner, thread = current_owner(), threading.get_ident()
@@ -73,7 +73,7 @@ class _Permit:
         return None
 
     def _take_away(self) -> None:
-        """Pass it on if its holder has had it for too long."""
+        """Pass the permit on if its holder has had it for too long."""
         with self._lock:
             holder = self._holder
             if holder is None or time.monotonic() < self._until:
@@ -116,15 +116,15 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let others compute, and wait for the permit if it was lost. Called in job loops."""
+    """Let other threads compute, and wait for the permit if it was lost. Loops in jobs call this."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 
 
 @contextmanager
 def waiting() -> Iterator[None]:
-    """Run a block that waits (for a server, a process, a slot) and computes nothing, so that others can
-    compute in the meantime."""
+    """Run a block that waits (for a server, a process, or a slot) and doesn't compute anything, so that
+    other threads can compute in the meantime."""
     if not _permit.is_held():
         yield
         pause()
@@ -138,7 +138,7 @@ def waiting() -> Iterator[None]:
 
 @contextmanager
 def without() -> Iterator[None]:
-    """Run a block that needs no permit, because only one thread at a time runs it and others wait for it."""
+    """Run a block without the permit, because only one thread at a time runs it and others wait for it."""
     _permit.release()
     _thread.writes = True
     try:

@@ -1,9 +1,10 @@
 """Turns that several processes take to write to one SQLite database.
 
-With SQLite, a waiting process checks again periodically, up to a tenth of a second later: a process that writes all the
-time has started its next write by then, and the others wait for seconds. So processes take turns with two system locks.
-A writer first waits for an outer lock, and only the holder of that lock waits for the turn itself: a process that has
-just written finds another one holding the outer lock and has to wait for it.
+With SQLite, a waiting process checks again periodically, up to a tenth of a second later. A process that
+writes all the time has started its next write by then, so the others wait for seconds. Therefore, processes
+take turns using two system locks. A writer first waits for an outer lock, and only the holder of that lock
+waits for the turn itself. A process that has just written finds that another one holds the outer lock, and
+has to wait for it.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ import threading
 
 
 class ProcessTurns:
-    """Write lock shared by several processes, used by one thread of each process at a time. It consists of two file
-    locks, which the operating system releases when a process ends."""
+    """Write lock that several processes share. It is used by one thread of each process at a time. It
+    consists of two file locks, which the operating system releases when a process ends."""
 
     def __init__(self, path: str) -> None:
-        """Create the turns. ``path``: the path of the database; the two locked files are in the same folder."""
+        """Create the turns. ``path``: the path of the database. The two lock files are in the same folder."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )
         self._changed = threading.Condition()
         self._asks = False
-        """Whether a thread waits for the system, which can't be interrupted."""
+        """Whether a thread is waiting for a system lock, which can't be interrupted."""
         self._wanted = self._held = self._closed = False
 
     def take(self, seconds: float) -> bool:
@@ -82,8 +83,8 @@ class ProcessTurns:
 
 
 def _lock(file: int, how: int) -> bool:
-    """Lock a file; return False if another process holds the lock. On file systems without such locks there
-    are no turns, and SQLite's own locks still apply."""
+    """Lock a file; return False if another process holds the lock. On file systems without such locks,
+    there are no turns, but SQLite's own locks still apply."""
     try:
         fcntl.flock(file, how)
     except BlockingIOError:

@@ -10,7 +10,7 @@ from octavo.errors import TooManyRequests
 from octavo.kit.clock import now
 
 _AGAIN = 10.0
-"""Seconds between two readings of the organization limits."""
+"""Number of seconds between two reads of the organization limits."""
 
 
 class RateAllowance(NamedTuple):
@@ -44,7 +44,7 @@ class OrganizationRates:
         self._limiter = RateLimiter(0)
 
     def count(self, organization_id: str) -> None:
-        """Count a request to an organization. Raises TooManyRequests."""
+        """Count a request to an organization. Raises TooManyRequests if the limit is exceeded."""
         if self._clock() - self._read_at >= _AGAIN:
             self._limits, self._read_at = self._read(), self._clock()
         limit = self._limits.get(organization_id)
@@ -66,8 +66,8 @@ class RateLimiter:
         self._counts: dict[str, int] = {}
 
     def count(self, key: str) -> RateAllowance:
-        """Count one request and return the remaining limit. Raises TooManyRequests with the headers of the
-        limit."""
+        """Count one request and return the remaining limit. If the limit is exceeded, raises
+        TooManyRequests with rate limit headers."""
         moment, used = self._use(key)
         allowance = self._allowance(moment, used)
         if used > self.limit:
@@ -75,13 +75,15 @@ class RateLimiter:
         return allowance
 
     def check(self, key: str, count: int = 1, limit: int | None = None) -> None:
-        """Count requests without returning the remaining limit. ``limit``: the limit of this key, if it has its own."""
+        """Count requests without returning the remaining limit. ``limit``: the limit for this key, if it
+        has its own. Raises TooManyRequests if the limit is exceeded."""
         moment, used = self._use(key, count)
         if used > (self.limit if limit is None else limit):
             raise self._refused(moment, self._allowance(moment, used, limit))
 
     def _use(self, key: str, count: int = 1) -> tuple[int, int]:
-        """Return the time in seconds, and the number of requests in this minute, including these."""
+        """Count requests. Return the current time in seconds, and the number of requests in this minute,
+        including these."""
         moment = now() // 1000
         window = moment // 60
         if window != self._window:

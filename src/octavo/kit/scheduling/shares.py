@@ -1,12 +1,12 @@
-"""Fair sharing of limited resources: threads, processes, questions to a model, streams, database connections, the turn
-to write.
+"""Fair sharing of limited resources: threads, processes, questions to a model, streams, database
+connections, and turns to write.
 
-There is one rule for all of them, ``owners.Places``. An owner holds no more than a share: half of all slots
-for an organization and half of that for each person or object in it, unless a pool specifies otherwise, and
-at least one. The last quarter is for organizations that hold none, so that a few greedy ones leave room for
-others. Requests take turns: a slot goes to the organization with the fewest slots, in it to the owner with
-the fewest, and among equals to the one that has waited the longest since its last. Only owners with too many
-waiting requests are rejected.
+There is one rule for all of them, ``owners.Places``. An owner holds no more than its share, which is at
+least one slot: half of all slots for an organization, and half of that for each person or object in it,
+unless a pool specifies otherwise. The last quarter is for organizations that don't hold any slots, so that
+a few greedy ones leave room for others. Requests take turns: a slot goes to the organization with the
+fewest slots, within it to the owner with the fewest, and among equals, to the one that has waited the
+longest since its last slot. Only owners with too many waiting requests are rejected.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ everywhere: WeakSet[Shares] = WeakSet()
 
 
 _inside: ContextVar[tuple[Shares, ...]] = ContextVar("octavo_shares", default=())
-"""Pools in which the current code has a slot."""
+"""Pools in which the current code holds a slot."""
 
 
 class Busy(Unavailable):
-    """Raised if the owner's other requests hold all its slots, and the queue is full."""
+    """Raised if the owner's other requests hold all of its slots, and the queue is full."""
 
     reason = "busy"
 
@@ -55,11 +55,11 @@ class Busy(Unavailable):
 
 
 class Shares(Places):
-    """Slots of a kind.
+    """Slots for one kind of resource.
 
-    ``name``: the name of the resource in messages. ``each``: the maximum numbers of slots that an organization, and a
-    person or object in it, can hold. ``waiting``: the maximum number of their waiting requests. ``reserved``: the
-    number of last slots reserved for organizations that hold none.
+    ``name``: the name of the resource in messages. ``each``: the maximum numbers of slots that an organization,
+    and a person or object in it, can hold. ``waiting``: the maximum number of their waiting requests.
+    ``reserved``: the number of slots that are reserved for organizations that don't hold any.
     """
 
     def __init__(
@@ -80,8 +80,8 @@ class Shares(Places):
     # --- taking a slot --------------------------------------------------------------------------------
 
     def wait(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot in this thread for at most ``seconds``. Return the function that releases it. Raises
-        Busy."""
+        """Wait for a slot in this thread for at most ``seconds``. Return the function that releases it.
+        Raises Busy if there is none in time."""
         if self.try_take(owner):
             return self._once(owner)
         free = threading.Event()
@@ -94,7 +94,7 @@ class Shares(Places):
 
     @contextmanager
     def place(self, owner: Owner, seconds: float) -> Iterator[None]:
-        """Hold a slot during a block. Raises Busy."""
+        """Hold a slot during a block. Raises Busy if there is none in time."""
         give_back = self.wait(owner, seconds)
         try:
             yield
@@ -102,7 +102,8 @@ class Shares(Places):
             give_back()
 
     async def wait_for(self, owner: Owner, seconds: float) -> Callable[[], None]:
-        """Wait for a slot without a thread, and return the function that releases it. Raises Busy."""
+        """Wait for a slot without a thread, and return the function that releases it. Raises Busy if there
+        is none in time."""
         loop = asyncio.get_running_loop()
         free: asyncio.Future[None] = loop.create_future()
 
@@ -166,7 +167,8 @@ class SharedThreads(Shares):
         """Run a function in one of the threads once there is a slot, with a time limit for the wait. Return
         its result, and the function that releases the slot.
 
-        If it fails, or no one waits for it any longer, the slot is released when it is done. Raises Busy.
+        If the function fails, or if no one is waiting for the result any longer, the slot is released when the
+        function ends. Raises Busy if there is no slot in time.
         """
         give_back = await self.wait_for(owner, seconds)
         work = PendingCall(self._run_inside, function, *arguments)
@@ -181,14 +183,15 @@ class SharedThreads(Shares):
             raise
 
     async def run(self, owner: Owner, seconds: float, function: Callable[..., T], *arguments: object) -> T:
-        """Run a function in a slot, and release the slot afterward. Raises Busy."""
+        """Run a function in a slot, and release the slot afterward. Raises Busy if there is no slot in
+        time."""
         found, give_back = await self.begin(owner, seconds, function, *arguments)
         give_back()
         return found
 
     def submit(self, owner: Owner, function: Callable[..., T], *arguments: object) -> PendingCall[T]:
-        """Run a function in one of the threads once there is a slot; no slot is held before, nor by a call
-        that was canceled. Raises Busy."""
+        """Run a function in one of the threads once there is a slot. No slot is held until then, or by a
+        call that was canceled. Raises Busy if too many calls are waiting."""
         return _Placed(self, owner, function, *arguments)
 
     def _run_inside(self, function: Callable[..., T], *arguments: object) -> T:
@@ -199,7 +202,8 @@ class SharedThreads(Shares):
             _inside.reset(token)
 
     def is_mine(self) -> bool:
-        """Return whether the caller runs in one of the threads, and so needs no other slot."""
+        """Return whether the caller is running in one of the threads and therefore doesn't need another
+        slot."""
         return self in _inside.get()
 
     def close(self) -> None:
@@ -246,9 +250,9 @@ class _Placed(PendingCall[T]):
 
 
 def request_threads(name: str, threads: int, thread_name: str, connections: int) -> SharedThreads:
-    """Return threads for requests: the configured number for each organization, so that a single organization
-    can use them all, and a quarter more for others. ``connections``: the number of connections of a process,
-    of which half can wait here for one organization."""
+    """Return threads for requests: the configured number, which a single organization can use, and a
+    quarter more for others. ``connections``: the number of connections of a process; requests on half of
+    them can wait here for one organization."""
     more = max(1, threads // 4)
     most = max(1, connections // 2)
     return SharedThreads(
@@ -257,14 +261,15 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done there immediately because starting a thread would take longer.
+    """Turns on the event loop, for work that is done there immediately because starting a thread would take
+    longer.
 
-    The loop itself serves connections in the order in which they have something to send: five hundred
-    requests of one owner would be answered before the next one's. So work that takes longer than ``TURN``
-    seconds at a time waits in queues, one for each owner, which are served in turn, for that long each time;
-    in between, the loop does everything else. If at most ``FEW`` are in the queue, the following work is done
-    immediately for ``REST`` times as long. It belongs to one event loop. ``most``: the maximum number of
-    waiting requests of an organization.
+    The loop itself serves connections in the order in which they have something to send, so five hundred
+    requests from one owner would be answered before those of the next owner. Therefore, once work has taken
+    longer than ``TURN`` seconds, further work waits in queues, one for each owner, which are served in
+    turn, for that long each time; in between, the loop does everything else. If at most ``FEW`` calls are
+    in the queue, subsequent work is done immediately for ``REST`` times as long. Each instance belongs to
+    one event loop. ``most``: the maximum number of waiting requests of an organization.
     """
 
     TURN = 0.001
@@ -274,25 +279,26 @@ class LoopTurns:
         self.name = name
         self._most = most
         self._lines: dict[str, dict[str, deque[PendingCall[Any]]]] = {}
-        """Queues by organization and by person or object in it; the one served last is at the end."""
+        """Queues by organization, and by person or object in it. The queue that was served last is at the
+        end."""
         self._counts: dict[str, int] = {}
         self._until = 0.0
-        """Time until which new work is done immediately, as long as no one waits."""
+        """Time until which new work is done immediately, as long as no calls are waiting."""
         self._scheduled: asyncio.AbstractEventLoop | None = None
 
     @property
     def waiting(self) -> int:
-        """Number of waiting calls."""
+        """Return the number of waiting calls."""
         return sum(self._counts.values())
 
     def is_free(self) -> bool:
-        """Return whether new work is done immediately, without ``run``, because no one waits and no one will
-        before long."""
+        """Return whether new work is done immediately, without ``run``, because no calls are waiting and
+        none will have to wait soon."""
         return not self._lines and time.monotonic() < self._until
 
     async def run(self, owner: Callable[[], Owner], function: Callable[..., T], *arguments: object) -> T:
-        """Run a function on the event loop in its owner's turn and return its result; run it immediately if
-        no one waits. Raises Busy."""
+        """Run a function on the event loop when its owner's turn comes, and return its result. If no calls
+        are waiting, run it immediately. Raises Busy if too many calls are waiting."""
         if self.is_free():
             return function(*arguments)
         loop = asyncio.get_running_loop()

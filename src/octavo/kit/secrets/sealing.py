@@ -1,8 +1,8 @@
-"""Encrypt secrets that the database stores and has to read again, with a key that is not in the database.
+"""Encrypt secrets that the database stores and has to read again, with a key that isn't in the database.
 
-The algorithm is AES-256-GCM. An encrypted text names its key and is bound to its row: if it is moved to
-another row, or changed, it can't be decrypted. There can be several keys: the first one encrypts, and each of
-them decrypts its own texts.
+The algorithm is AES-256-GCM. An encrypted text contains the ID of its key and is bound to its row: if the
+text is moved to another row or changed, it can't be decrypted. There can be more than one key: the first
+one encrypts, and each of them decrypts its own texts.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _MIN_PASSPHRASE = 16
 
 
 class Sealer:
-    """Encryption and decryption with these keys of 32 bytes."""
+    """Encrypter and decrypter that uses these keys of 32 bytes."""
 
     def __init__(self, keys: Sequence[bytes]) -> None:
         if not keys or any(len(key) != _KEY for key in keys):
@@ -43,7 +43,7 @@ class Sealer:
 
     @property
     def known(self) -> list[str]:
-        """Ids of the keys, the encrypting one first."""
+        """Return the IDs of the keys, with the encryption key first."""
         return list(self._ciphers)
 
     def seal(self, place: str, text: str) -> str:
@@ -53,7 +53,8 @@ class Sealer:
         return f"{_PREFIX}.{self.current}.{base64.urlsafe_b64encode(nonce + sealed).decode()}"
 
     def open(self, place: str, sealed: str) -> str:
-        """Decrypt a text of this row and column. Raises Unavailable if the key is missing or the text was changed."""
+        """Decrypt a text in this row and column. Raises Unavailable if the key is missing or the text was
+        changed."""
         used = key_of(sealed)
         if used is None:
             raise Unavailable(f"secrets: {place} isn't encrypted")
@@ -68,27 +69,27 @@ class Sealer:
 
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
-    """Return the message for secrets that are encrypted with an unknown key; both parameters are ids."""
-    problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
+    """Return the message for secrets that are encrypted with an unknown key; both parameters are IDs."""
+    problem = f"{SETTING}: the secrets in this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
         return (
-            f"{problem}; configured: {', '.join(known)}. Add that key after those: to {SETTING}, after a comma, or"
-            f" as the last line of the file {KEY_FILE}."
+            f"{problem}, but the configured keys are {', '.join(known)}. Add the missing key after these"
+            f" keys, either to {SETTING} after a comma, or as the last line of the file {KEY_FILE}."
         )
     return (
-        f"{problem}; no key is configured. Set {SETTING} to that key, or put its file in the data folder as"
-        f" {KEY_FILE}."
+        f"{problem}, but no key is configured. Set {SETTING} to that key, or put its file in the data folder"
+        f" as {KEY_FILE}."
     )
 
 
 def key_id(key: bytes) -> str:
-    """Return the id of a key. The id doesn't reveal the key."""
+    """Return the ID of a key. The ID doesn't reveal the key."""
     return hmac.digest(key, b"octavo: id of a key", "sha256").hex()[:8]
 
 
 def key_of(text: str) -> str | None:
-    """Return the id of the key that a text is encrypted with; None for plain text."""
+    """Return the ID of the key that a text is encrypted with; None for plain text."""
     prefix, _, rest = text.partition(".")
     return rest.partition(".")[0] if prefix == _PREFIX else None
 
@@ -99,7 +100,7 @@ def key_of(text: str) -> str | None:
 def read_keys(setting: str, file: Path) -> list[bytes]:
     """Return the keys in the setting (separated by commas), followed by those in the file (one per line).
 
-    Raises Unavailable naming the position of an invalid key.
+    Raises Unavailable with the position of a key if it is invalid.
     """
     texts = [(SETTING, part.strip()) for part in setting.split(",") if part.strip()]
     try:
@@ -120,7 +121,7 @@ def _parse_key(place: str, text: str) -> bytes:
             continue
     if len(text) < _MIN_PASSPHRASE:
         raise Unavailable(
-            f"{place}: must be 32 bytes as hex or base64, or a passphrase of at least {_MIN_PASSPHRASE}"
+            f"{place}: must be 32 bytes in hex or Base64, or a passphrase of at least {_MIN_PASSPHRASE}"
             " characters"
         )
     # The salt is fixed, because every process must derive the same key from the passphrase alone.
@@ -136,7 +137,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def make_key(file: Path) -> bytes:
-    """Create a key in a private file; return the existing one if another process was first."""
+    """Create a key in a private file. If another process was first, return the existing key."""
     part = file.with_name(f"{file.name}.{secrets.token_hex(4)}")
     try:
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
@@ -172,7 +173,7 @@ class SealedColumn(Struct, frozen=True):
         return sealer.seal(self._place(key), text)
 
     def open(self, sealer: Sealer, sealed: str, *key: str) -> str:
-        """Decrypt a text of this column. Raises Unavailable."""
+        """Decrypt a text in this column. Raises Unavailable if that isn't possible."""
         return sealer.open(self._place(key), sealed)
 
     def _place(self, key: Sequence[str]) -> str:
@@ -207,8 +208,8 @@ def seal_plain(tx: Transaction, sealer: Sealer) -> int:
 
 
 def rotate(tx: Transaction, sealer: Sealer) -> int:
-    """Re-encrypt, with the first key, texts that another key has encrypted, and return their number. Raises
-    Unavailable."""
+    """Re-encrypt texts that are encrypted with other keys with the first key, and return their number.
+    Raises Unavailable if a key is missing."""
 
     def renew(column: SealedColumn, text: str, key: tuple[str, ...]) -> str | None:
         if key_of(text) == sealer.current:
@@ -237,7 +238,8 @@ def _rewrite(tx: Transaction, change: Callable[[SealedColumn, str, tuple[str, ..
 
 
 def count_by_key(tx: Transaction) -> dict[str, int]:
-    """Return the number of texts that each key has encrypted, by its id; ``plain`` for plain texts."""
+    """Return the number of texts that are encrypted with each key, by key ID. The key ``plain`` counts the
+    unencrypted texts."""
     found: dict[str, int] = {}
     for column in SEALED:
         for (text,) in tx.all(

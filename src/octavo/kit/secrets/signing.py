@@ -23,15 +23,16 @@ VALUE = sealed_column("secrets", "value", "name")
 
 
 def find_secret(tx: Transaction, name: str) -> str | None:
-    """Return a secret of the server in its stored form."""
+    """Return one of the server's secrets in its stored form."""
     found = tx.value("SELECT value FROM secrets WHERE name = :name", name=name)
     return None if found is None else str(found)
 
 
 def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
-    """Return 32 random bytes, which the first call creates and all later calls in every process return.
+    """Return 32 random bytes, which are created by the first call and returned by all later calls in every
+    process.
 
-    Needs a write transaction. Raises Unavailable if another key has encrypted them.
+    Requires a write transaction. Raises Unavailable if the bytes are encrypted with an unknown key.
     """
     tx.run(
         "INSERT INTO secrets (name, value) VALUES (:name, :value) ON CONFLICT (name) DO NOTHING",
@@ -44,14 +45,16 @@ def get_or_create_secret(tx: Transaction, sealer: Sealer, name: str) -> bytes:
 
 
 class Signed(Struct, frozen=True):
-    """Content of a signed token. ``expires``: its expiration in milliseconds; None if it never expires."""
+    """Content of a signed token. ``expires``: the token's expiration time in milliseconds; None if it never
+    expires."""
 
     payload: str
     expires: int | None
 
 
 class Signer:
-    """HMAC-SHA256 over purpose, expiration, and payload. Holders of a token can read its content."""
+    """Signer that uses HMAC-SHA256 over the purpose, the expiration time, and the payload. Everyone who has
+    a token can read its content."""
 
     def __init__(self, secret: bytes) -> None:
         if len(secret) < 32:
@@ -65,7 +68,7 @@ class Signer:
         return f"{body}.{self._mac(purpose, body)}"
 
     def verify(self, purpose: str, token: str) -> str | None:
-        """Return the payload; None if the token is not valid, is for another purpose, or has expired."""
+        """Return the payload; None if the token is invalid, is for another purpose, or has expired."""
         signed = self.read(purpose, token)
         return signed.payload if signed else None
 
@@ -81,8 +84,8 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """Return a secret of 43 characters, which is always the same and reveals nothing about secrets with other names
-        and purposes."""
+        """Return a secret of 43 characters, which is always the same for this name and purpose, and reveals
+        nothing about others."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:

@@ -23,7 +23,8 @@ declare(Table(name="backup_runs", stays="the server's own", long=("problem",)))
 
 
 class BackupRun(Struct, frozen=True):
-    """Attempted backup. Times are in milliseconds. ``problem``: why it failed; None if it succeeded."""
+    """Attempted backup. Times are in milliseconds. ``problem``: the reason for its failure; None if it
+    succeeded."""
 
     id: str
     place: str
@@ -35,8 +36,8 @@ class BackupRun(Struct, frozen=True):
 
 @contextmanager
 def recorded(database: Database, place: str) -> Iterator[Callable[[int], None]]:
-    """Record the backup that the block writes. The block reports its size in bytes. An error is recorded, and raised
-    again."""
+    """Record the backup that the block writes. The block reports the size of the backup in bytes. Errors
+    are recorded and raised again."""
     started, written = now(), list[int]()
     try:
         yield written.append
@@ -68,7 +69,7 @@ def record_backup(
                 kept=KEPT,
             )
     except OctavoError as error:
-        log.warning("a backup could not be recorded: %s", error.message)
+        log.warning("a backup couldn't be recorded: %s", error.message)
 
 
 _RUN = "id, place, started_at, ended_at, bytes, problem"

@@ -1,12 +1,13 @@
 """Event streams: clients are notified immediately, without a thread for each.
 
-A process has one hub. It reads the events of the outbox after its position as soon as there is a commit, in
-this process or another. Its sources determine the topics of the events, and it passes the messages to the
-listeners of those topics. One thread does all of that for all listeners; a listener itself is a coroutine
-that waits.
+A process has one hub. As soon as there is a commit, in this process or another one, it reads the events in
+the outbox after its position. Its sources determine the topics of the events, and it passes the messages to
+the listeners of those topics. One thread does all of this for all listeners; a listener itself is a waiting
+coroutine.
 
-Clients only get messages that they are allowed to see: before a listener gets a message, and in any case
-every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last check.
+Clients only get messages that they are allowed to see: before a listener gets a message, when ``check_streams`` asks
+for it, and in any case every ``QUIET`` seconds, its access is checked again, unless there was no commit since the last
+check.
 """
 
 from __future__ import annotations
@@ -37,33 +38,37 @@ log = logging.getLogger("octavo.hub")
 
 EACH = 100
 QUIET = 15.0
-"""Seconds after which a silent stream gets a comment, because proxies end streams that are silent for a
-minute."""
+"""Number of seconds without data after which the server sends a comment over a stream, because proxies
+close streams that are silent for a minute."""
 _LOOK = 0.05
-"""Seconds between two checks for commits."""
+"""Number of seconds between two checks for commits."""
 _REST = 4.0
-"""Rest after a check, as a multiple of its duration, so that the hub never takes more than a fifth of a
-core."""
+"""Duration of the rest after a check, as a multiple of the duration of the check, so that the hub never
+uses more than a fifth of a core."""
 _LONGEST_REST = 5.0
 _BATCH = 500
-"""Number of events that are read at a time."""
+"""Number of events to read at a time."""
 _REMEMBERED = 2000
-"""Number of events that are sent again to clients that reconnect; clients that missed more have to reload
-everything."""
+"""Number of events that can be sent again to clients that reconnect. Clients that missed more events have
+to reload everything."""
 _CHECKED = 50
-"""Number of listeners whose access is checked at a time."""
+"""Number of listeners whose access to check at a time."""
 _UNSENT = 256 * 1024
-"""Maximum number of unsent bytes of a slow client; beyond it the stream ends, and the client reconnects."""
+"""Maximum number of unsent bytes for a slow client. If it is exceeded, the stream ends, and the client
+reconnects."""
 _FRESH = 5.0
-"""Number of seconds that an access check is valid while there are no commits, because tokens expire without a
-commit."""
+"""Number of seconds for which an access check is valid as long as there are no commits, because tokens
+expire without a commit."""
 _MISSING_SECONDS = 120.0
-"""Seconds to wait for an event with a lower id than those already seen; by then its transaction has ended."""
+"""Number of seconds to wait for an event with a lower ID than those already seen. After that, its
+transaction must have ended."""
 _RECONNECT = 3000
-"""Time in milliseconds after which a client reconnects when its stream has ended."""
+"""Time in milliseconds after which a client reconnects if its stream has ended."""
+
+_CHECK = "streams_checked"
 
 Topic = tuple[str, str]
-"""Topic to listen to: a kind of object and its id."""
+"""Topic to listen to: a kind of object and its ID."""
 
 
 class HubMessage(NamedTuple):
@@ -77,15 +82,16 @@ class HubMessage(NamedTuple):
 
 
 class MessageSource(Protocol):
-    """Source of messages, of which each hub has its own. Called in the hub's thread, within a read."""
+    """Source of messages. Each hub has its own instance, and calls it in its thread, within a read
+    transaction."""
 
     def messages_about(self, tx: Transaction, event: Event, topics: frozenset[Topic]) -> Iterable[HubMessage]:
-        """Return messages about an event for listeners of these topics. ``topics`` are all topics with
+        """Return messages about an event for listeners of these topics. ``topics``: all topics that have
         listeners."""
         ...
 
     def other_messages(self, tx: Transaction, topics: frozenset[Topic]) -> Iterable[HubMessage]:
-        """Return messages about other changes since the last call. They are not repeated for clients that
+        """Return messages about other changes since the last call. They aren't repeated for clients that
         missed them."""
         ...
 
@@ -99,32 +105,39 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
     return make
 
 
+def check_streams(tx: Transaction, person: str) -> None:
+    """End the streams that a person can no longer see, in all processes, right after the transaction. Without this,
+    a silent stream of someone who was signed out stays open for up to ``QUIET`` seconds."""
+    outbox.emit(tx, _CHECK, person=person)
+
+
 class _StreamMessage(msgspec.Struct, tag_field="kind", kw_only=True):
     timestamp: str
 
 
 class Ready(_StreamMessage, tag="ready"):
-    """First message: all later events are sent as they happen."""
+    """First message. It means that all later events are sent as they happen."""
 
 
 class Reset(_StreamMessage, tag="reset"):
-    """Message that the events after the given one are no longer available, so clients must reload everything."""
+    """Message that tells clients that the events after the given one are no longer available, so that they
+    must reload everything."""
 
 
 class Closed(_StreamMessage, tag="closed", kw_only=True):
-    """Last message: the stream ends because a new request would be rejected with this error."""
+    """Last message. It means that the stream ends because a new request would be rejected with this error."""
 
     code: int
     message: str
 
 
 class Listener:
-    """Listener to topics.
+    """Listener for topics.
 
     ``check``: the function that raises the error with which a new request would be rejected. ``may_know(tx,
     message)``: returns whether the listener can see the subject of a message. ``after``: the position at
-    which it stopped listening; None if it starts. ``seconds``: the time to listen; 0 sends only past events.
-    ``owner``: an organization, and the person or object in it.
+    which it stopped listening; None if it is new. ``seconds``: the time to listen; 0 sends only past
+    events. ``owner``: an organization, and the person or object in it.
     """
 
     __slots__ = (
@@ -173,7 +186,7 @@ class Listener:
         )
 
     def give(self, piece: bytes) -> None:
-        """Add a chunk to send. Called on the event loop."""
+        """Add a chunk to send. Call this on the event loop."""
         if self.ended:
             return
         self.given.append(piece)
@@ -184,7 +197,7 @@ class Listener:
         self._wake()
 
     def end(self) -> None:
-        """End the stream after everything added so far. Called on the event loop."""
+        """End the stream after everything added so far. Call this on the event loop."""
         self.ended = True
         self._wake()
 
@@ -199,8 +212,8 @@ def _frame(kind: str, data: msgspec.Struct, position: OutboxPosition | None) -> 
 
 
 class Hub:
-    """Hub of a process. ``most``: the maximum number of listeners at a time, at most three quarters of them for one
-    organization, and ``EACH`` for one person in it."""
+    """Hub of a process. ``most``: the maximum number of listeners at a time, at most three quarters of them
+    for one organization, and at most ``EACH`` for one person in it."""
 
     def __init__(self, db: Database, most: int) -> None:
         self._db = db
@@ -213,7 +226,7 @@ class Hub:
         self._listeners: set[Listener] = set()
         self._latest: deque[tuple[Event, OutboxPosition]] = deque(maxlen=_REMEMBERED)
         self._remembers = False
-        """Whether all of ``_REMEMBERED`` were read."""
+        """Whether all ``_REMEMBERED`` events have been read."""
         self._position = OutboxPosition(0)
         self._missing_since: dict[int, float] = {}
         self._generation: int | None = None
@@ -227,11 +240,11 @@ class Hub:
         return len(self._listeners)
 
     async def follow(self, listener: Listener) -> AsyncGenerator[bytes, None]:
-        """Yield the chunks of a stream while it lasts.
+        """Yield the chunks of a stream until it ends.
 
-        Before the first chunk, raises Busy if there are too many streams, or the error with which the
-        listener is rejected. After ``close``, a stream ends with its first chunk: its client reconnects to another
-        process, which browsers would not do after an error.
+        Before the first chunk, raises Busy if there are too many streams, or the error with which the listener is
+        rejected. After ``close`` has been called, a stream ends with its first chunk, so that its client
+        reconnects to another process, which browsers wouldn't do after an error.
         """
         loop = self._loop = asyncio.get_running_loop()
         give_back = self._places.wait(listener.owner, 0)
@@ -256,12 +269,12 @@ class Hub:
             give_back()
 
     def end_streams(self) -> None:
-        """End all streams, on the event loop; their clients reconnect."""
+        """End all streams, on the event loop. Their clients reconnect."""
         for listener in list(self._listeners):
             listener.end()
 
     def close(self) -> None:
-        """End all streams, on the event loop, and new ones with their first chunk."""
+        """End all streams, on the event loop, and end new ones with their first chunk."""
         self._closed = True
         self.end_streams()
         if self._pump is not None:
@@ -317,7 +330,7 @@ class Hub:
     # --- in the hub's thread --------------------------------------------------------------------------
 
     def _attach(self, listener: Listener) -> bytes:
-        """Return the first message of a listener: the events that it has missed, and its position."""
+        """Return the first message for a listener: the events that it has missed, and its position."""
         with self._db.read() as tx:
             generation = self._db.generation()
             if self._by_topic:
@@ -377,7 +390,7 @@ class Hub:
             log.exception("events can't be read")
 
     def _take(self, tx: Transaction, generation: int | None) -> None:
-        """Send everything new that this read sees."""
+        """Send everything new that is visible to this read."""
         topics = self._topics()
         given: list[tuple[Listener, bytes | None]] = []
         more = True
@@ -385,6 +398,8 @@ class Hub:
             found = outbox.events_after(tx, self._position, _BATCH)
             more = len(found) >= _BATCH
             for event, position in found:
+                if event.type == _CHECK:
+                    self._check(event.payload["person"], generation, given)
                 for message in self._said_of(tx, event, topics):
                     self._give(tx, message, position, generation, given)
             if found:
@@ -431,6 +446,14 @@ class Hub:
             if self._may_listen(listener, generation, given) and self._concerns(tx, listener, message):
                 given.append((listener, frame))
 
+    def _check(
+        self, person: object, generation: int | None, given: list[tuple[Listener, bytes | None]]
+    ) -> None:
+        with self._lock:
+            listeners = {one for there in self._by_topic.values() for one in there if one.owner[1] == person}
+        for listener in listeners:
+            self._may_listen(listener, generation, given)
+
     @staticmethod
     def _concerns(tx: Transaction, listener: Listener, message: HubMessage) -> bool:
         return listener.may_know is None or listener.may_know(tx, message)
@@ -438,7 +461,7 @@ class Hub:
     def _may_listen(
         self, listener: Listener, generation: int | None, given: list[tuple[Listener, bytes | None]]
     ) -> bool:
-        """Return whether a listener still has access; if not, send it the error as its last message."""
+        """Return whether a listener still has access. If not, send it the error as its last message."""
         moment = time.monotonic()
         if listener.is_fresh(generation, moment):
             return True
@@ -457,7 +480,8 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments to streams that were silent for a long time, and end those without access."""
+        """Send comments on streams that have been silent for a long time, and end those whose listeners no
+        longer have access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

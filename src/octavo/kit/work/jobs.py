@@ -1,16 +1,16 @@
 """Durable jobs, stored in the database of the change that causes them.
 
-A job is a row: written with its cause, leased by one worker at a time, deleted when done. It runs at least
-once, so handlers are idempotent; one that writes to the same database calls ``finish(tx)`` in that
-transaction, and its effect happens exactly once. A failed job waits longer each time and is parked after its
-last attempt.
+A job is a row that is written with its cause, leased by one worker at a time, and deleted when the job is
+done. A job runs at least once, so handlers are idempotent; a handler that writes to the same database calls
+``finish(tx)`` in that transaction, so that its effect happens exactly once. A failed job waits longer
+before each retry and is parked after its last attempt.
 
-A job has a limited time, so its kind states the limit of its work. A job whose work grows with content
-continues in parts: each part has the whole time limit, and after a failure the job continues with the part
-that failed (``advance``).
+The time of a job is limited, so each kind of job states a limit on the job's work. A job whose work grows
+with content continues in parts: each part has the whole time limit, and after a failure the job continues
+with the part that failed (``advance``).
 
-States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently). ``worker.py``
-runs them, and shares its threads fairly between kinds and organizations.
+States: ``later`` (scheduled), ``ready``, ``running`` (leased), ``parked`` (failed permanently).
+``worker.py`` runs them, and shares its threads fairly between kinds and organizations.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., None])
 
 ATTEMPTS = 10
 SECONDS = 60.0
-"""Default time limit of a job in seconds. A kind with a higher limit is a long one."""
+"""Default time limit of a job in seconds. Kinds with a higher limit count as long."""
 
 Group = Literal["short", "long", "waiting"]
 State = Literal["waiting", "running", "parked"]
@@ -52,8 +52,8 @@ STATES: dict[State, tuple[str, ...]] = {
 
 
 class Kind(NamedTuple):
-    """Kind of job: its function, the limit of one job's work (None if it continues in parts), the number of
-    attempts, and the time limit in seconds of one attempt or part. ``waits``: whether its jobs mostly wait
+    """Kind of job: its function, the limit on one job's work (None if it continues in parts), the number of
+    attempts, and the time limit in seconds for one attempt or part. ``waits``: whether its jobs mostly wait
     for other servers. ``in_maintenance``: whether they run while the server is read-only."""
 
     run: Callable[..., None]
@@ -65,7 +65,8 @@ class Kind(NamedTuple):
 
     @property
     def group(self) -> Group:
-        """Group of the kind. Jobs of one group share its threads and use no threads of other groups."""
+        """Return the group of the kind. Jobs in a group share its threads and don't use the threads of
+        other groups."""
         if self.waits:
             return "waiting"
         return "long" if self.bound is None or self.seconds > SECONDS else "short"
@@ -79,8 +80,8 @@ class Schedule(NamedTuple):
 
 
 class JobRow(NamedTuple):
-    """Background job. ``organization_id``: the organization; empty for the server's own. ``error``: the error
-    of the last attempt, which ends with the problem. Times are in milliseconds."""
+    """Background job. ``organization_id``: the organization; empty for the server's own. ``error``: the
+    error from the last attempt; its last line is the problem. Times are in milliseconds."""
 
     id: str
     kind: str
@@ -95,7 +96,7 @@ class JobRow(NamedTuple):
 
 
 class JobCount(Struct, frozen=True):
-    """Number of jobs of a kind in a state. ``oldest``: the time in milliseconds at which the first of them
+    """Number of jobs of a kind in a state. ``oldest``: the time in milliseconds at which the oldest of them
     was due."""
 
     kind: str
@@ -105,13 +106,13 @@ class JobCount(Struct, frozen=True):
 
 
 class LeaseLost(Exception):
-    """Raised if another worker has taken over the job, and this run must have no effect."""
+    """Raised if another worker has taken over the job, so that this run must have no effect."""
 
 
 class Leased:
-    """Leased job, due since ``run_at``. ``trace``: its cause. ``attempts``: the number of attempts, including
-    the one that begins. ``give_back``: the function that releases its thread. ``finished``:
-    whether the job ended with one of its transactions."""
+    """Leased job, due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of
+    attempts, including the one that is starting. ``give_back``: the function that releases its thread.
+    ``finished``: whether one of its transactions finished the job."""
 
     def __init__(
         self,
@@ -144,7 +145,7 @@ former_kinds: dict[str, str] = {}
 schedules: dict[str, Schedule] = {}
 feeders: list[Callable[[Database], bool]] = []
 running: ContextVar[Leased | None] = ContextVar("octavo_job", default=None)
-"""Job of this thread, and its lease."""
+"""Job that is running in this thread, and its lease."""
 _bells: WeakSet[threading.Event] = WeakSet()
 
 
@@ -160,12 +161,11 @@ def job(
 ) -> Callable[[F], F]:
     """Register ``function(context, **payload)`` as the work of jobs of this kind.
 
-    ``bound``: the limit of one job's work; None for a kind whose jobs continue in parts and report each part
-    (``advance``, ``renew``). ``waits``: whether it mostly waits for other servers.
-    ``in_maintenance``: whether it runs while the server is read-only, because it doesn't change content
-    that people wrote. ``seconds``: the time
-    after which an attempt, or a part, has failed; the function checks it with ``deadlines`` in its loops.
-    ``formerly``: the former name of the kind.
+    ``bound``: the limit on one job's work; None for a kind whose jobs continue in parts and report each part
+    (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``:
+    whether its jobs run while the server is read-only, because they don't change content that people wrote.
+    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks the limit
+    in its loops, using ``deadlines``. ``formerly``: the former name of the kind.
     """
 
     def register(function: F) -> F:
@@ -180,13 +180,14 @@ def job(
 
 
 def schedule(name: str, every: float, kind: str) -> None:
-    """Schedule a job of ``kind`` without payload at an interval in seconds, once for all workers together."""
+    """Schedule a job of ``kind`` without a payload at an interval in seconds, only once for all workers
+    together."""
     schedules[name] = Schedule(int(every * 1000), kind)
 
 
 def feeder(function: Callable[[Database], bool]) -> Callable[[Database], bool]:
-    """Register a function that every worker calls before it looks for jobs. If it returns True, it is called
-    again immediately."""
+    """Register a function that every worker calls before looking for jobs. If the function returns True, it
+    is called again immediately."""
     feeders.append(function)
     return function
 
@@ -200,11 +201,11 @@ def enqueue(
     run_at: int | None = None,
     **payload: object,
 ) -> None:
-    """Add a job to the transaction; workers of this process wake up once it commits.
+    """Add a job to the transaction; this process's workers wake up once it commits.
 
-    ``organization``: the organization for which it is done; organizations take turns. ``key``: the key of the
-    job, which is skipped if a job with this key is still waiting for its first run. ``run_at``: the time in
-    milliseconds. The payload is ids and a version number, as JSON.
+    ``organization``: the organization that the job is for; organizations take turns. ``key``: the key of the
+    job; if a job with this key is still waiting for its first run, the new one is skipped. ``run_at``: the
+    time in milliseconds. The payload consists of IDs and a version number, as JSON.
     """
     moment = now()
     due = moment if run_at is None else run_at
@@ -226,11 +227,10 @@ def enqueue(
 
 
 def finish(tx: Transaction) -> None:
-    """Finish the job that runs in this thread together with the transaction, so that its effect happens
-    exactly once.
+    """Finish this thread's job together with the transaction, so that its effect happens exactly once.
 
-    Raises LeaseLost, so that the transaction rolls back, if another worker has taken over the job. Outside a
-    job it does nothing, so that handlers can be called directly.
+    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back.
+    Outside a job, it does nothing, so that handlers can be called directly.
     """
     run = running.get()
     if run is None:
@@ -241,11 +241,11 @@ def finish(tx: Transaction) -> None:
 
 
 def advance(tx: Transaction, **payload: object) -> None:
-    """Record in the transaction that a part of this thread's job is done: from now on, the job continues with
-    these values in its payload, all of its attempts, and its whole time limit.
+    """Record in the transaction that a part of this thread's job is done: from now on, the job continues
+    with these values in its payload, all of its attempts, and its full time limit.
 
-    Raises LeaseLost, so that the transaction rolls back, if another worker has taken over the job. Outside a
-    job it does nothing.
+    If another worker has taken over the job, this raises LeaseLost, so that the transaction is rolled back.
+    Outside a job, it does nothing.
     """
     run = running.get()
     if run is None:
@@ -267,9 +267,9 @@ def advance(tx: Transaction, **payload: object) -> None:
 
 
 def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
-    """Run ``part`` in one write transaction after another until it returns nothing, for example the number of
-    rows that it deleted. Each transaction is a part of this thread's job (``advance``). Raises the errors of
-    ``deadlines.check``."""
+    """Run ``part`` in one write transaction after another until it returns a false value, such as 0 as the
+    number of rows that it deleted. Each transaction is a part of this thread's job (``advance``). Raises
+    the errors of ``deadlines.check``."""
     has_more: object = True
     while has_more:
         deadlines.check()
@@ -280,7 +280,7 @@ def run_parts(db: Database, part: Callable[[Transaction], object]) -> None:
 
 def renew() -> None:
     """Check the time limit of this work, and renew the limit of this thread's job, because a part is done
-    whose result is stored or not needed yet. Outside a job, the time is only checked."""
+    and its result has been stored or isn't needed yet. Outside a job, the time is only checked."""
     deadlines.check()
     run = running.get()
     if run is not None:
@@ -288,7 +288,7 @@ def renew() -> None:
 
 
 def delete(tx: Transaction, job_id: str, lease: str) -> bool:
-    """Delete a job that runs under a lease; return False if it no longer does."""
+    """Delete a job that runs under a lease. Return False if the lease is no longer valid."""
     return bool(tx.run("DELETE FROM jobs WHERE id = :id AND lease = :lease", id=job_id, lease=lease))
 
 
@@ -299,7 +299,7 @@ def wake() -> None:
 
 
 def listen(bell: threading.Event) -> None:
-    """Register an event for ``wake`` to set, until the event is garbage-collected."""
+    """Register an event that ``wake`` sets, until the event is garbage-collected."""
     _bells.add(bell)
 
 
@@ -317,10 +317,10 @@ def list_jobs(
     limit: int = 100,
     after: tuple[int, str] | None = None,
 ) -> tuple[list[JobRow], int]:
-    """Return the jobs, newest first within a state, with parked jobs before running ones and running before waiting
-    ones, and their total.
+    """Return the jobs, newest first within a state, with parked jobs before running ones and running before
+    waiting ones, and their total.
 
-    ``after``: the position of a state in ``STATES`` and the id of a job, after which the list continues.
+    ``after``: the position of a state in ``STATES`` and the ID of a job, after which the list continues.
     """
     found: list[JobRow] = []
     count = 0
@@ -343,10 +343,10 @@ def list_jobs(
 
 
 def get_job(tx: Transaction, job_id: str) -> JobRow:
-    """Return a job. Raises NotFound."""
+    """Return a job. Raises NotFound if it doesn't exist."""
     row = tx.one(f"SELECT {_ROW} FROM jobs WHERE id = :id", id=job_id)
     if row is None:
-        raise NotFound(f"There is no job {job_id!r}. Completed jobs are deleted.")
+        raise NotFound(f"There is no job with the ID {job_id!r}. Completed jobs are deleted.")
     return _job(row)
 
 
@@ -364,10 +364,10 @@ def count_later(tx: Transaction) -> int:
 
 
 def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind: str | None = None) -> int:
-    """Reset the attempts of the given parked jobs, or by default of all parked jobs or all of a kind, and return their
-    number.
+    """Reset the attempts of the given parked jobs or, by default, of all parked jobs (of a kind, if given),
+    and return their number.
 
-    Raises NotFound for an id that is not that of a parked job.
+    Raises NotFound if an ID isn't that of a parked job.
     """
     conditions = ["state = 'parked'"]
     if job_ids is not None:
@@ -382,7 +382,8 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     )
     if job_ids is not None and count < len(set(job_ids)):
         raise NotFound(
-            "Only failed jobs can be retried, and at least one of these hasn't failed. Nothing was changed."
+            "At least one of these jobs hasn't failed, and only failed jobs can be retried. Nothing was"
+            " changed."
         )
     tx.after_commit(wake)
     return count

@@ -1,7 +1,8 @@
-"""Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the server.
+"""Maintenance mode, in which the app and the API are read-only, and announcements to everyone on the
+server.
 
-Maintenance starts at its scheduled time and lasts until someone turns it off. Its announced end has no effect, because
-the work may take longer. An announcement disappears at its end.
+Maintenance starts at its scheduled time and lasts until someone turns it off. Its announced end doesn't
+have any effect, because the work may take longer. An announcement disappears at its end.
 """
 
 from __future__ import annotations
@@ -19,9 +20,10 @@ from octavo.kit.db.tables import Table, declare, person
 
 NoticeKind = Literal["maintenance", "announcement"]
 _AGAIN = 1.0
-"""Number of seconds that a process caches the notice that it has read."""
+"""Number of seconds for which a process caches the notice that it has read."""
 _RETRY = 30
-"""Seconds after which clients retry if no end is announced; otherwise the minimum. The maximum follows."""
+"""Number of seconds after which clients are asked to retry: the time if no end is announced, which is
+otherwise the minimum, and the maximum."""
 _LONGEST_RETRY = 300
 
 declare(
@@ -52,7 +54,7 @@ class ServerNotice(Struct, frozen=True):
 
 
 class ReadOnly(Unavailable):
-    """Raised for a change while the server is in maintenance mode. Reading still works."""
+    """Raised if a change is requested while the server is in maintenance mode. Reading still works."""
 
     reason = "maintenance"
 
@@ -60,7 +62,7 @@ class ReadOnly(Unavailable):
         left = _RETRY if notice.ends_at is None else (notice.ends_at - now()) // 1000
         until = f" until about {iso(notice.ends_at)[:16]} UTC" if notice.ends_at and left > 0 else ""
         super().__init__(
-            f"Octavo is read-only for maintenance{until}. Nothing was changed; try again later."
+            f"Octavo is read-only for maintenance{until}. Nothing was changed. Try again later."
             + (f" {notice.message}" if notice.message else ""),
             **{"retry-after": str(max(_RETRY, min(_LONGEST_RETRY, left)))},
         )
@@ -78,7 +80,7 @@ def list_notices(tx: Transaction) -> dict[NoticeKind, ServerNotice]:
 
 
 def put_notice(tx: Transaction, notice: ServerNotice, by: str | None) -> None:
-    """Schedule or start a notice, replacing the one of the same kind. ``by``: the id of the person."""
+    """Schedule or start a notice, replacing the one of the same kind. ``by``: the ID of the person."""
     remove_notice(tx, notice.kind)
     tx.insert(
         "server_notices",

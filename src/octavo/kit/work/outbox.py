@@ -1,13 +1,14 @@
-"""Events: rows written with the change they are about, and read by consumers, each with its own cursor.
+"""Events: rows that are written with the change that they are about, and that are read by consumers, each
+with its own cursor.
 
 A handler runs in the transaction that moves its consumer's cursor, so its writes (mostly jobs) happen once
-for each event, in the order of their ids. An event whose handler fails does not block the others: it becomes
-a job, with that job's retries, and is parked for a server administrator if it keeps failing. Events are kept
-for a while (the setting ``event_days``), and until every consumer has passed them.
+for each event, in the order of their IDs. An event whose handler fails doesn't block the others: it becomes
+a job that is retried, and is parked for a server administrator if it keeps failing. Events are kept for the
+time in the setting ``event_days``, and until every consumer has passed them.
 
-PostgreSQL assigns ids before transactions commit, so a lower id may appear after a higher one. Ids that
-follow each other without a gap are complete. A gap belongs to a transaction that is still writing, or one
-that rolled back; which of the two is known once every transaction that was writing events has ended.
+PostgreSQL assigns IDs before transactions commit, so a lower ID may appear after a higher one. Consecutive
+IDs without a gap are complete. A gap belongs to a transaction that is still writing, or to one that was
+rolled back. Which of the two is known once every transaction that was writing events has ended.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ log = logging.getLogger(__name__)
 
 
 class Event(NamedTuple):
-    """Event in the outbox. ``payload``: ids and a version number. ``created_at``: the time in milliseconds.
-    ``trace``: its cause."""
+    """Event in the outbox. ``payload``: IDs and a version number. ``created_at``: the time in milliseconds.
+    ``trace``: the trace of its cause."""
 
     id: int
     type: str
@@ -50,12 +51,12 @@ class Event(NamedTuple):
 Handler = Callable[[Transaction, Event], None]
 
 _MOST_MISSING = 50
-"""Maximum number of missing ids that a position remembers; earlier ones are ignored."""
+"""Maximum number of missing IDs that a position contains; earlier ones are ignored."""
 
 
 class OutboxPosition(NamedTuple):
-    """Position up to which a client was notified: all events up to the id ``last``, except for ``missing``,
-    which were not visible yet."""
+    """Position up to which a client was notified: all events up to the ID ``last``, except for those in
+    ``missing``, which weren't visible yet."""
 
     last: int
     missing: tuple[int, ...] = ()
@@ -96,7 +97,7 @@ def emit(
     space_id: str | None = None,
     **payload: object,
 ) -> None:
-    """Add an event to the transaction; consumers of this process wake up once it commits."""
+    """Add an event to the transaction; this process's consumers wake up once it commits."""
     tx.insert(
         "events",
         type=type,
@@ -113,8 +114,8 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
     """Register ``handler(tx, event)``, which workers call with every event, starting with the oldest stored
     one.
 
-    It has to be brief and only use the database: anything slow or outside of the process is enqueued as a
-    job.
+    The handler must be brief and use only the database. Anything slow or outside of the process is enqueued as
+    a job.
     """
 
     def register(handler: Handler) -> Handler:
@@ -149,10 +150,11 @@ def deliver(database: Database) -> bool:
 
 
 def consume(database: Database, consumers: Mapping[str, Handler], limit: int = 200) -> int:
-    """Pass the next events to consumers at the same event, move their cursors, and return the number of events.
-    They share one transaction, because each transaction takes a turn to write and has to reach the disk.
+    """Pass the next events to consumers that are at the same event, move their cursors, and return the
+    number of events. The consumers share one transaction, because each transaction requires a turn to write
+    and a disk flush.
 
-    Only one worker at a time does this for a consumer; for the others there is nothing to do.
+    Only one worker at a time does this for a consumer; other workers have nothing to do.
     """
     with database.read() as tx:
         cursor = min(_cursor(tx, name) or 0 for name in consumers)
@@ -189,8 +191,8 @@ def latest_events(tx: Transaction, limit: int) -> list[tuple[Event, OutboxPositi
 
 
 def events_after(tx: Transaction, position: OutboxPosition, limit: int) -> list[tuple[Event, OutboxPosition]]:
-    """Return the next events after a position, its missing ones first, each with the position after it.
-    ``limit``: the maximum number in addition to the missing ones."""
+    """Return the next events after a position, starting with those that it lists as missing, each with the
+    position after it. ``limit``: the maximum number in addition to the missing ones."""
     late = (
         tx.all(
             f"SELECT {_COLUMNS} FROM events WHERE id {tx.among('missing', 'BIGINT')} ORDER BY id",
@@ -219,8 +221,8 @@ def _placed(rows: list[Row], position: OutboxPosition) -> Iterator[tuple[Event, 
 
 
 def prune(tx: Transaction, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` of the oldest events created before ``before`` (milliseconds) that every consumer has
-    passed, and return their number."""
+    """Delete at most ``limit`` of the oldest events that were created before ``before`` (milliseconds) and
+    that every consumer has passed, and return their number."""
     passed = [_cursor(tx, name) or 0 for name in _consumers]
     rows = tx.all("SELECT id, created_at FROM events ORDER BY id LIMIT :limit", limit=limit)
     old = list(takewhile(lambda row: row[1] < before and all(row[0] <= cursor for cursor in passed), rows))
@@ -230,7 +232,7 @@ def prune(tx: Transaction, before: int, limit: int = 500) -> int:
 
 
 def count_waiting(tx: Transaction) -> dict[str, int]:
-    """Return the number of events that each consumer has not passed yet."""
+    """Return the number of events that each consumer hasn't passed yet."""
     return {
         name: tx.value("SELECT count(*) FROM events WHERE id > :cursor", cursor=_cursor(tx, name) or 0)
         for name in _consumers

@@ -1,7 +1,7 @@
 """Progress of the background jobs that an upgrade started.
 
-A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that moment. The
-remainder is the number of pending rows, so nothing has to be updated while the jobs run.
+A migration, or a start after one, enqueues jobs that rebuild data in parts. The total is recorded at that
+moment. The remaining number is that of pending rows, so nothing has to be updated while the jobs run.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ declare(Table(name="rebuilds", stays="the server's own", derived=True))
 
 
 class Remainder(Struct, frozen=True):
-    """Remainder of one part: pending and running rows, and rows that failed permanently."""
+    """Remaining rows of one part: those that are pending or running, and those that failed permanently."""
 
     waiting: int
     failed: int = 0
 
 
 class Rebuild(Struct, frozen=True):
-    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. ``failed`` is included neither
-    in ``waiting`` nor in the finished share."""
+    """Unfinished part of an upgrade. ``part``: a readable name of the data to rebuild. The rows in
+    ``failed`` count neither as waiting nor as finished."""
 
     part: str
     total: int
@@ -35,7 +35,7 @@ class Rebuild(Struct, frozen=True):
 
     @property
     def percent(self) -> int:
-        """Finished percentage, rounded down."""
+        """Return the finished percentage, rounded down."""
         return 100 * max(0, self.total - self.waiting - self.failed) // max(1, self.total)
 
     def __str__(self) -> str:
@@ -48,13 +48,13 @@ _parts: dict[str, Counting] = {}
 
 
 def rebuilds(part: str, count: Counting) -> None:
-    """Declare a part. ``count(tx, since)`` returns the remainder of the work that was pending at ``since``
-    (milliseconds). The same kind of work with a later, different cause is not part of the upgrade."""
+    """Declare a part. ``count(tx, since)`` returns the remaining part of the work that was pending at
+    ``since`` (milliseconds). The same kind of work with a later, different cause isn't part of the upgrade."""
     _parts[part] = count
 
 
 def rebuilds_by_job(part: str, kind: str) -> None:
-    """Declare a part that jobs of one kind rebuild."""
+    """Declare a part that is rebuilt by jobs of one kind."""
 
     def count(tx: Transaction, since: int) -> Remainder:
         found: Mapping[str, int] = dict(
@@ -71,7 +71,7 @@ def rebuilds_by_job(part: str, kind: str) -> None:
 
 
 def note_rebuilds(db: Database) -> None:
-    """Record the amount of data to rebuild. Called after an upgrade has enqueued all rebuilds."""
+    """Record the amount of data to rebuild. This is called after an upgrade has enqueued all rebuilds."""
     with db.write() as tx:
         tx.run("DELETE FROM rebuilds")
         moment = now()
@@ -82,7 +82,7 @@ def note_rebuilds(db: Database) -> None:
 
 
 def list_rebuilds(tx: Transaction) -> list[Rebuild]:
-    """Return the parts of the last upgrade that are not finished."""
+    """Return the unfinished parts of the last upgrade."""
     found = []
     for part, total, started_at in tx.all("SELECT part, total, started_at FROM rebuilds ORDER BY part"):
         if part not in _parts:

@@ -1,9 +1,9 @@
 """Run jobs in threads that are shared fairly.
 
-Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and within a kind,
-organizations do. In each group of threads, an organization uses at most its share, and one kind uses at most part of
-that share (``kit.scheduling.shares``). The next job is found by an index, at a cost that does not grow with the number
-of waiting jobs.
+Short jobs, long ones, and those that wait for other servers have separate threads. Kinds take turns, and so
+do organizations within a kind. In each group of threads, an organization uses at most its share, and one
+kind uses at most part of that share (``kit.scheduling.shares``). The next job is found by an index, at a
+cost that doesn't grow with the number of waiting jobs.
 """
 
 from __future__ import annotations
@@ -36,24 +36,25 @@ from .maintenance import find_maintenance
 log = logging.getLogger(__name__)
 
 FIRST_RETRY = 5_000
-"""Time in milliseconds before the first retry, doubled with each additional attempt."""
+"""Time in milliseconds before the first retry, which is doubled with each further attempt."""
 LONGEST_RETRY = HOUR
 _BATCH = 200
 _UNKNOWN_FOR = 2 * 86_400_000
-"""Time after which due jobs of kinds that no process knows are parked, in milliseconds."""
+"""Time in milliseconds after which due jobs are parked if no process knows their kind."""
 _REST = 0.05
-"""Seconds between two checks for events, so that events of many commits are processed in one transaction
-instead of one each, which would take the lock and the interpreter from the committing threads."""
+"""Number of seconds between two checks for events, so that the events of many commits are processed in one
+transaction. A transaction for each commit would take the lock and the interpreter from the committing
+threads."""
 
 
 class Worker:
-    """Worker that runs jobs in threads: ``threads`` short and as many long ones, and twice as many that wait
-    for other servers. ``context``: the first argument of every handler.
+    """Worker that runs jobs in threads: ``threads`` for short jobs, as many for long ones, and twice as
+    many for jobs that wait for other servers. ``context``: the first argument of every handler.
 
-    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over that
-    long after its last renewal. A job that is still running ``grace`` seconds after its time limit has failed: it is
-    taken from its thread, which can no longer have any effect. Jobs of other processes are found within ``poll``
-    seconds.
+    A lease lasts ``lease`` seconds and is renewed while the job runs, so a job of a killed worker is taken over
+    that long after its last renewal. A job that is still running ``grace`` seconds after its time limit
+    counts as failed: it is taken from its thread, which can no longer have any effect. Jobs added by other
+    processes are found within ``poll`` seconds.
     """
 
     def __init__(
@@ -86,8 +87,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set (``jobs.wake()`` makes the worker notice immediately), and finish
-        those that are running."""
+        """Run jobs until ``stop`` is set, and finish those that are running. ``jobs.wake()`` makes the
+        worker notice immediately."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -190,7 +191,7 @@ class Worker:
         return leased
 
     def _free_kinds(self, ready: set[str], tx: Transaction) -> set[str]:
-        """Return the kinds that this process knows and that can run now, regardless of their owner."""
+        """Return the kinds that this process knows and that can currently run, regardless of their owner."""
         ready = {jobs.former_kinds.get(kind, kind) for kind in ready}
         known = {kind: jobs.kinds[kind] for kind in ready & jobs.kinds.keys()}
         paused = bool(known) and find_maintenance(tx) is not None
@@ -237,7 +238,9 @@ class Worker:
                     if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
-                        self._fail(run, kind, DeadlineExceeded(f"not done within {kind.seconds:g} seconds"))
+                        self._fail(
+                            run, kind, DeadlineExceeded(f"the job took longer than {kind.seconds:g} seconds")
+                        )
                 if runs and moment - renewed >= self._lease / 3000:
                     with self._database.write() as tx:
                         tx.run(
@@ -310,7 +313,7 @@ class Worker:
 
 @contextmanager
 def _traced(found: Leased) -> Iterator[None]:
-    """Run the block in a separate trace, linked to the cause of the job."""
+    """Run the block in a separate trace that is linked to the cause of the job."""
     span = tracing.start(
         f"job {found.kind}",
         "consumer",
@@ -331,7 +334,7 @@ def _traced(found: Leased) -> Iterator[None]:
 
 
 def _is_anything_overdue(tx: Transaction) -> bool:
-    """Return whether the time of a scheduled job has come, or the lease of a running one has expired."""
+    """Return whether a scheduled job is due, or the lease of a running one has expired."""
     moment = now()
     return (
         tx.one("SELECT 1 FROM jobs WHERE state = 'later' AND run_at <= :now LIMIT 1", now=moment) is not None
@@ -341,7 +344,7 @@ def _is_anything_overdue(tx: Transaction) -> bool:
 
 
 def _make_ready(tx: Transaction) -> None:
-    """Make scheduled jobs ready when they are due, as well as those of workers that crashed; park them
+    """Mark scheduled jobs that are due as ready, as well as jobs of workers that crashed, or park these
     after their last attempt."""
     moment = now()
     tx.run(
@@ -370,7 +373,8 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Return the kinds with ready jobs. Each is one step in an index, regardless of the number of jobs."""
+    """Return the kinds with ready jobs. Each kind takes one step in an index, regardless of the number of
+    jobs."""
     return {
         kind
         for (kind,) in tx.all(
@@ -396,13 +400,16 @@ def _rename_former(tx: Transaction) -> None:
 
 
 def _park_unknown(tx: Transaction) -> None:
-    """Park jobs that have been due for days because no process knows their kind. Until then, they wait: processes of
-    two versions run at the same time during an upgrade."""
+    """Park jobs that have been due for days because no process knows their kind. Until then, they wait,
+    because processes of two versions run at the same time during an upgrade."""
     for kind in _ready_kinds(tx) - jobs.kinds.keys() - jobs.former_kinds.keys():
         parked = tx.run(
             "UPDATE jobs SET state = 'parked', error = :error WHERE kind = :kind AND state = 'ready' AND run_at < :at",
             kind=kind,
-            error=f"No process of this server knows jobs of the kind {kind!r}. Another version added this job.",
+            error=(
+                f"No process on this server can run jobs of the kind {kind!r}. Another version of Octavo"
+                " added this job."
+            ),
             at=now() - _UNKNOWN_FOR,
         )
         if parked:
@@ -410,8 +417,8 @@ def _park_unknown(tx: Transaction) -> None:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Yield the organizations with ready jobs of a kind: those after ``after`` first, then from the
-    beginning. Each is one step in an index, regardless of the number of jobs."""
+    """Yield the organizations with ready jobs of a kind: first those after ``after``, then those from the
+    beginning. Each organization takes one step in an index, regardless of the number of jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

@@ -1,2 +1,2 @@
-"""Logic for the commands and for server administration: first start, backup, organization archives, diagnosis, and
+"""Logic for commands and server administration: first start, backup, organization archives, diagnosis, and
 credentials."""

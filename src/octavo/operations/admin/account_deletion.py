@@ -1,7 +1,7 @@
 """Delete accounts: a preview in numbers, and the deletion itself.
 
 Content that a person wrote is kept without their name: pages, comments, and decisions belong to the
-organization, whose history must have no gaps.
+organization, whose history must not have gaps.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from octavo.settings import Settings
 
 
 class LeftOrganization(Struct, frozen=True):
-    """Organization of a deleted account. ``last_admin``: whether it has no other administrator."""
+    """Organization of a deleted account. ``last_admin``: whether the organization has no other
+    administrator."""
 
     id: str
     title: str
@@ -56,14 +57,14 @@ _COUNTED = {
 
 
 def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) -> DeletionPreview:
-    """Return the effects of deleting a person's account. Raises NotFound for an unknown person."""
+    """Return the effects of deleting a person's account. Raises NotFound if the person doesn't exist."""
     person = tx.one(
         """SELECT o.title FROM users u LEFT JOIN organizations o ON o.id = u.managed_by
            WHERE u.id = :user AND u.kind = 'person'""",
         user=user_id,
     )
     if person is None:
-        raise NotFound(f"There is no person {user_id!r}.")
+        raise NotFound(f"There is no person with the ID {user_id!r}.")
     organizations = tx.all(
         """SELECT o.id, o.title, m.role, m.role = 'admin' AND NOT EXISTS (
              SELECT 1 FROM members n JOIN users u ON u.id = n.user_id AND u.disabled = 0 AND u.kind = 'person'
@@ -81,9 +82,9 @@ def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) 
 
 
 def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, user_id: str) -> bool:
-    """Delete a person's account; return False if it does not exist.
+    """Delete a person's account. Return False if it doesn't exist.
 
-    Raises Conflict for the last administrator of an organization, and for a server administrator.
+    Raises Conflict if the person is the last administrator of an organization, or a server administrator.
     """
     user = find_user(tx, user_id)
     if user is None or not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
@@ -91,13 +92,13 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     found = preview_account_deletion(tx, settings, user_id)
     if found.operator:
         raise Conflict(
-            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
-            " other people and restart the server."
+            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
+            " addresses and restart the server first."
         )
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:
         raise Conflict(
-            f"This account is managed by {found.managed_by}. Only its administrators can delete it."
+            f"This account is managed by {found.managed_by}. Only its administrators can delete the account."
         )
     for left in found.organizations:
         if left.last_admin:

@@ -1,9 +1,9 @@
-"""Merge two accounts of one person: one of them gets everything that the other one has. The other account is
-then deleted.
+"""Merge two accounts of one person: one of them gets everything that the other one has. The other account
+is then deleted.
 
-Memberships, permissions, teams, and sign-in with other services move in the transaction that deletes the account. A job
-then moves the authorship of content, which may be large. Secrets such as passwords, tokens, and agents never move: they
-would otherwise get the permissions of both accounts.
+Memberships, permissions, teams, and sign-in through other services are moved in the transaction that
+deletes the account. A job then moves the authorship of content, which may be large. Secrets such as
+passwords, tokens, and agents are never moved, because they would then get the permissions of both accounts.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ _END = frozenset(
 )
 """Tables whose rows are deleted with the account, as in all tables with secrets."""
 _HISTORY = frozenset({"audit_events", "audit_totals"})
-"""Tables that are never changed: an action remains recorded under the account that performed it."""
+"""Tables that are never changed, because an action stays recorded under the account that performed it."""
 
 
 def merge_accounts(tx: Transaction, context: Context, by: By, source: str, target: str) -> None:
-    """Move everything of the account ``source`` to ``target``, and delete ``source``.
+    """Move everything that belongs to the account ``source`` to ``target``, and delete ``source``.
 
-    Raises NotFound for an unknown person, BadRequest if both are the same, or Conflict for a server administrator, for
-    an account that an organization manages, and if ``target`` is deactivated, on the server or in an organization that
-    both belong to.
+    Raises NotFound if an account doesn't exist, BadRequest if both are the same, and Conflict if an account is
+    that of a server administrator or managed by an organization, or if ``target`` is deactivated on the
+    server or in an organization that both belong to.
     """
     if source == target:
         raise BadRequest("into: must be another account")
     for user_id in sorted((source, target)):
         if not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
-            raise NotFound(f"There is no person {user_id!r}.")
+            raise NotFound(f"There is no person with the ID {user_id!r}.")
         get_user_for_update(tx, user_id)
     _require_mergeable(tx, context, source, target)
     record_change(tx, by, "account.merged", source, after={"into": target})
@@ -81,7 +81,10 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
         "SELECT o.title FROM users u JOIN organizations o ON o.id = u.managed_by WHERE u.id = :id", id=source
     )
     if manager is not None:
-        raise Conflict(f"This account is managed by {manager[0]}, whose directory would create it again.")
+        raise Conflict(
+            f"This account is managed by {manager[0]}, whose directory would create the account again. Merge"
+            " the other account into this one instead."
+        )
     if tx.value("SELECT disabled FROM users WHERE id = :id", id=target):
         raise Conflict("The other account is deactivated. Reactivate it first.")
     disabled = tx.one(
@@ -96,7 +99,7 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
 
 
 def _merge_memberships(tx: Transaction, organization_id: str, source: str, target: str) -> None:
-    """Give ``target`` the higher of both roles, if both are members."""
+    """Assign the higher of both roles to ``target``, if both are members."""
     theirs = find_membership(tx, organization_id, source)
     own = find_membership(tx, organization_id, target)
     if theirs is None or own is None or theirs.disabled:
@@ -105,7 +108,7 @@ def _merge_memberships(tx: Transaction, organization_id: str, source: str, targe
 
 
 def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
-    """Yield all columns with the id of a person that change when accounts are merged."""
+    """Yield all columns with a person's ID that change when accounts are merged."""
     for name, schema in schemas.items():
         table = TABLES.get(name)
         if table is None or table.secrets or name in _END or name in _HISTORY:
@@ -114,7 +117,7 @@ def _columns(schemas: dict[str, Schema]) -> Iterator[tuple[str, Column]]:
 
 
 def _moves_at_once(schema: Schema, column: Column) -> bool:
-    """Return whether a column grants a person something; all other columns only identify an author."""
+    """Return whether a column grants permissions to a person. All other columns only identify an author."""
     gives = column.names == ("members.user_id",) or column.path is not None
     return gives or (column.name, "users") in schema.refers
 

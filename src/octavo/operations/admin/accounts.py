@@ -24,8 +24,8 @@ from octavo.organization.access.members import (
     notify_joined,
     upsert_member,
 )
-from octavo.organization.identity import factors
-from octavo.organization.identity.removal import deactivate_account
+from octavo.organization.identity import factors, sessions
+from octavo.organization.identity.removal import deactivate_account, require_other_admins
 from octavo.organization.identity.signing_in import issue_link
 from octavo.organization.identity.verification import verify_address
 from octavo.organization.orgs.store import get_organization
@@ -38,26 +38,28 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     """Activate or deactivate an account. Deactivating ends its sessions and revokes its tokens and agents;
     its memberships and content are kept.
 
-    Raises NotFound for an unknown person, or Conflict for a server administrator and for the last administrator of an
-    organization.
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or the
+    last administrator of an organization.
     """
+    if not active:
+        _require_not_operator(tx, settings, user_id)
+        require_other_admins(tx, user_id)
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
         return
     if active:
         enable_account(tx, user_id)
     else:
-        _require_not_operator(tx, settings, user_id)
         deactivate_account(tx, user_id)
     record_change(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
 
 def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, email: str) -> None:
-    """Change the email address of an account. It counts as verified, and sign-in links sent to the previous
-    address stop working.
+    """Change the email address of an account. The new address counts as verified, and sign-in links that
+    were sent to the previous one stop working.
 
-    Raises NotFound for an unknown person, or Conflict for a server administrator and if another account has the new
-    address.
+    Raises NotFound if the person doesn't exist, and Conflict if the person is a server administrator or another
+    account has the new address.
     """
     user = _lock_person(tx, user_id)
     if user.email == email.strip().lower():
@@ -69,7 +71,7 @@ def change_email(tx: Transaction, settings: Settings, by: By, user_id: str, emai
 
 
 def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
-    """Turn off two-factor authentication for an account; return False if it was off."""
+    """Turn off two-factor authentication for an account. Return False if it was already off."""
     if not factors.end(tx, user_id):
         return False
     record_change(tx, by, "second-factor.reset", user_id)
@@ -78,17 +80,17 @@ def reset_second_factor(tx: Transaction, by: By, user_id: str) -> bool:
 
 def end_sessions(tx: Transaction, by: By, user_id: str) -> int:
     """End all sessions of an account and return their number."""
-    ended = tx.run("DELETE FROM sessions WHERE user_id = :user", user=user_id)
+    ended = sessions.end_others(tx, user_id, None)
     if ended:
         record_change(tx, by, "sessions.ended", user_id, after={"sessions": ended})
     return ended
 
 
 def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: str) -> None:
-    """Make a person an administrator of an organization, as a new member if needed. This is for organizations
-    whose administrators left or can't sign in.
+    """Make a person an administrator of an organization, as a new member if needed. This is for
+    organizations whose administrators have left or can't sign in.
 
-    Raises NotFound for an unknown organization or person, or Conflict for a deactivated account.
+    Raises NotFound if the organization or person doesn't exist, and Conflict if the account is deactivated.
     """
     user = _lock_person(tx, user_id)
     if user.disabled:
@@ -114,8 +116,8 @@ def make_administrator(tx: Transaction, by: By, organization_id: str, user_id: s
 
 
 def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str) -> str:
-    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound, or Conflict for a
-    deactivated account."""
+    """Return a link that signs a person in once. It expires after 15 minutes. Raises NotFound if the person
+    doesn't exist, and Conflict if the account is deactivated."""
     user = _lock_person(tx, user_id)
     secret = issue_link(tx, context.sealer, user.email)
     if secret is None:
@@ -126,15 +128,15 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
 
 def _lock_person(tx: Transaction, user_id: str) -> UserRow:
     if not tx.one("SELECT 1 FROM users WHERE id = :user AND kind = 'person'", user=user_id):
-        raise NotFound(f"There is no person {user_id!r}.")
+        raise NotFound(f"There is no person with the ID {user_id!r}.")
     return get_user_for_update(tx, user_id)
 
 
 def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> None:
     if is_operator(tx, settings, user_id):
         raise Conflict(
-            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
-            " other people and restart the server."
+            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
+            " addresses and restart the server first."
         )
 
 

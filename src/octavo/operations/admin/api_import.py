@@ -1,8 +1,8 @@
-"""Import from GitBook or another Octavo server over its API.
+"""Import from GitBook or another Octavo server through its API.
 
-Each space is imported completely or not at all, and its state is recorded. So an interrupted import continues
-when it is started again: content that has not changed since is skipped, and changed content is merged with
-local edits.
+Each space is imported completely or not at all, and its state is recorded. Therefore, an interrupted import
+continues when it is started again: content that hasn't changed since then is skipped, and changed content
+is merged with local edits.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ Progress = Callable[[int, int], None]
 
 
 class ApiImportedSpace(Struct, rename="camel", omit_defaults=True):
-    """Imported space. ``outcome``: the result; None if it has not changed since the last import."""
+    """Imported space. ``outcome``: the result; None if the space hasn't changed since the last import."""
 
     id: str
     source: str
@@ -99,7 +99,8 @@ class ApiImportedSite(Struct, rename="camel", omit_defaults=True):
 
 
 class ApiImportResult(Struct, rename="camel", omit_defaults=True):
-    """Result of an import over an API. ``stopped``: why it stopped early; running the import again continues it."""
+    """Result of an import through an API. ``stopped``: the reason why it stopped early; running the import
+    again continues it."""
 
     spaces: list[ApiImportedSpace]
     sites: list[ApiImportedSite]
@@ -120,8 +121,8 @@ def import_from_api(
 ) -> ApiImportResult:
     """Import the spaces and sites of a remote organization that the token can access.
 
-    ``source``: the id or title of that organization, if there is more than one. Raises BadRequest if there is nothing
-    to import.
+    ``source``: the ID or title of that organization, if there is more than one. Raises BadRequest if there is
+    nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -164,9 +165,9 @@ def import_spaces_from_api(
 ) -> ApiImportResult | CompletedImport | ImportedSite:
     """Import spaces from another platform, each into a space that the first import creates.
 
-    ``wanted``: their keys or versions; by default all that the token can access. A ReadMe project with more than one
-    version, if all of them are wanted, becomes a site with the versions as its variants. Raises BadRequest if there is
-    nothing to import.
+    ``wanted``: their keys or versions; by default, all that the token can access. If all versions of a ReadMe
+    project with more than one version are wanted, it becomes a site with the versions as its variants.
+    Raises BadRequest if there is nothing to import.
     """
     fetcher = Fetcher(context.settings.allow_private_fetch)
     try:
@@ -195,7 +196,9 @@ def import_spaces_from_api(
         raise BadRequest(f"--from: {error}") from None
     if missing := [one for one in wanted if one not in {space.id for space in found}]:
         names = ", ".join(space.id for space in found[:20]) or "none"
-        raise BadRequest(f"--from-space: there is no {missing[0]!r}. The token can access: {names}")
+        raise BadRequest(
+            f"--from-space: there is no space with the ID {missing[0]!r}. The token can access: {names}"
+        )
     chosen = [space for space in found if not wanted or space.id in wanted]
     places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
     here: dict[str, str] = {}
@@ -256,7 +259,10 @@ class _ApiImport:
         with context.db.read() as tx:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
-            raise BadRequest("The organization has no administrator to create sites and change requests for.")
+            raise BadRequest(
+                "The organization has no administrator in whose name sites and change requests could be"
+                " created. Add an administrator first."
+            )
         self.actor = actor_for_job(administrator, organization_id)
 
     def choose(self, wanted: str | None) -> str:
@@ -265,13 +271,14 @@ class _ApiImport:
         if len(found) == 1:
             return text_of(found[0], "id")
         names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
-        raise SourceError(f"--from-org: required to choose an organization. The token can access: {names}")
+        raise SourceError(f"--from-org: is required to choose an organization. The token can access: {names}")
 
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
 
     def make_spaces(self, spaces: list[dict[str, object]]) -> None:
-        """Create a space for each remote one, so that links between them can be resolved from the start."""
+        """Create a space for each remote one, so that links between them can be resolved from the
+        beginning."""
         for space in spaces:
             id, title = text_of(space, "id"), text_of(space, "title") or "Imported"
             identity = self.identity("space", id)
@@ -325,14 +332,14 @@ class _ApiImport:
         return {tree.path(page): page.id for page in tree if page.kind != "link"}
 
     def _pair_pages(self, space: str) -> dict[str, str]:
-        """Return the pages of a local space by their remote ids."""
+        """Return the pages of a local space by their remote IDs."""
         here = self._list_local_pages(space)
         pages = pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages"))
         found = {text_of(page, "id"): here.get(text_of(page, "path").strip("/")) for page in pages}
         return {id: page for id, page in found.items() if page is not None}
 
     def _find_missing(self, space: str) -> Iterator[Problem]:
-        """Yield a problem for each remote page that was not imported."""
+        """Yield a problem for each remote page that wasn't imported."""
         here = self._list_local_pages(space)
         for page in pages_of(self.remote.get(f"/spaces/{escaped(space)}/content/pages")):
             path = text_of(page, "path").strip("/")
@@ -342,7 +349,7 @@ class _ApiImport:
     # --- change requests ------------------------------------------------------------------------------
 
     def _import_change_request(self, space: str, change: dict[str, object], problems: list[Problem]) -> bool:
-        """Import a change request with its page edits; return False if it was already imported."""
+        """Import a change request with its page edits. Return False if it was already imported."""
         id, subject = text_of(change, "id"), text_of(change, "subject")
         identity, name = self.identity("change", id), f"#{change.get('number')} {subject}".strip()
         with self.context.db.read() as tx:
@@ -353,7 +360,7 @@ class _ApiImport:
         edits = _Edits(self.remote, at, self._pair_pages(space))
         edits.read()
         if change.get("outdated") is True:
-            said = "it is outdated: compare it with its space before you merge it"
+            said = "the change request is outdated; compare it with its space before you merge it"
             edits.problems.append(Problem("", 0, "outdated", said))
         with self.context.db.write() as tx:
             access = space_access(tx, self.actor, Can.EDIT, self.spaces[space])
@@ -459,8 +466,8 @@ class _ApiImport:
         places: dict[str, str],
         moved: ApiImportedSite,
     ) -> None:
-        """Apply the customization of the remote site, and that of site spaces where it differs. ``own_looks``: the
-        customization of the site spaces, by their remote ids."""
+        """Apply the customization of the remote site, and the customization of site spaces that have their
+        own. ``own_looks``: the customization of the site spaces, by their remote IDs."""
         ids = {**self.spaces, **places}
         try:
             body = msgspec.convert(_renamed(look, ids), PutCustomization)
@@ -475,7 +482,7 @@ class _ApiImport:
                     override(tx, access, site_space, differences)
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(
-                Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
+                Problem("customization", 0, "left_out", f"the customization couldn't be imported: {error}")
             )
 
     def _redirect(
@@ -502,19 +509,19 @@ class _ApiImport:
         return True
 
     def _page(self, site_space: str, page: str, places: dict[str, str]) -> str:
-        """Return the local page that a redirect points to. Raises NotFound."""
+        """Return the local page that a redirect points to. Raises NotFound if there is none."""
         space = self.shown.get(site_space)
         if space is not None:
             if space not in self._paired:
                 self._paired[space] = self._pair_pages(space)
             if found := self._paired[space].get(page):
                 return found
-        raise NotFound("its target page wasn't imported")
+        raise NotFound("the redirect's target page wasn't imported")
 
 
 class _Edits:
-    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their remote
-    ids."""
+    """Page edits in a remote change request, as edits in a local one. ``pairs``: the local pages by their
+    remote IDs."""
 
     def __init__(self, remote: HostedApi, at: str, pairs: dict[str, str]) -> None:
         self._remote, self._at, self._pairs = remote, at, pairs
@@ -535,7 +542,7 @@ class _Edits:
                         "",
                         0,
                         "left_out",
-                        f"{kind}: changes to files, variables, and reusable content aren't imported",
+                        f"{kind}: changes to files, variables, and reusable content weren't imported",
                     )
                 )
         if not changed:
@@ -567,13 +574,13 @@ class _Edits:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(
-                Problem(path, 0, "left_out", "groups and links in change requests aren't imported")
+                Problem(path, 0, "left_out", "groups and links in change requests weren't imported")
             )
             return
         try:
             text = read_markdown(self._remote, f"{self._at}/content", page)
         except (DocumentError, ResourceMissing) as error:
-            self.problems.append(Problem(path, 0, "not_converted", f"its content can't be read: {error}"))
+            self.problems.append(Problem(path, 0, "not_converted", f"the content can't be read: {error}"))
             return
         edit: dict[str, Any] = {"document": {"markdown": text}}
         if id not in self._pairs:
@@ -598,13 +605,13 @@ class _Edits:
         try:
             return edit_change(context, change, [msgspec.convert(edit, ContentChange)])
         except (msgspec.ValidationError, OctavoError) as error:
-            said = f"this edit can't be applied: {error}"
+            said = f"this edit couldn't be applied: {error}"
             self.problems.append(Problem(edit.get("title", ""), 0, "left_out", said))
             return None
 
 
 def _renamed(value: object, ids: dict[str, str]) -> object:
-    """Return JSON with ids replaced."""
+    """Return JSON with IDs replaced."""
     if isinstance(value, dict):
         return {name: _renamed(one, ids) for name, one in value.items()}
     if isinstance(value, list):

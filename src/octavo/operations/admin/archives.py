@@ -3,11 +3,11 @@
 organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
-    rows/TABLE.jsonl              one JSON object a line: everything else, with its ids
+    rows/TABLE.jsonl              one JSON object a line: everything else, with its IDs
 
-Secrets are not exported: no passwords, tokens, sessions, or invitations. Rows refer to texts and files by
-their SHA-256, which are looked up among the files on import. The packages that own the tables declare which
-are exported, and what their columns refer to (``kit/db/tables.py``).
+Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to texts and files
+by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the
+tables declare which tables are exported, and what their columns refer to (``kit/db/tables.py``).
 """
 
 from __future__ import annotations
@@ -76,15 +76,15 @@ class ArchiveCounts(Struct):
 
 
 def export_organization(context: Context, organization_id: str, folder: Path) -> ArchiveCounts:
-    """Export an organization to ``folder``, as of a single moment. Raises BadRequest for a folder that is
-    not empty, or an unknown organization."""
+    """Export an organization to ``folder``, as of a single moment. Raises BadRequest if the folder isn't
+    empty or the organization doesn't exist."""
     if folder.exists() and any(folder.iterdir()):
-        raise BadRequest(f"{folder}: must be empty or not exist")
+        raise BadRequest(f"{folder}: must be empty or not exist yet")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
         if title is None:
-            raise BadRequest(f"There is no organization {organization_id!r}.")
+            raise BadRequest(f"There is no organization with the ID {organization_id!r}.")
         people: set[str] = set()
         count = 0
         for schema in read_schema(context.db, tx).values():
@@ -110,8 +110,8 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         for digest, is_text in sorted(needed.items()):
             if digest not in written:
                 _write_old(context, tx, folder, digest, is_text)
-    told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
-    (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
+    about = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
+    (folder / ABOUT).write_bytes(msgspec.json.format(about) + b"\n")
     return ArchiveCounts(organization_id, title, len(spaces), len(needed), count)
 
 
@@ -136,7 +136,7 @@ def _write_rows(path: Path, rows: Iterable[dict[str, object]]) -> int:
 
 
 def _needed(tx: Transaction, organization_id: str) -> dict[str, bool]:
-    """Return the hashes of all texts (True) and files (False) that exported rows refer to."""
+    """Return the hashes of all texts and files that exported rows refer to."""
     contents: tuple[Content, ...] = ("text", "file")
     return {
         row[0]: content == "text"
@@ -171,19 +171,19 @@ def is_organization(where: str) -> bool:
 def import_organization(
     context: Context, folder: Path, progress: Progress = lambda done, total: None
 ) -> ArchiveCounts:
-    """Import a folder that ``export_organization`` wrote, with all its ids.
+    """Import a folder that ``export_organization`` wrote, with all its IDs.
 
     People whose email address has an account on this server keep that account; all others get a new account,
     without a password. ``progress``: the function that counts texts, files, and spaces.
 
-    Raises BadRequest for a folder that is damaged or was changed, that refers to anything outside itself, or
-    that has an id that is already used on this server.
+    Raises BadRequest if the folder is damaged or was changed, if it refers to anything outside itself, or if it
+    contains an ID that is already used on this server.
     """
     about = _read_about(folder)
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
-            raise BadRequest(f"The organization {about.organization!r} already exists.")
+            raise BadRequest(f"There is already an organization with the ID {about.organization!r}.")
     order = ["users", *(name for name in schemas if TABLES[name].is_exported)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
     for line in rows["scim_resources"]:
@@ -195,8 +195,8 @@ def import_organization(
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: texts or files are missing or were changed after the export ({len(missing):,}). The"
-            f" first has the SHA-256 {missing[0]}."
+            f"{folder}: {len(missing):,} texts or files are missing or were changed after the export. The"
+            f" SHA-256 hash of the first one is {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]
     total = len(texts) + len(files) + len(spaces)
@@ -224,7 +224,7 @@ def _read_about(folder: Path) -> _About:
     except (OSError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{folder / ABOUT}: {error}") from None
     if about.format != FORMAT or about.version != VERSION:
-        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, got {about.format} {about.version}")
+        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, not {about.format} {about.version}")
     return about
 
 
@@ -267,7 +267,7 @@ def _store(
 
 def _bytes(path: Path, most: int) -> bytes:
     if path.stat().st_size > most:
-        raise BadRequest(f"{path}: larger than {format_size(most)}")
+        raise BadRequest(f"{path}: must be at most {format_size(most)}")
     return path.read_bytes()
 
 
@@ -319,8 +319,8 @@ def _write(
                 key = ", ".join(schemas[name].key)
                 raise line.refuse(
                     key,
-                    "this row, or a value in it that must be unique, already exists on this server. Delete the "
-                    "existing one, or import into another server",
+                    "this row, or one of its unique values, already exists on this server. Delete the"
+                    " existing row, or import the archive into another server.",
                 )
         count += len(lines)
     for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
@@ -341,8 +341,8 @@ def _check(tx: Transaction, context: Context, name: str, line: Line) -> None:
 
 
 def _check_keys(tx: Transaction, line: Line) -> None:
-    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys; others
-    would change existing content."""
+    """Check that the keys of nodes match. Duplicates of a space on this server have the same keys;
+    different keys would change existing content."""
     given = {name: line.row[name] for name in ("owner_id", "body")}
     here = tx.value("SELECT keys FROM node_keys WHERE owner_id = :owner_id AND body = :body", **given)
     if here is None:
@@ -353,12 +353,12 @@ def _check_keys(tx: Transaction, line: Line) -> None:
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
         raise line.refuse(
             "keys",
-            "these block keys conflict with the block keys that an existing space stores for the same text",
+            "these block keys conflict with those of an existing space that has the same text",
         )
 
 
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
-    """Return the id of each person on this server, and the ids of the new accounts.
+    """Return the ID of each person on this server, and the IDs of the new accounts.
 
     People are found by email address; all others get a new account without a password.
     """
@@ -375,17 +375,17 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
         elif here[1] != line.row.get("kind", "person"):
             raise line.refuse(
                 "kind",
-                f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with this "
-                f"email address, but this server has {_KINDS[here[1]]} account. Change the address on this "
-                "server, then import again",
+                f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with"
+                f" this email address, but this server has {_KINDS[here[1]]} account. Change the address on"
+                " this server, then import the archive again.",
             )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made
 
 
 def _refuse_taken(tx: Transaction, line: Line) -> None:
-    """Raise an error for an id that permissions on this server refer to, because they must not apply to
-    imported content."""
+    """Raise an error if permissions on this server refer to an ID, because they must not apply to imported
+    content."""
     for table, column in _RIGHTS.get(line.path.stem, ()):
         if tx.one(f"SELECT 1 FROM {table} WHERE {column}", id=line.row["id"]) is not None:
             raise line.refuse("id", f"{line.row['id']!r} is already used in {table}")

@@ -1,8 +1,8 @@
 """Back up the whole server in one file, restore it on either engine, and verify a server's data.
 
-A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and last
-``manifest.json`` with the SHA-256 of every part. Derived data (the search index, references) is rebuilt.
-Secrets are stored as in the database: encrypted, or as hashes.
+A backup is a ZIP archive: ``rows/TABLE.jsonl`` of one snapshot of the database, ``files/HASH``, and finally
+``manifest.json`` with the SHA-256 hash of every part. Derived data (the search index, references) is
+rebuilt. Secrets are stored as in the database: encrypted, or as hashes.
 """
 
 from __future__ import annotations
@@ -68,11 +68,12 @@ _UNREADABLE = (
     ValueError,
     LookupError,
 )
-"""Exceptions from reading a damaged archive, or one with unknown compression, encryption, or names."""
+"""Exceptions that reading an archive raises if it is damaged or has unknown compression, encryption, or
+names."""
 
 
 _NEEDED = {"secrets", "spaces"}
-"""Tables that every backup has."""
+"""Tables that every backup contains."""
 
 
 class _Part(Struct):
@@ -93,8 +94,8 @@ class _Manifest(Struct):
 
 
 class BackupOutcome(Struct):
-    """Counts of a backup. ``missing``: the hashes of files that the database refers to and the store
-    lacks."""
+    """Counts of a backup. ``missing``: the hashes of files that the database refers to but that aren't in
+    the file store."""
 
     rows: int
     files: int
@@ -107,10 +108,10 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, or Unavailable if it can't be written; a partial file is deleted.
+    Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
     """
     if target.exists():
-        raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
+        raise BadRequest(f"{target}: the file already exists. Choose another path, or delete the file.")
     part = target.with_name(f"{target.name}.part")
     try:
         # Only its owner can read the file, because it contains all secrets.
@@ -181,7 +182,7 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
     return True
 
 
-_HOLDS_SOMETHING = "the server already has data: restore into an empty data folder or database"
+_HOLDS_SOMETHING = "The server already has data. Restore into an empty data folder or database."
 
 # --- restoring ----------------------------------------------------------------------------------------
 
@@ -189,9 +190,9 @@ _HOLDS_SOMETHING = "the server already has data: restore into an empty data fold
 def restore(settings: Settings, source: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Restore a backup into an empty server, on either engine.
 
-    The schema is created as of the backup, filled in one transaction, and upgraded; then derived data is rebuilt.
-    ``progress``: the function that counts files and spaces. Raises BadRequest for a backup that is damaged, too old, or
-    too new, or Unavailable if the key of its secrets is not configured.
+    The schema is created in the version of the backup, filled in one transaction, and upgraded; then derived
+    data is rebuilt. ``progress``: the function that counts files and spaces. Raises BadRequest if the
+    backup is damaged, too old, or too new, and Unavailable if the key for its secrets isn't configured.
     """
     load_packages()
     make_private_folder(settings.data_folder)
@@ -242,7 +243,9 @@ def _opened(source: Path) -> zipfile.ZipFile:
     except OSError as error:
         raise BadRequest(f"{source}: {error.strerror or error}") from None
     except _UNREADABLE:
-        raise BadRequest(f"{source}: not an Octavo backup, or the file is damaged or truncated") from None
+        raise BadRequest(
+            f"{source}: this isn't an Octavo backup, or the file is damaged or truncated"
+        ) from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
@@ -254,8 +257,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
         raise BadRequest("this isn't a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(
-            f"{manifest.format} {manifest.version}: this version of Octavo only reads {FORMAT} {VERSION}. If a newer"
-            " version of Octavo created the backup, upgrade first."
+            f"{manifest.format} {manifest.version}: this version of Octavo can only read {FORMAT} {VERSION}."
+            " If a newer version of Octavo created the backup, upgrade first."
         )
     return manifest
 
@@ -266,17 +269,18 @@ def require_known(source: object, numbers: set[int], known: list[Migration]) -> 
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
-                f"{source}: created by a version of Octavo that is too old. Restore it with "
-                f"{migration.upgrade.first}, upgrade that server, and back it up again."
+                f"{source}: the backup was created by a version of Octavo that is too old. Restore it with"
+                f" {migration.upgrade.first}, upgrade that server, and back it up again."
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
         raise BadRequest(
-            f"{source}: created by a newer version of Octavo (migration {unknown[-1]}). Upgrade Octavo first."
+            f"{source}: the backup was created by a newer version of Octavo (migration {unknown[-1]})."
+            " Upgrade Octavo first."
         )
 
 
 def _require_key(settings: Settings, archive: zipfile.ZipFile) -> None:
-    """Check that the key of the backup's secrets is configured. Raises Unavailable."""
+    """Raise Unavailable if the key for the backup's secrets isn't configured."""
     with archive.open("rows/secrets.jsonl") as lines:
         for line in lines:
             row = msgspec.json.decode(line)
@@ -316,13 +320,19 @@ def _rows(lines: IO[bytes], table: Schema) -> Iterator[RowDict]:
 
 
 def verify_backup(source: Path) -> list[str]:
-    """Return the problems with a backup; empty if it can be restored."""
+    """Return the problems with a backup; empty if this version can restore it completely."""
     with _opened(source) as archive:
         try:
             manifest = _read_manifest(archive)
         except BadRequest as error:
             return [error.message]
+        unreadable = []
+        try:
+            require_known(source, set(manifest.migrations), load_migrations("octavo.operations.migrations"))
+        except BadRequest as error:
+            unreadable.append(error.message)
         return [
+            *unreadable,
             *_damage(archive, manifest),
             *(f"file {digest} was missing when the backup was created" for digest in manifest.missing),
         ]
@@ -337,7 +347,7 @@ def _damage(archive: zipfile.ZipFile, manifest: _Manifest) -> Iterator[str]:
             yield f"{name} is missing or damaged"
     files = [name for name in names if name.startswith("files/")]
     if len(files) != manifest.files:
-        yield f"{len(files)} of {manifest.files} files are in the backup"
+        yield f"the backup contains {len(files)} files instead of {manifest.files}"
     for name in sorted(files):
         if _digest(archive, name) != name.removeprefix("files/"):
             yield f"{name} is damaged"
@@ -362,7 +372,8 @@ def verify_installation(context: Context) -> list[str]:
 
 
 def list_damage(settings: Settings) -> list[str]:
-    """Return the damage that keeps a database from being opened. Raises Unavailable."""
+    """Return the damage that prevents a database from being opened. Raises Unavailable if the database
+    can't be opened for another reason."""
     database = databases.open_database(
         settings.database, settings.database_connections, settings.database_direct_url
     )
@@ -374,12 +385,12 @@ def list_damage(settings: Settings) -> list[str]:
 
 def _damage_of(db: Database) -> list[str]:
     damage = [f"database: {line}" for line in db.find_damage()]
-    return [*damage, "the database is damaged: restore it from a backup"] if damage else []
+    return [*damage, "the database is damaged; restore it from a backup"] if damage else []
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
-    """Verify a database whose app links use the hosts of ``url``, like ``verify_installation``. ``store``:
-    the file store; None skips the files."""
+    """Verify a database, like ``verify_installation``. ``url``: the URL whose hosts its app links use.
+    ``store``: the file store; None skips the files."""
     if damage := _damage_of(db):
         # No data read from a damaged database is reliable.
         return damage
@@ -427,7 +438,7 @@ def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list
     try:
         return [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     except (ValueError, LookupError, TypeError) as error:  # Values that Octavo never writes.
-        return [f"space {space_id}: can't be checked ({error})"]
+        return [f"space {space_id}: the space can't be checked ({error})"]
 
 
 def _is_sound_text(tx: Transaction, digest: str) -> bool:
@@ -438,7 +449,7 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
 
 
 _STATES = {
-    "space whose main revision is not the head of its main branch": (
+    "there is a space whose main revision isn't the head of its main branch": (
         "SELECT s.id FROM spaces s LEFT JOIN branches b ON b.id = s.main_branch AND b.revision = s.main_revision"
         " WHERE b.id IS NULL"
     ),

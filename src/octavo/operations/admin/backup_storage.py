@@ -20,10 +20,10 @@ from octavo.kit.secrets.signing import Signer
 
 _BUCKET = "s3://"
 _OWN = "BACKUP_"
-"""Prefix of environment variables that only apply to backups."""
+"""Prefix of environment variables that apply only to backups."""
 _UNDONE = ".part"
 _SMALL = 4 * 1024 * 1024
-"""Maximum number of bytes that are sent in one request."""
+"""Maximum number of bytes to send in one request."""
 
 
 def is_bucket(address: str) -> bool:
@@ -31,8 +31,8 @@ def is_bucket(address: str) -> bool:
 
 
 def _environment() -> Mapping[str, str]:
-    """Return the environment for accessing the backup bucket. Its credentials may differ from those of the files, so
-    that losing one set does not lose both."""
+    """Return the environment for accessing the backup bucket. Its credentials can differ from those for the
+    files, so that losing one set doesn't mean losing both."""
     own = {
         name.removeprefix(_OWN): value for name, value in os.environ.items() if name.startswith(f"{_OWN}AWS_")
     }
@@ -55,9 +55,9 @@ class StoredBackup(NamedTuple):
 class BackupPlace:
     """Backup storage.
 
-    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables, each
-    overridden by the one with the prefix ``BACKUP_``. ``new``: whether to create a missing folder. Raises
-    NotFound, Unavailable.
+    ``address``: the path of a folder, or ``s3://bucket/prefix`` with the usual ``AWS_*`` variables, each of
+    which is overridden by the one with the prefix ``BACKUP_``. ``new``: whether to create a missing folder.
+    Raises NotFound if the folder doesn't exist, and Unavailable if the storage can't be used.
     """
 
     def __init__(self, address: str, *, new: bool = False) -> None:
@@ -91,7 +91,7 @@ class BackupPlace:
         )
 
     def put(self, name: str, pieces: Iterable[bytes]) -> None:
-        """Store an object. Raises TemporarilyUnavailable, DiskFull."""
+        """Store an object. Raises TemporarilyUnavailable or DiskFull if it can't be stored."""
         with store_errors():
             if self._folder is None:
                 obstore.put(self._store, name, _whole_if_small(pieces))
@@ -113,7 +113,8 @@ class BackupPlace:
                 flush_to_disk(folder)
 
     def get(self, name: str) -> Iterator[bytes]:
-        """Yield the bytes of an object. Raises NotFound, TemporarilyUnavailable."""
+        """Yield the bytes of an object. Raises NotFound if it doesn't exist, and TemporarilyUnavailable if
+        the storage doesn't respond."""
         with store_errors():
             for chunk in obstore.get(self._store, name).stream(min_chunk_size=CHUNK):
                 yield bytes(chunk)

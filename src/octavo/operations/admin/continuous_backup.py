@@ -1,7 +1,9 @@
-"""Continuous backup of SQLite: a full base periodically, and every few seconds the pages committed since.
+"""Continuous backup of SQLite: a full base periodically and, every few seconds, the pages that were
+committed since then.
 
-``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
-its end; otherwise it starts a new one. Files are copied before the pages that may refer to them.
+``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log
+still contains its end; otherwise, it starts a new one. Files are copied before the pages that may refer to
+them.
 """
 
 from __future__ import annotations
@@ -49,27 +51,28 @@ log = logging.getLogger("octavo.backup")
 
 _SPOOL = 8 * 1024 * 1024
 _LOG_BYTES = 16 * 1024 * 1024
-"""Size in bytes at which the log is restarted, which blocks writers for a few milliseconds."""
+"""Size in bytes at which the log is restarted. Restarting it blocks writers for a few milliseconds."""
 _MOST_LOG_BYTES = 1024 * 1024 * 1024
-"""Maximum size in bytes of the log while the backup location is unreachable; beyond it, a new base is written
-once the location is reachable again."""
+"""Maximum size in bytes of the log while the backup location is unreachable. If it is exceeded, a new base
+is written once the location is reachable again."""
 _AGAIN = 5.0
-"""Seconds after which a location that did not respond is tried again."""
+"""Number of seconds after which a location that didn't respond is tried again."""
 _BASE_AGAIN = 60_000
-"""Time in milliseconds after which a failed base is retried."""
+"""Time in milliseconds after which writing a base that failed is retried."""
 _ALIVE = 60_000
 """Time in milliseconds without changes after which the backup records that it is still running."""
 _LATELY = 2_000_000_000
-"""Time in nanoseconds after a listing during which a folder may still get another file with the same
-timestamp."""
+"""Time in nanoseconds after listing a folder during which the folder may still get another file with the
+same timestamp."""
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class Terms(Struct, frozen=True):
     """Intervals and retention.
 
-    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``: the number
-    of past days within which any point in time can be restored. ``keep``: the number of days that bases are kept.
+    ``every``: the seconds between backups of changes. ``base_hours``: the hours between bases. ``moments``: the
+    number of past days within which any point in time can be restored. ``keep``: the number of days to keep
+    bases.
     """
 
     every: float = 5.0
@@ -79,15 +82,15 @@ class Terms(Struct, frozen=True):
 
 
 def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.Event) -> None:
-    """Back up changes until ``stop``, in a separate process.
+    """Back up changes, in a separate process, until ``stop`` is set.
 
-    Raises BadRequest if the database is not SQLite or another process already backs up to the same location,
-    and Unavailable if the last pages could not be stored.
+    Raises BadRequest if the database isn't SQLite or another process is already backing up to the same
+    location, and Unavailable if the last pages couldn't be stored.
     """
     if not isinstance(context.db, SqliteDatabase):
         raise BadRequest(
-            "--follow: only works with SQLite. PostgreSQL has its own log: see “Restore to a moment” in "
-            "the manual."
+            "--follow: can only be used with SQLite. PostgreSQL has its own log: see “Restore to a moment” in"
+            " the manual."
         )
     path = Path(context.settings.database.removeprefix("sqlite:///"))
     with _alone(path, place):
@@ -106,7 +109,8 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise BadRequest(
-            f"{place.address}: another process is already backing up this server to this location"
+            f"{place.address}: another process already backs up this server to this location. Stop that"
+            " process first."
         ) from None
     finally:
         os.close(lock)
@@ -118,7 +122,7 @@ def _path_next_to(path: Path, what: str, place: BackupPlace) -> Path:
 
 
 class _Segment(NamedTuple):
-    """Pages read from the log."""
+    """Pages that were read from the log."""
 
     head: Head
     spool: tempfile.SpooledTemporaryFile[bytes]
@@ -142,9 +146,9 @@ class _Follower:
         self._put_end: LogEnd | None = None
         """End of the last stored entry."""
         self._at: LogEnd | None = None
-        """Position up to which the log has been read; None while a new chain has to start."""
+        """Position up to which the log has been read; None if a new chain must be started."""
         self._is_new = True
-        """Whether this process has not stored anything yet."""
+        """Whether this process hasn't stored anything yet."""
         self._time = self._noted = 0
         self._base: threading.Thread | None = None
         self._base_due = 0
@@ -180,7 +184,7 @@ class _Follower:
     # --- the chain
 
     def _begin(self) -> None:
-        """Continue the newest chain if the log still contains its end; otherwise start a new chain."""
+        """Continue the newest chain if the log still contains its end; otherwise, start a new chain."""
         self._end_base()
         if self._is_new and self._goes_on():
             return
@@ -256,7 +260,7 @@ class _Follower:
     def _put(self, segment: _Segment | None) -> None:
         """Store pages, with retries.
 
-        Raises LostTrack if that takes too long, because the log grows, and Unavailable if the process has to
+        Raises LostTrack if this takes so long that the log grows too large, and Unavailable if the process must
         stop.
         """
         if segment is None:
@@ -275,11 +279,11 @@ class _Follower:
                     log.error("backup paused: %s", error)
                     if self._stop.is_set():
                         raise Unavailable(
-                            f"{self._place.address}: the last changes couldn't be stored: {error}"
+                            f"{self._place.address}: the latest changes couldn't be stored: {error}"
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
                         raise LostTrack(
-                            "the log grew too long while the backup location was unreachable"
+                            "the log grew too long while the backup location couldn't be reached"
                         ) from None
                     self._stop.wait(_AGAIN)
         self._number, self._put_end, self._noted = head.number, head.end, head.time
@@ -300,8 +304,8 @@ class _Follower:
             self._shorten()
 
     def _shorten(self) -> None:
-        """Make SQLite restart the log: the next writer does so once the database contains all of it and no
-        process is reading it."""
+        """Make SQLite restart the log. The next writer does so once the database contains everything in the
+        log and no process is reading the log."""
         self._log.move()
         with self._context.db.write():
             segment = self._read_on()
@@ -314,7 +318,7 @@ class _Follower:
         self._log.end_previous_read()
 
     def _start_base(self) -> None:
-        """Start writing a base of the current database, in a thread in parallel with the chain."""
+        """Start writing a base of the current database, in a thread that runs in parallel with the chain."""
         there = self._files.list_hashes()
         with self._context.db.write():
             source = self._log.snapshot()
@@ -401,8 +405,8 @@ class _Stopped(Exception):
 
 
 class _Files:
-    """Copies the server's files from its folder to a backup location that lacks them. Files in a bucket are backed
-    up separately."""
+    """Copier of the server's files from its folder to a backup location that doesn't have them. Files in a
+    bucket are backed up separately."""
 
     def __init__(self, url: str, place: BackupPlace) -> None:
         self.folder = Path(url.removeprefix("file://")) if url.startswith("file://") else None

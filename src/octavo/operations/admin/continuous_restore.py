@@ -1,8 +1,9 @@
 """Continuous backup: the storage format, restoring to a point in time, and verification.
 
-``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is the whole
-database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the hashes of all files at
-that time. ``files/`` next to it has every file by its hash. ``continuous_backup.py`` writes all of this.
+``log/`` contains generations, each a chain of numbered ``.pages`` files without gaps. A ``.base`` file is
+the whole database at the end of the ``.pages`` file with the same number, and a ``.files`` file has the
+hashes of all files at that time. The folder ``files/`` next to ``log/`` has every file by its hash.
+``continuous_backup.py`` writes all of this.
 """
 
 from __future__ import annotations
@@ -48,7 +49,8 @@ _ALIVE = re.compile(r"log/([^/]+)/alive")
 
 
 class ChainEntry(NamedTuple):
-    """Entry of a chain. ``time``: the time in milliseconds after which nothing in it was committed."""
+    """Entry of a chain. ``time``: the time in milliseconds; everything in the entry was committed before
+    it."""
 
     time: int
     generation: str
@@ -64,7 +66,7 @@ class Head(Struct):
     """First line of an entry.
 
     ``size``: the number of pages of the database after the entry. ``before``: the end of the previous entry.
-    ``url``: the app's URL, only in a base. ``files``: whether files are stored next to it.
+    ``url``: the app's URL, only in a base. ``files``: whether files are stored along with the entry.
     """
 
     format: str
@@ -80,8 +82,8 @@ class Head(Struct):
 
 
 class RestoreResult(Struct):
-    """Result of a restore. ``moment``: the restored point in time in ISO 8601. ``missing``: the hashes of
-    files that are missing."""
+    """Result of a restore. ``moment``: the restored point in time, in ISO 8601 format. ``missing``: the
+    hashes of files that are missing."""
 
     moment: str
     files: int
@@ -120,8 +122,8 @@ def packed(head: Head, pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
-    """Yield the line and then the pages, in pieces, as they were passed to ``packed``. Raises ValueError if the entry
-    is damaged."""
+    """Yield the line, and then the pages in pieces, as they were passed to ``packed``. Raises ValueError if
+    the entry is damaged."""
     line = b""
     for piece in pieces:
         line += piece
@@ -143,9 +145,9 @@ def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
             behind = unpacker.unused_data
             digest.update(packed[: len(packed) - len(behind)])
     except zlib.error:
-        raise ValueError("is damaged") from None
+        raise ValueError("the file is damaged") from None
     if not unpacker.eof or behind != digest.digest():
-        raise ValueError("is damaged")
+        raise ValueError("the file is damaged")
 
 
 def _joined(begin: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -157,9 +159,9 @@ def read_head(pieces: Iterator[bytes]) -> Head:
     try:
         head = msgspec.json.decode(next(pieces), type=Head)
     except (StopIteration, msgspec.MsgspecError):
-        raise ValueError("is damaged") from None
+        raise ValueError("the file is damaged") from None
     if (head.format, head.version) != (FORMAT, VERSION):
-        raise ValueError(f"the format must be {FORMAT} {VERSION}, got {head.format} {head.version}")
+        raise ValueError(f"the format must be {FORMAT} {VERSION}, not {head.format} {head.version}")
     return head
 
 
@@ -169,7 +171,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
     try:
         head = read_head(pieces)
         if (head.number, head.time) != (entry.number, entry.time):
-            raise ValueError("has the same name as another entry")
+            raise ValueError("the file has the same name as another one")
         for piece in pieces:
             if out is not None:
                 out.write(piece)
@@ -187,22 +189,24 @@ def restore_followed(
     until: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> RestoreResult:
-    """Restore the latest state of the database, or its state at the time ``until``, and copy its files, where
-    no database exists.
+    """Restore the latest state of the database, or its state at the time ``until``, and copy its files.
+    There must not be a database yet.
 
-    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the backup is
-    incomplete, or Unavailable if the backup can't be read.
+    ``progress``: the function that counts bytes, then files. Raises BadRequest if a database exists or the
+    backup is incomplete, and Unavailable if the backup can't be read.
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
-            "this backup can only be restored to SQLite. Restore it there, then use `octavo backup` and"
-            " `octavo restore`."
+            "This backup can only be restored to SQLite. To move to PostgreSQL, restore the backup to SQLite,"
+            " then use `octavo backup` and `octavo restore`."
         )
     load_packages()
     target = Path(settings.database.removeprefix("sqlite:///"))
     for path in (target, target.with_name(f"{target.name}-wal")):
         if path.exists():
-            raise BadRequest(f"{path}: already exists. Stop Octavo and move the file away first.")
+            raise BadRequest(
+                f"{path}: the file already exists. Stop Octavo, and move the file to another folder first."
+            )
     make_private_folder(settings.data_folder)
     # The database is moved to its final path last, complete and up to date, so that an interrupted restore
     # can be repeated.
@@ -238,7 +242,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files, and return those that are not in the backup."""
+    """Copy the missing files, and return those that aren't in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):
@@ -254,7 +258,8 @@ def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progr
 def _rebuild(
     place: BackupPlace, target: Path, until: int | None, progress: Progress = lambda done, total: None
 ) -> tuple[Head, Head]:
-    """Write the database, and return the heads of the last entry and of the base. Raises BadRequest."""
+    """Write the database, and return the heads of the last entry and of the base. Raises BadRequest if the
+    backup is incomplete or damaged."""
     kept = {entry.name: entry for entry in place.list("log/")}
     chain = _chain(place, list_entries(kept.values()), until)
     total, done = sum(kept[entry.name].size for entry in chain), 0
@@ -269,7 +274,7 @@ def _rebuild(
                     base = head
                 else:
                     if last is not None and head.before != last.end:
-                        raise BadRequest(f"{entry.name}: doesn't follow the previous entry")
+                        raise BadRequest(f"{entry.name}: the file doesn't follow the previous one")
                     spool.seek(0)
                     try:
                         write_pages(out, spool, head.page_size, head.size)
@@ -289,14 +294,15 @@ def _rebuild(
 
 
 def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> list[ChainEntry]:
-    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest."""
+    """Return a base and the pages changed after it, up to the requested time. Raises BadRequest if there is
+    no such base."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
-        raise BadRequest(f"{place.address}: has no full backup written by --follow")
+        raise BadRequest(f"{place.address}: there is no full backup written by --follow")
     early = [base for base in bases if until is None or base.time <= until]
     if not early:
         first = min(base.time for base in bases)
-        raise BadRequest(f"{place.address}: the earliest time that can be restored is {iso(first)}")
+        raise BadRequest(f"{place.address}: the earliest time that you can restore is {iso(first)}")
     base = max(early, key=age)
     later = sorted(
         (entry.number, entry)
@@ -310,8 +316,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to "
-                f"restore any time up to {iso(found[-1].time)}."
+                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to restore"
+                f" a time no later than {iso(found[-1].time)}."
             )
         found.append(entry)
     return found
@@ -323,8 +329,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
 def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
     """Return the problems with a continuous backup.
 
-    These are damaged or missing entries, damage to the newest state, found by restoring it, and, with ``fresh``
-    (milliseconds), a last change that is older than that.
+    These are damaged or missing entries, damage to the newest state, which is found by restoring it, and, with
+    ``fresh`` (milliseconds), a last change that is older than that.
     """
     load_packages()
     kept = place.list("log/")
@@ -341,7 +347,7 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             continue
         before = ends.get((entry.generation, entry.number - 1))
         if entry.kind == "pages" and before is not None and head.before != before:
-            findings.append(f"{entry.name}: does not follow the previous entry")
+            findings.append(f"{entry.name}: the file doesn't follow the previous one")
         ends[entry.generation, entry.number] = head.end
     if fresh is not None:
         last = max((entry.time for entry in entries), default=0)
@@ -349,7 +355,9 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             if _ALIVE.fullmatch(each.name) and (said := b"".join(place.get(each.name))).isdigit():
                 last = max(last, int(said))
         if last < now() - fresh:
-            findings.append(f"nothing was backed up since {iso(last)}" if last else "nothing was backed up")
+            findings.append(
+                f"nothing has been backed up since {iso(last)}" if last else "nothing has been backed up"
+            )
     if not findings:
         findings += _try_restore(place)
     return findings
@@ -375,8 +383,8 @@ def _try_restore(place: BackupPlace) -> list[str]:
 
 
 def prune(place: BackupPlace, moments: int, bases: int, files: set[str]) -> None:
-    """Delete entries that are needed neither for a time since ``moments`` nor for a base since ``bases``
-    (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
+    """Delete entries that are needed neither for restoring a time since ``moments`` nor for a base since
+    ``bases`` (both in milliseconds since 1970). ``files``: the hashes of the server's current files."""
     kept = place.list("log/")
     entries = list_entries(kept)
     whole = sorted((entry for entry in entries if entry.kind == "base"), key=age)

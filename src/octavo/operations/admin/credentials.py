@@ -16,7 +16,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import MAX_LIMIT, Slice
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.access.auditing import Stranger, audit_person
-from octavo.organization.access.limits import RESOURCES, measure, read_limits
+from octavo.organization.access.limits import RESOURCES, Resource, measure, read_limits
 from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import revoke_tokens as revoke_all_tokens
 from octavo.organization.identity.sessions import end as end_session
@@ -60,28 +60,30 @@ def is_known(context: Context, email: str) -> bool:
 
 
 def tokens_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """Return the tokens of a person, newest first, without their secrets. Raises NotFound."""
+    """Return the tokens of a person, newest first, without their secrets. Raises NotFound if the person
+    doesn't exist."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
 
 
 def sign_in_link(context: Context, email: str) -> str:
-    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound, Conflict."""
+    """Create a link that signs a person in once. It expires after 15 minutes. Raises NotFound if the person
+    doesn't exist, and Conflict if the account is deactivated."""
     with context.db.write() as tx:
         return accounts.create_sign_in_link(tx, context, _BY, _user_id(tx, email))
 
 
 def sessions_of(context: Context, email: str) -> list[dict[str, Any]]:
-    """Return the active sessions of a person, newest first. Raises NotFound."""
+    """Return the active sessions of a person, newest first. Raises NotFound if the person doesn't exist."""
     with context.db.read() as tx:
         user_id = _user_id(tx, email)
         return _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
 
 
 def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
-    """Revoke one token of a person, or all of their tokens and agents (None), and return the number revoked.
-    Raises NotFound."""
+    """Revoke one of a person's tokens, or all of their tokens and agents (None), and return the number
+    revoked. Raises NotFound if the person or token doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_tokens(tx, user_id, MAX_LIMIT, page))
@@ -92,7 +94,8 @@ def revoke_tokens(context: Context, email: str, token_id: str | None) -> int:
 
 
 def end_sessions(context: Context, email: str, session_id: str | None) -> int:
-    """End one session of a person, or all of them (None), and return the number ended. Raises NotFound."""
+    """End one of a person's sessions, or all of them (None), and return the number ended. Raises NotFound
+    if the person or session doesn't exist."""
     with context.db.write() as tx:
         user_id = _user_id(tx, email)
         known = _all(lambda page: list_sessions(tx, user_id, MAX_LIMIT, page))
@@ -101,7 +104,7 @@ def end_sessions(context: Context, email: str, session_id: str | None) -> int:
 
 
 def end_sessions_of_everyone(context: Context) -> int:
-    """End the sessions of all people and return their number. Each person is one transaction."""
+    """End the sessions of all people, and return their number. There is one transaction per person."""
     with context.db.read() as tx:
         people = [row[0] for row in tx.all("SELECT DISTINCT user_id FROM sessions ORDER BY user_id")]
     ended = 0
@@ -125,31 +128,32 @@ def list_accounts(context: Context, search: str | None) -> list[store.PersonRow]
 
 
 def set_activation(context: Context, email: str, *, active: bool) -> None:
-    """Activate or deactivate a person's account. Raises NotFound, Conflict."""
+    """Activate or deactivate a person's account. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         accounts.set_activation(tx, context.settings, _BY, _user_id(tx, email), active=active)
 
 
 def change_email(context: Context, email: str, new: str) -> None:
-    """Change the email address of a person's account. Raises NotFound, Conflict."""
+    """Change the email address of a person's account. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         accounts.change_email(tx, context.settings, _BY, _user_id(tx, email), new)
 
 
 def merge_accounts(context: Context, email: str, into: str) -> None:
-    """Merge a person's account into another one. Raises NotFound, Conflict."""
+    """Merge a person's account into another one. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
 
 
 def make_administrator(context: Context, email: str, organization_id: str) -> None:
-    """Make a person an administrator of an organization. Raises NotFound, Conflict."""
+    """Make a person an administrator of an organization. Raises NotFound or Conflict if that isn't
+    possible."""
     with context.db.write() as tx:
         accounts.make_administrator(tx, _BY, organization_id, _user_id(tx, email))
 
 
-def show_limits(context: Context, organization_id: str) -> list[tuple[str, int | None, int | None]]:
-    """Return the usage and the limit of each resource of an organization; the usage of requests is None."""
+def show_limits(context: Context, organization_id: str) -> list[tuple[Resource, int | None, int | None]]:
+    """Return the usage and the limit of each resource of an organization; the usage is None for requests."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return [(name, getattr(used, name, None), getattr(limits, name)) for name in RESOURCES]
@@ -162,19 +166,20 @@ def change_limits(context: Context, organization_id: str, given: dict[str, int |
 
 
 def reset_second_factor(context: Context, email: str) -> bool:
-    """Turn off a person's two-factor authentication; return False if it was off. Raises NotFound."""
+    """Turn off a person's two-factor authentication; return False if it was already off. Raises NotFound if
+    the person doesn't exist."""
     with context.db.write() as tx:
         return accounts.reset_second_factor(tx, _BY, _user_id(tx, email))
 
 
 def preview_deletion(context: Context, email: str) -> account_deletion.DeletionPreview:
-    """Return the effects of deleting a person's account. Raises NotFound."""
+    """Return the effects of deleting a person's account. Raises NotFound if the person doesn't exist."""
     with context.db.read() as tx:
         return account_deletion.preview_account_deletion(tx, context.settings, _user_id(tx, email))
 
 
 def delete_account(context: Context, email: str) -> None:
-    """Delete a person's account permanently. Raises NotFound, Conflict."""
+    """Delete a person's account permanently. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         account_deletion.delete_account(tx, context.settings, _BY, _user_id(tx, email))
 

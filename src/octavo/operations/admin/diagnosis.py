@@ -33,19 +33,20 @@ from octavo.settings import Settings
 from .maintaining import forgotten_since
 
 Finding = tuple[str, bool, str]
-"""The part, whether it works, and details."""
+"""Result of a check: the part, whether it works, and details."""
 _POSTGRESQL = 15
 """Oldest supported version of PostgreSQL."""
 _APART = 5.0
-"""Maximum difference between clocks in seconds."""
+"""Maximum difference between clocks, in seconds."""
 _RENEWED = 14
 """Number of days before its expiration by which a certificate should have been renewed automatically."""
 _ANSWERS = 3.0
-"""Seconds within which one of Octavo's own servers has to respond."""
+"""Number of seconds within which one of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Number of milliseconds after which there should be another backup."""
+"""Time in milliseconds after which there should be another backup."""
 _LITTLE_ROOM = 5_000_000_000
-"""Number of bytes below which a large disk is nearly full; for a small disk, it is a tenth of its size."""
+"""Number of bytes below which a large disk is nearly full; for a small disk, the limit is a tenth of its
+size."""
 
 
 _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "secrets", "secrets": "secrets"}
@@ -53,7 +54,7 @@ _PARTS = {"files": "files", "OCTAVO_FILES_URL": "files", "OCTAVO_SECRET_KEY": "s
 
 
 def check_installation(settings: Settings) -> list[Finding]:
-    """Test each part of a server. Optional parts that are not configured don't count as problems."""
+    """Test each part of a server. Optional parts that aren't configured don't count as problems."""
     findings: list[Finding] = [_addresses(settings)]
     try:
         if not is_installed(settings):
@@ -79,7 +80,7 @@ def check_running(context: Context) -> list[Finding]:
 
 
 def check_context(context: Context) -> list[Finding]:
-    """Test the data of a running server: database, secrets, events, files."""
+    """Test the data of a running server: database, secrets, events, and files."""
     settings = context.settings
     findings: list[Finding] = []
     if context.db.is_damaged():
@@ -107,7 +108,11 @@ def check_context(context: Context) -> list[Finding]:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
         findings.append(
-            ("files", works, settings.files if works else "reading returns different data than was written")
+            (
+                "files",
+                works,
+                settings.files if works else "the file that was read differs from the file that was written",
+            )
         )
     except OctavoError as error:
         findings.append(("files", False, error.message))
@@ -115,7 +120,7 @@ def check_context(context: Context) -> list[Finding]:
 
 
 def _check_services(settings: Settings) -> list[Finding]:
-    """Test the parts that don't need the data: the app, scripts, the language model, and mail."""
+    """Test the parts that don't need the data: the app, scripts, the language model, and email."""
     mail = "configured" if settings.smtp_url else "not configured: invitations are links that you share"
     return [
         *_certificates(settings),
@@ -156,7 +161,7 @@ def _archive(tx: Transaction) -> list[Finding]:
             (
                 "archive",
                 False,
-                f"PostgreSQL failed to archive its log ({which}). See the log of PostgreSQL for the reason.",
+                f"PostgreSQL failed to archive its log ({which}). See the PostgreSQL log for the reason.",
             )
         ]
     return [("archive", True, "PostgreSQL archives its log")]
@@ -175,18 +180,22 @@ def _certificates(settings: Settings) -> list[Finding]:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
             # The proxy in front of the server may be reachable only from other machines.
-            said.append(f"{address.host}: can't be checked from this machine")
+            said.append(f"{address.host}: the certificate can't be checked from this machine")
             continue
         if days < _RENEWED:
             return [
-                ("certificates", False, f"{address.host}: expires in {days:.0f} days and was not renewed")
+                (
+                    "certificates",
+                    False,
+                    f"{address.host}: the certificate expires in {days:.0f} days and wasn't renewed",
+                )
             ]
-        said.append(f"{address.host}: valid for {days:.0f} days")
+        said.append(f"{address.host}: the certificate is valid for {days:.0f} days")
     return [("certificates", True, "; ".join(said))] if said else []
 
 
 def _traces() -> list[Finding]:
-    """Report whether the collector named in the environment is reachable."""
+    """Report whether the trace collector specified in the environment is reachable."""
     try:
         collector = tracing.find_collector()
         if collector is None:
@@ -196,14 +205,14 @@ def _traces() -> list[Finding]:
     except OctavoError as error:
         return [("traces", False, error.message)]
     except OSError as error:
-        return [("traces", False, f"the collector does not respond: {error.strerror or error}")]
+        return [("traces", False, f"the collector doesn't respond: {error.strerror or error}")]
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
-    """Report the number of the database server's connections that all processes can use.
+    """Report how many of the database server's connections all processes together can use.
 
-    This counts the running processes on all machines, or the configured number if fewer are running. Behind a pooler,
-    each process uses one connection to the server, for listening.
+    This counts the running processes on all machines, or the configured number of processes if fewer are
+    running. Behind a pooler, each process uses one connection to the server, for listening.
     """
     # The driver is loaded only if it is used.
     from octavo.kit.db.postgres_connections import count_clients
@@ -238,14 +247,15 @@ def _version(tx: Transaction) -> Finding:
 
 
 def _clock(tx: Transaction) -> Finding:
-    """Report clock differences: sessions, links, and job schedules depend on times from several machines."""
+    """Report clock differences, because sessions, links, and job schedules depend on times from more than
+    one machine."""
     apart = abs(float(tx.value(Live("SELECT extract(epoch FROM clock_timestamp())"))) - time.time())
     said = f"{apart:.1f} s apart from the database server"
     return "clock", apart < _APART, said if apart < _APART else f"{said}: synchronize both with a time server"
 
 
 def _disk(settings: Settings) -> list[Finding]:
-    """Report the free disk space; little free space is a problem."""
+    """Report the free disk space. Little free space is a problem."""
     if is_disk_full(settings):
         return [("disk", False, "the disk is full: nothing can be written")]
     rooms = [shutil.disk_usage(folder) for folder in folders_of(settings)]
@@ -266,7 +276,7 @@ def _secrets(context: Context) -> Finding:
         return (
             "secrets",
             False,
-            f"encrypted with an unknown key: {', '.join(unknown)}. Add it to OCTAVO_SECRET_KEY.",
+            f"encrypted with an unknown key: {', '.join(unknown)}. Add the key to OCTAVO_SECRET_KEY.",
         )
     if old := sum(count for key, count in found.items() if key != context.sealer.current):
         return ("secrets", True, f"{old} are encrypted with an older key: run `octavo secrets rotate`")
@@ -301,7 +311,7 @@ def _rebuilds(context: Context) -> list[Finding]:
 
 
 def _backup(context: Context) -> Finding:
-    """Report the age of the last good backup. Backups made with other tools are not included."""
+    """Report the age of the last good backup. Backups made with other tools aren't included."""
     with context.db.read() as tx:
         good = last_successful_backup(tx)
         last = next(iter(list_backups(tx, 1)), None)
@@ -316,7 +326,7 @@ def _backup(context: Context) -> Finding:
 
 
 def _maintenance(context: Context) -> list[Finding]:
-    """Report maintenance mode. It is a problem once it should have ended."""
+    """Report maintenance mode. Maintenance mode is a problem once it should have ended."""
     with context.db.read() as tx:
         notice = find_maintenance(tx)
     if notice is None:
@@ -366,8 +376,8 @@ def _app() -> Finding:
 
 def _model(settings: Settings) -> Finding:
     if not settings.llm_url:
-        return ("language model", True, "not configured: features that need it are not available")
+        return ("language model", True, "not configured: features that use it aren't available")
     models = " and ".join(filter(None, (settings.llm_model, settings.llm_embedding_model)))
     if not models:
-        return ("language model", False, "OCTAVO_LLM_URL is set but OCTAVO_LLM_MODEL is not")
+        return ("language model", False, "OCTAVO_LLM_URL is set, but OCTAVO_LLM_MODEL isn't")
     return ("language model", True, f"{models} at {settings.llm_url}")

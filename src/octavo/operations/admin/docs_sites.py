@@ -58,9 +58,9 @@ from .lookup import find_named
 class ImportedSite(Struct, frozen=True):
     """Site created from a repository with ``docs.yaml``.
 
-    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that have a
-    directory, by their keys. ``known``: the spaces that ids in links were found to refer to, by id. ``problems``: the
-    problems with ``docs.yaml`` itself.
+    ``site_url``: the URL of the published site, if it is published. ``spaces``: the imports of the spaces that
+    have a directory, by their keys. ``known``: the spaces that IDs in links refer to, as far as determined,
+    by ID. ``problems``: the problems with ``docs.yaml`` itself.
     """
 
     site: str
@@ -90,29 +90,33 @@ def import_as_site_or_space(
     """Import a source as a site or as one new space.
 
     A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several
-    versions or languages becomes a site with these as its variants. The site is the one previously created
-    from this source, or the one that ``site`` names; otherwise a new one.
+    versions or languages becomes a site with these as its variants. The site is the one that ``site``
+    specifies, or the one previously created from this source, or else a new one.
 
-    ``known``: existing spaces to import into, by key of ``docs.yaml``. ``whole``: whether to replace each
-    space with its directory. ``opening``: the function that opens a source that is not a file. ``where``: the
-    location of the source, which is then its identity.
+    ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace
+    each space with its directory. ``opening``: the function that opens a source that isn't a file; in that
+    case, ``where`` only identifies the source.
 
-    Raises BadRequest for a source or ``docs.yaml`` that can't be read, for a ``title`` if ``docs.yaml`` has its own,
-    and if another site has this title, unless ``new_site`` is set, or NotFound for an unknown organization, collection,
-    or site.
+    Raises BadRequest if the source or ``docs.yaml`` can't be read, if there is a ``title`` although
+    ``docs.yaml`` has its own, or if another site has this title, unless ``new_site`` is set. Raises
+    NotFound if the organization, collection, or site doesn't exist.
     """
     organization_of(context, organization_id, None, collection_id)
     check_known(context, organization_id, known)
     with opening() if opening is not None else opened(context, where, kind, several) as source:
         if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
-                raise BadRequest(f"{where}: has no {DOCS_PATH}, so it can't be imported as a site")
+                raise BadRequest(
+                    f"{where}: there is no {DOCS_PATH}, so the source can't be imported as a site"
+                )
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
             return import_into_space(
                 context, source, where, space_id, known, title, publish, None, progress, whole
             )
         if title is not None and not source.parts:
-            raise BadRequest(f"title: not allowed, because {DOCS_PATH} already sets the titles of the spaces")
+            raise BadRequest(
+                f"title: can't be used, because {DOCS_PATH} already sets the titles of the spaces"
+            )
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
@@ -148,8 +152,8 @@ def import_as_site_or_space(
 
 
 def _redirect_old_urls(context: Context, site_id: str, space_id: str, source: Source) -> list[Problem]:
-    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the URLs that
-    could not be redirected."""
+    """Redirect old URLs of a variant to its pages, on behalf of an organization administrator. Return the
+    URLs that couldn't be redirected."""
     with context.db.write() as tx:
         row = get_site(tx, site_id)
         user = find_first_administrator(tx, row.organization_id)
@@ -184,7 +188,7 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
             message = f"there is no folder {entry.directory or './'}; {entry.key} was skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     if not parts:
-        raise BadRequest(f"{DOCS_PATH}: none of its folders exist")
+        raise BadRequest(f"{DOCS_PATH}: none of the folders exist")
     return parts
 
 
@@ -203,16 +207,16 @@ def _find_site(
     if found is None and same:
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
-            f"The organization already has a site {title!r} ({ids}), which wasn't created from this source."
-            " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
-            " one."
+            f"The organization already has a site named {title!r} ({ids}) that wasn't created from this"
+            " source. Nothing was changed. Use --site with its ID to import into it, or --new-site to create"
+            " another site."
         )
     return found
 
 
 class _SiteImport:
-    """Decisions of a site import about spaces: which space each entry of ``docs.yaml`` is imported into, and which
-    spaces links refer to."""
+    """Import of a site. It determines the space that each entry of ``docs.yaml`` is imported into, and the
+    spaces that links refer to."""
 
     def __init__(
         self,
@@ -229,7 +233,7 @@ class _SiteImport:
         self._config = config
 
     def guess(self, parts: Mapping[str, Source]) -> dict[str, str]:
-        """Guess the spaces that unknown ids in links refer to. Return the keys of their entries by id."""
+        """Guess the spaces that unknown IDs in links refer to. Return the keys of their entries by ID."""
         keys = {entry.key for entry in self._config.spaces}
         with self._context.db.read() as tx:
             return guess_ids(
@@ -241,7 +245,7 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space of each entry: one that the mapping names, one that the site has, or a new one."""
+        """Return the space of each entry: one in the mapping, one that the site has, or a new one."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:

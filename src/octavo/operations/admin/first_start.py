@@ -45,17 +45,17 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """Return the id of the person with this email address. The person is created if unknown.
+    """Return the ID of the person with this email address. The person is created if unknown.
 
-    ``hand_over``: whether to give them an account whose address was never verified, without its password,
+    ``hand_over``: whether they get an existing account whose address was never verified, without its password,
     sessions, tokens, and agents.
     """
     if "@" not in email.strip("@"):
-        raise BadRequest(f"email: must be an email address, got {email!r}")
+        raise BadRequest(f"email: must be an email address, not {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
         if found.disabled:
-            raise Conflict(f"The account {email} is deactivated. Activate it first.")
+            raise Conflict(f"The account {email} is deactivated. Reactivate it first.")
         if hand_over:
             verify_address(tx, found.id)
         return found.id
@@ -75,12 +75,13 @@ def token_for(
 ) -> str:
     """Create a token for the person with this email address. The person is created if unknown.
 
-    ``organization_id``: the organization that they join with ``role`` (by default ``read``); existing members keep
-    their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether to take over an
-    account whose address was never verified and which may belong to someone else, by removing everything that can be
-    used to sign in to it.
+    ``organization_id``: the organization that they join with ``role`` (by default, ``read``); existing members
+    keep their role unless one is given. ``lifetime``: the lifetime in milliseconds. ``hand_over``: whether
+    to take over an account whose address was never verified and which may therefore belong to someone else,
+    by removing everything that can be used to sign in to it.
 
-    Raises Conflict if such an account would become a member without ``hand_over``, or for a deactivated account.
+    Raises Conflict if such an account would become a member without ``hand_over``, or if the account is
+    deactivated.
     """
     with context.db.write() as tx:
         user_id = _person(tx, email, hand_over=hand_over)
@@ -89,9 +90,9 @@ def token_for(
             is_member, _ = role_of_member(tx, organization_id, user_id)
             if not is_member and not has_verified_email(tx, user_id):
                 raise Conflict(
-                    f"The email address {email} was never verified, so this account may belong to someone else."
-                    " Use --hand-over to verify it and remove its password, sessions, tokens, and agents, or leave"
-                    " out --org."
+                    f"The email address {email} was never verified, so this account may belong to someone"
+                    " else. Omit --org, or use --hand-over to verify the address and remove the account's"
+                    " password, sessions, tokens, and agents."
                 )
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"
@@ -115,7 +116,7 @@ def token_for(
 
 
 class FirstStart(Struct, frozen=True):
-    """Result of the first start. ``site_url``: the URL of the manual; None if this server does not include
+    """Result of the first start. ``site_url``: the URL of the manual; None if this server doesn't include
     it."""
 
     organization_id: str
@@ -124,7 +125,7 @@ class FirstStart(Struct, frozen=True):
 
 
 _BEGUN = "first-start"
-"""Marker file in the data folder, which exists from the beginning of the first start to its end."""
+"""Marker file in the data folder that exists from the beginning of the first start to its end."""
 _MANUAL = "Octavo manual"
 _NOTE = "manual.json"
 """File in the data folder that records which manual was published."""
@@ -133,9 +134,9 @@ _NOTE = "manual.json"
 def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
-    Return None if there is already an organization, unless the first start was interrupted, in which case it
-    is completed. Several processes can start at the same time: one of them does it, and those with the same data
-    folder wait. The token is stored in ``admin-token`` in the data folder.
+    Return None if there is already an organization, unless the first start was interrupted, in which case it is
+    completed. Several processes can start at the same time: one of them sets up the server, and those with
+    the same data folder wait. The token is stored in ``admin-token`` in the data folder.
     """
     with locked_folder(context.settings.data_folder):
         return _first_start(context)
@@ -182,8 +183,8 @@ def opening_address(context: Context) -> str:
 
 
 def _kept_token(settings: Settings) -> str:
-    """Store the first administrator's token in a file, and return it. It is the configured one, the one already
-    stored, or a new one. The file is on disk before this returns."""
+    """Store the first administrator's token in a file, and return it. It is the configured token, the one
+    already stored, or a new one. The file has been flushed to disk when this returns."""
     path = settings.data_folder / TOKEN_FILE
     token = settings.admin_token or (path.read_text().strip() if path.exists() else "") or new_token()
     write_durably(path, f"{token}\n".encode())
@@ -217,7 +218,7 @@ def _publish_manual(context: Context, organization_id: str, user_id: str) -> str
 
 
 class _Manual(Struct, frozen=True):
-    """Manual as it was published on this server: its space, the revision, and a hash of its files."""
+    """Manual as it was published on this server, with its space, the revision, and a hash of its files."""
 
     space: str
     revision: str

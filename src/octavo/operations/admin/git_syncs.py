@@ -28,7 +28,7 @@ def _find(context: Context, named: Named) -> Connected:
     with context.db.read() as tx:
         row = find(tx, _rows(named), named.id)
     if row is None:
-        raise NotFound(f"the {named.kind} {named.id} isn't synced with a Git repository")
+        raise NotFound(f"The {named.kind} {named.id} isn't synced with a Git repository.")
     return row
 
 
@@ -37,7 +37,8 @@ def _rows(named: Named) -> type[Connected]:
 
 
 def describe_sync(context: Context, named: Named) -> dict[str, object]:
-    """Return the sync state of a space, or of a collection or site with its ``spaces``. Raises NotFound."""
+    """Return the sync state of a space, or of a collection or site with its ``spaces``. Raises NotFound if
+    there is none."""
     row = _find(context, named)
     said = {
         named.kind: row.owner_id,
@@ -76,8 +77,8 @@ def _of_project(context: Context, row: Connected) -> dict[str, object]:
 def sync_now(context: Context, named: Named, first: First | None) -> dict[str, object]:
     """Sync a space, collection, or site in this process and return its state.
 
-    ``first``: the side to start from, if the sync needs that decision. Raises NotFound, or Conflict if a server is
-    syncing it.
+    ``first``: the side to start from, if the sync needs that decision. Raises NotFound if there is no sync, and
+    Conflict if a server process is running it.
     """
     row = _find(context, named)
     if first is not None:
@@ -85,13 +86,13 @@ def sync_now(context: Context, named: Named, first: First | None) -> dict[str, o
             decide(tx, row, first)
     if run_here(context, type(row), named.id) is None:
         raise Conflict(
-            f"the {named.kind} {named.id} is being synced right now. See the result with `octavo git status`."
+            f"The {named.kind} {named.id} is already being synced. See the result with `octavo git status`."
         )
     return describe_sync(context, named)
 
 
 def list_syncs(context: Context, space: Named, limit: int) -> list[dict[str, Any]]:
-    """Return the results of the last syncs, newest first. Raises NotFound."""
+    """Return the results of the last syncs, newest first. Raises NotFound if there is no sync."""
     _find(context, space)
     with context.db.read() as tx:
         runs = list_runs(tx, space.id, limit, None).rows

@@ -1,4 +1,4 @@
-"""Import and export for the command line and the first start: open, import, publish."""
+"""Import and export for the command line and the first start: open, import, and publish."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class WrittenFile(Struct, frozen=True):
 
 
 class CompletedImport(Struct, frozen=True):
-    """Completed import. ``site_url``: the URL at which it was published, if it was published."""
+    """Completed import. ``site_url``: the URL of the published site, if it was published."""
 
     outcome: ImportOutcome
     site_url: str | None
@@ -80,11 +80,11 @@ def import_space(
 ) -> CompletedImport:
     """Import a folder, a .zip file, or a Git URL into a space.
 
-    ``space_id``: an existing space; by default a new space is created, which needs ``organization_id``.
-    ``known``: the names of spaces in links, with their ids on this server. ``kind``: the format of the
+    ``space_id``: an existing space; by default, a new space is created, which requires ``organization_id``.
+    ``known``: the names of spaces in links, with their IDs on this server. ``kind``: the format of the
     source; detected by default. ``whole``: whether to replace the space's content with the source.
 
-    Raises BadRequest for a source that can't be read, or NotFound for an unknown space or collection.
+    Raises BadRequest if the source can't be read, and NotFound if the space or collection doesn't exist.
     """
     organization_id = organization_of(context, organization_id, space_id, collection_id)
     check_known(context, organization_id, known)
@@ -107,8 +107,7 @@ class Previewed(Struct, rename="camel"):
 def preview(context: Context, where: str, kind: str | None = None, several: bool = True) -> Previewed:
     """Return the content that importing a source would create, without importing it.
 
-    ``several``: whether to include all versions and languages. Raises BadRequest for a source that can't be
-    read.
+    ``several``: whether to include all versions and languages. Raises BadRequest if the source can't be read.
     """
     hosts, size = app_hosts(context.settings.url), context.settings.page_size
     with opened(context, where, kind, several) as source:
@@ -117,7 +116,7 @@ def preview(context: Context, where: str, kind: str | None = None, several: bool
 
 
 def read_known(file: Path) -> dict[str, str]:
-    """Read a mapping file. Raises BadRequest."""
+    """Read a mapping file. Raises BadRequest if it can't be read."""
     try:
         return read_map(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, YamlError) as error:
@@ -128,8 +127,8 @@ def read_known(file: Path) -> dict[str, str]:
 def opened(context: Context, where: str, kind: str | None = None, several: bool = False) -> Iterator[Source]:
     """Open a source in its detected format, or as ``kind``.
 
-    ``several``: whether to open its versions and languages as parts. Raises BadRequest for a source that
-    can't be read.
+    ``several``: whether to open its versions and languages as parts. Raises BadRequest if the source can't be
+    read.
     """
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.converting import CONVERTED, convert_file, read_files
@@ -155,7 +154,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
                 source = read_files(source, folder, kind=kind, several=several)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
-                raise BadRequest(f"{where}: contains nothing to import{left}")
+                raise BadRequest(f"{where}: there is nothing to import{left}")
             yield source
     except SourceError as error:
         raise BadRequest(f"{where}: {error}{_hint(where)}") from None
@@ -177,7 +176,7 @@ def organization_of(
         if space_id is not None:
             owner = get_space(tx, space_id).organization_id
             if organization_id not in (None, owner):
-                raise NotFound(f"There is no space {space_id!r} in this organization.")
+                raise NotFound(f"There is no space with the ID {space_id!r} in this organization.")
             organization_id = owner
         assert organization_id is not None, "a new space belongs to an organization"
         get_organization(tx, organization_id)
@@ -198,13 +197,13 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
         for name, space_id in known.items():
             if not is_space_of(tx, space_id, organization_id):
                 raise BadRequest(
-                    f"map: {name} is mapped to {space_id!r}, which isn't a space of the organization"
+                    f"map: {name} is mapped to {space_id!r}, which isn't a space in the organization"
                 )
 
 
 def identity_of(where: str) -> str:
     """Return the identity of a source: a hash of its location, without the branch and credentials. Raises
-    BadRequest."""
+    BadRequest if the location is invalid."""
     if "://" in where:
         address = read_address(where.partition("#")[0])
         if address is None:
@@ -229,8 +228,8 @@ def import_into_space(
     *,
     in_site: bool = False,
 ) -> CompletedImport:
-    """Import an opened source into a space. ``where``: its location, which identifies it. ``in_site``: whether the
-    import is part of the import of a site, which handles the customization."""
+    """Import an opened source into a space. ``where``: the source's location, which identifies it.
+    ``in_site``: whether the import is part of a site import, which handles the customization."""
     git = {"oid": source.commit, "message": "", "createdByService": False} if source.commit else None
     source = with_ids(source, known, app_hosts(context.settings.url))
     if not publish and source.brand and not in_site:
@@ -262,7 +261,7 @@ def import_into_space(
 
 def brand_new_site(tx: Transaction, context: Context, site_id: str, given: StoredBrand) -> list[Problem]:
     """Customize a new site as specified by its source, on behalf of an administrator of the organization.
-    Return the values that can't be used."""
+    Return the problems with values that can't be used."""
     organization_id = get_site(tx, site_id).organization_id
     user = find_first_administrator(tx, organization_id)
     if user is None or not given.brand:
@@ -317,12 +316,12 @@ def write_state(
     change: Callable[[Exported], Exported] = lambda exported: exported,
 ) -> Iterator[WrittenFile]:
     """Write the files of a state to ``folder``, one at a time. ``change``: the function that modifies each
-    file. Raises BadRequest for a file that would be outside the folder."""
+    file. Raises BadRequest if a file would be outside the folder."""
     root = folder.resolve()
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
-            raise BadRequest(f"{exported.path}: points outside of {folder}")
+            raise BadRequest(f"{exported.path}: must not point outside of {folder}")
         path.parent.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         with path.open("wb") as out:

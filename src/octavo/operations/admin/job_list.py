@@ -14,8 +14,8 @@ from octavo.kit.work.outbox import count_waiting
 
 
 class JobPage(Struct):
-    """First jobs of a list, parked jobs before all others, with the total and the pending events by consumer.
-    Failed events are jobs of the kind ``deliverEvent``."""
+    """First jobs in a list, with parked jobs before all others, and with the total number and the number of
+    pending events by consumer. Failed events are jobs of the kind ``deliverEvent``."""
 
     jobs: list[dict[str, Any]]
     count: int
@@ -29,20 +29,21 @@ def list_jobs(context: Context, *, state: State | None, kind: str | None, limit:
 
 
 def get_job(context: Context, job_id: str) -> dict[str, object]:
-    """Return a job with its payload and its last error. Raises NotFound."""
+    """Return a job with its payload and its last error. Raises NotFound if it doesn't exist."""
     with context.db.read() as tx:
         row = jobs.get_job(tx, job_id)
     return {**present(row), "payload": row.payload, "error": row.error}
 
 
 def retry_jobs(context: Context, job_ids: list[str] | None, kind: str | None) -> int:
-    """Run these parked jobs again, or by default all or all of a kind, and return their number. Raises NotFound."""
+    """Run these parked jobs again or, by default, all of them (of a kind, if given), and return their
+    number. Raises NotFound if an ID isn't that of a parked job."""
     with context.db.write() as tx:
         return jobs.retry_parked(tx, job_ids, kind=kind)
 
 
 def present(row: JobRow) -> dict[str, object]:
-    """Present a job, with times as ISO 8601. ``problem``: the last line of the error."""
+    """Present a job, with times in ISO 8601 format. ``problem``: the last line of the error."""
     return {
         "id": row.id,
         "kind": row.kind,

@@ -28,10 +28,10 @@ def is_place(address: str) -> bool:
 
 
 def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) -> tuple[str, BackupOutcome]:
-    """Write a backup under a name with the time, verify it, and return its name.
+    """Write a backup under a name with the current time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds beyond which older backups are then deleted. Raises BadRequest if the written
-    backup is damaged, or Unavailable if it can't be written.
+    ``keep``: the age in milliseconds after which older backups are then deleted. Raises BadRequest if the
+    written backup is damaged, and Unavailable if it can't be written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:
@@ -41,7 +41,8 @@ def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) 
             place.put(name, iter(lambda: read.read(CHUNK), b""))
         written.unlink()
         _fetch(place, name, written)
-        if damage := [each for each in verify_backup(written) if not each.endswith("was missing")]:
+        # Files that were missing on the server aren't damage to the backup. They are found last.
+        if len(damage := verify_backup(written)) > len(outcome.missing):
             raise BadRequest(f"{place.address}/{name}: {damage[0]}")
     if keep is not None:
         place.delete(each for each in _dated(place) if each != name and _moment(each) < now() - keep)
@@ -50,13 +51,13 @@ def back_up_into(context: Context, place: BackupPlace, keep: int | None = None) 
 
 @contextmanager
 def opened_backup(address: str) -> Iterator[Path]:
-    """Open a backup as a local file: a single file, local or in a bucket, or the newest one in a folder or bucket.
-    Raises BadRequest, NotFound, Unavailable."""
+    """Open a backup as a local file: a single file, local or in a bucket, or the newest one in a folder or
+    bucket. Raises BadRequest, NotFound, or Unavailable if there is none or it can't be read."""
     if is_place(address):
         place = BackupPlace(address)
         names = _dated(place)
         if not names:
-            raise BadRequest(f"{place.address}: contains no backup")
+            raise BadRequest(f"{place.address}: there is no backup in this location")
         name = max(names)
     elif is_bucket(address):
         folder, _, name = address.rpartition("/")

@@ -31,8 +31,9 @@ def get_limits(call: Call, operator: OperatorAccess, organization_id: str) -> Or
 def put_limits(
     call: Call, operator: OperatorAccess, organization_id: str, body: OrganizationLimits
 ) -> OrganizationUsage:
-    """Set an organization's limits. Resources that you leave out are unlimited. An organization that has more than its
-    limit keeps everything, but can't add more. The organization's audit log records the change."""
+    """Set an organization's limits. Resources that you leave out are unlimited. An organization that is
+    over a limit keeps everything, but can't add more. The change is recorded in the organization's audit
+    log."""
     with call.db.write() as tx:
         get_organization(tx, organization_id)
         set_limits_by(tx, operator.actor, organization_id, body.read())

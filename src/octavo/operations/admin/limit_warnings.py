@@ -1,4 +1,5 @@
-"""Set organization limits, measure their usage once a day, and warn their administrators before a limit is reached."""
+"""Set organization limits, measure usage once a day, and warn an organization's administrators before a
+limit is reached."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ from octavo.kit.net import mail
 from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.limits import (
+    NAMES,
     Resource,
     ResourceLimits,
+    format_amount,
     measure,
     near_limits,
     read_limits,
@@ -56,8 +59,8 @@ jobs.schedule("measureUsage", _EVERY, "measureUsage")
 
 @jobs.job("measureOrganization", bound="one organization, and an email to each of its administrators")
 def measure_organization(context: Context, organization_id: str) -> None:
-    """Record the current usage of an organization. Its administrators get an email when it first reaches nine tenths of
-    a limit, and again if the usage was lower in the meantime or the limit was changed."""
+    """Record the current usage of an organization. Its administrators get an email when it first reaches
+    nine tenths of a limit, and again later if the usage was lower in the meantime or the limit was changed."""
     with context.db.read() as tx:
         usage, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     near = near_limits(limits, usage)
@@ -105,10 +108,8 @@ def measure_organization(context: Context, organization_id: str) -> None:
                 ),
             )
         except OctavoError as error:
-            log.warning("a warning of a limit could not be sent: %s", error.message)
+            log.warning("a limit warning couldn't be sent: %s", error.message)
 
 
 def _describe(name: Resource, used: int, limit: int) -> str:
-    if name == "storage":
-        return f"- {used / 1e6:,.1f} MB of {limit / 1e6:,.1f} MB of files"
-    return f"- {used:,} of {limit:,} {name}"
+    return f"- {format_amount(name, used)} of {format_amount(name, limit)} {NAMES[name]}"

@@ -1,4 +1,4 @@
-"""Find organizations, sites, collections, and spaces by id, URL, or title."""
+"""Find organizations, sites, collections, and spaces by ID, URL, or title."""
 
 from __future__ import annotations
 
@@ -36,10 +36,11 @@ def find_named(
     *,
     prefers: Kind | None = None,
 ) -> Named:
-    """Return the object of one of these kinds (in one organization) that a name refers to.
+    """Return the object of one of these kinds, in one organization if specified, that an ID, a URL, or a
+    title refers to.
 
-    ``prefers``: the kind to choose if several kinds match. Raises NotFound if nothing matches, or BadRequest
-    with a list if several objects do.
+    ``prefers``: the kind to choose if objects of more than one kind match. Raises NotFound if nothing matches,
+    and BadRequest with a list if more than one object does.
     """
     with context.db.read() as tx:
         named = [one for kind in kinds for one in _list(tx, context, kind, organization_id)]
@@ -52,17 +53,18 @@ def find_named(
             return meant[0]
     if found:
         raise BadRequest(f"{given!r} is ambiguous. Use an ID:\n{_table(found)}")
-    there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
+    there = f"; there are:\n{_table(named)}" if named else f", and there is no other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 
 def the_organization(context: Context) -> str:
-    """Return the id of the only organization. Raises BadRequest, with a list, if there are several or none."""
+    """Return the ID of the only organization. Raises BadRequest with a list if there is more than one, or
+    none."""
     with context.db.read() as tx:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:
         there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
-        raise BadRequest(f"--org: choose the organization of the new space{there}")
+        raise BadRequest(f"--org: is required to choose the organization of the new space{there}")
     return named[0].id
 
 

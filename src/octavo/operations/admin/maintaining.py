@@ -1,7 +1,7 @@
 """Start and end maintenance and announcements, and send reminders about maintenance that was left on.
 
-The same functions serve the API and the command line. Every change is in the audit log of each organization, since it
-concerns all of them.
+The same functions serve the API and the command line. Every change is recorded in the audit log of each
+organization, because it affects all of them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from .store import list_operators
 log = logging.getLogger(__name__)
 
 _LOOK_EVERY = 15 * 60.0
-"""Seconds between two checks of whether maintenance was left on."""
+"""Number of seconds between two checks of whether maintenance was left on."""
 _FORGOTTEN = 4 * HOUR
-"""Milliseconds after which maintenance without an announced end counts as left on."""
+"""Time in milliseconds after which maintenance without an announced end counts as left on."""
 _REMIND_EVERY = DAY
 
 
@@ -48,8 +48,8 @@ def begin(
 ) -> ServerNotice:
     """Start or schedule maintenance or an announcement, in place of the current one of its kind.
 
-    ``starts_at``: None for now; times are milliseconds. Raises BadRequest for contradictory times, and for an
-    announcement without text.
+    ``starts_at``: None for now. Times are in milliseconds. Raises BadRequest if the times contradict each
+    other, or if an announcement has no text.
     """
     moment = now()
     starts = moment if starts_at is None else starts_at
@@ -76,14 +76,14 @@ def end(tx: Transaction, context: Context, by: By, kind: NoticeKind) -> bool:
 
 
 def forgotten_since(notice: ServerNotice) -> int | None:
-    """Return the time at which maintenance should have ended, in milliseconds; None if it is not overdue."""
+    """Return the time at which maintenance should have ended, in milliseconds; None if it isn't overdue."""
     due = notice.starts_at + _FORGOTTEN if notice.ends_at is None else notice.ends_at
     return due if notice.is_on and due <= now() else None
 
 
 @job("remindOfMaintenance", bound="one email for each server administrator", in_maintenance=True)
 def remind(context: Context) -> None:
-    """Remind the server administrators once a day while maintenance is left on."""
+    """Remind the server administrators once a day if maintenance was left on."""
     with context.db.write() as tx:
         notice = find_maintenance(tx)
         if notice is None or forgotten_since(notice) is None:
@@ -98,7 +98,7 @@ def remind(context: Context) -> None:
             _send_reminder(context.settings, address, notice)
         except OctavoError as error:
             # The log has the reminder, and another administrator may get the email.
-            log.warning("a reminder of maintenance could not be sent: %s", error.message)
+            log.warning("a maintenance reminder couldn't be sent: %s", error.message)
 
 
 schedule("remindOfMaintenance", _LOOK_EVERY, "remindOfMaintenance")

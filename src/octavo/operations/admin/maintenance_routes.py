@@ -1,4 +1,5 @@
-"""Maintenance mode and announcements: operations to get them, and to change them as a server administrator."""
+"""Maintenance mode and announcements: operations to get them and, for server administrators, to change
+them."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ operation = Area("access").operation
 
 @operation("getServerNotices", "GET", "/installation/notices", needs=Can.OWN_ACCOUNT)
 def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
-    """Get the maintenance and the announcement that everyone on the server sees. Server administrators also get an
-    announcement that has not started."""
+    """Get the maintenance and the announcement that everyone on the server sees. Server administrators also
+    get an announcement that hasn't started yet."""
     with call.db.read() as tx:
         operator = is_operator(tx, call.settings, caller.user_id)
         return present_notices(list_notices(tx), to_operator=operator)
@@ -27,15 +28,15 @@ def get_notices(call: Call, caller: SignedIn) -> ServerNotices:
 
 @operation("startMaintenance", "PUT", "/installation/maintenance", needs=Can.OPERATE, in_maintenance=True)
 def start_maintenance(call: Call, operator: OperatorAccess, body: ServerNoticeInput) -> ServerNotices:
-    """Turn on maintenance mode, or plan it: from its start, the app and the API are read-only, and changes return 503
-    with the reason `maintenance`. Published sites stay online. It ends only when someone turns it off; `endsAt` is
-    announced."""
+    """Turn on maintenance mode, or schedule it. From its start, the app and the API are read-only, and
+    changes return 503 with the reason `maintenance`. Published sites stay online. Maintenance mode ends
+    only when someone turns it off; `endsAt` is only announced."""
     return _begin(call, operator, "maintenance", body)
 
 
 @operation("endMaintenance", "DELETE", "/installation/maintenance", needs=Can.OPERATE, in_maintenance=True)
 def end_maintenance(call: Call, operator: OperatorAccess) -> None:
-    """Turn off maintenance mode, or cancel planned maintenance."""
+    """Turn off maintenance mode, or cancel scheduled maintenance."""
     with call.db.write() as tx:
         maintaining.end(tx, call.context, operator.actor, "maintenance")
 

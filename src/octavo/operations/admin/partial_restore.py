@@ -1,8 +1,8 @@
-"""Restore one organization, space, or site of a backup into a running server.
+"""Restore one organization, space, or site from a backup into a running server.
 
-The backup is first restored into a temporary folder as a separate server, so every check of a whole restore applies.
-From there, the part is exported and imported: an organization keeps its ids, and a space or site becomes a new one
-alongside the existing one.
+The backup is first restored into a temporary folder as a separate server, so that every check of a full
+restore applies. From there, the part is exported and then imported: an organization keeps its IDs, and a
+space or site becomes a new one alongside the existing one.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from .reindexing import Progress
 
 
 class BackupPart(Struct, frozen=True):
-    """Organization, space, or site in a backup. ``organization``: the id of its organization. ``pages``: the number of
-    pages of a space. ``changed_at``: the time of its last change. ``present``: whether the running server also has
-    it."""
+    """Organization, space, or site in a backup. ``organization``: the ID of its organization. ``pages``:
+    the number of pages of a space. ``changed_at``: the time of its last change. ``present``: whether the
+    running server also has it."""
 
     kind: Kind
     id: str
@@ -51,7 +51,7 @@ class BackupPart(Struct, frozen=True):
 
 
 class RestoredPart(Struct, frozen=True):
-    """Restored part of a backup. ``id``: the id of the part on this server."""
+    """Restored part of a backup. ``id``: the ID of the part on this server."""
 
     kind: Kind
     id: str
@@ -63,11 +63,11 @@ class RestoredPart(Struct, frozen=True):
 def opened_copy(
     settings: Settings, address: str, until: int | None, progress: Progress = lambda done, total: None
 ) -> Iterator[Context]:
-    """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore from a
-    continuous backup, in milliseconds.
+    """Open a backup as a separate server in a temporary folder. ``until``: the point in time to restore
+    from a continuous backup, in milliseconds.
 
-    Raises BadRequest for a backup that is damaged, too old, or too new, and Unavailable for a backup of another server,
-    whose key is unknown here.
+    Raises BadRequest if the backup is damaged, too old, or too new, and Unavailable if it is from another
+    server, whose key is unknown here.
     """
     with TemporaryFolder("restore") as name:
         folder = Path(name)
@@ -140,13 +140,14 @@ def restore_part(
     label: str,
     progress: Progress = lambda done, total: None,
 ) -> RestoredPart:
-    """Restore an organization with its ids, or a space or a site as a new one.
+    """Restore an organization with its IDs, or a space or a site as a new one.
 
-    ``name``: its id, URL, or title in the backup. ``organization_id``: the organization to restore a space or a site
-    into, by default its original one. ``label``: a text about the backup that is added to its title, such as a date.
+    ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a
+    site into, by default, its original one. ``label``: a text about the backup, such as a date, to add to
+    its title.
 
-    Raises NotFound for a part that is not in the backup, and BadRequest for an organization that still exists on this
-    server.
+    Raises NotFound if the part isn't in the backup, and BadRequest if it is an organization that still exists
+    on this server.
     """
     found = find_named(copy, name, [kind])
     with TemporaryFolder("part") as folder:
@@ -190,21 +191,23 @@ def restore_part(
 
 def _require_missing(context: Context, organization_id: str) -> None:
     with context.db.read() as tx:
-        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
+        title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
+        if title is not None:
             raise BadRequest(
-                f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " alongside the current ones, with --space or --site."
+                f"--organization: {title!r} is still on this server. Use --space or --site to"
+                " restore its spaces or sites alongside the current ones."
             )
 
 
 def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> str:
-    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if it is not on this
-    server."""
+    """Return the organization that a space or a site in the backup belonged to. Raises BadRequest if it
+    isn't on this server."""
     with copy.db.read() as tx:
         owner: str = tx.value(f"SELECT organization_id FROM {kind}s WHERE id = :id", id=id)
     with context.db.read() as tx:
         if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
             raise BadRequest(
-                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another one."
+                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another"
+                " organization."
             )
     return owner

@@ -77,7 +77,7 @@ def _version() -> str:
 
 @operation("getInstallation", "GET", "/installation", needs=Can.OPERATE)
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
-    """Get an overview of the server: version, URLs, database, files, mail, and jobs."""
+    """Get an overview of the server: version, URLs, database, files, email, and jobs."""
     settings = call.settings
     with call.db.read() as tx:
         engine, size = store.describe_database(tx)
@@ -116,7 +116,7 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
     check runs at a time; returns 503 while another one is running."""
     if not _checking.acquire(blocking=False):
-        raise Unavailable("Another check is running. Try again when it is done.")
+        raise Unavailable("Another check is already running. Try again when it has finished.")
     try:
         found = diagnosis.check_running(call.context)
     finally:
@@ -133,8 +133,8 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     in_maintenance=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send the caller a test email immediately and report whether the mail server accepted it, or its
-    error."""
+    """Send the caller a test email immediately and report whether the mail server accepted it, or the error
+    that it returned."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -143,7 +143,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             mail.allow(tx, settings, user.email)
     try:
         if not settings.smtp_url:
-            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL isn't set.")
+            raise Unavailable("This server can't send email, because OCTAVO_SMTP_URL isn't set.")
         mail.send(
             settings,
             to=user.email,
@@ -189,8 +189,8 @@ def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
 @operation("deleteOwnAccount", "DELETE", "/user", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_own_account(call: Call, caller: SignedIn) -> None:
     """Delete your account permanently, with its memberships, sessions, tokens, and notifications. Content
-    that you wrote is kept without your name. Returns 409 for the last administrator of an organization, for
-    server administrators, and for accounts managed by an organization."""
+    that you wrote is kept without your name. Returns 409 if you are the last administrator of an
+    organization or a server administrator, or if an organization manages your account."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         account_deletion.delete_account(tx, call.settings, caller.actor, caller.user_id)
@@ -210,8 +210,8 @@ def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> Acco
 
 @operation("deleteAccount", "DELETE", "/installation/users/{userId}", needs=Can.CHANGE_SIGN_IN, errors=(409,))
 def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
-    """Delete an account permanently, with the same effect as a deletion by its owner. Returns 409 for the
-    last administrator of an organization, and for server administrators."""
+    """Delete an account permanently, with the same effect as if its owner deleted it. Returns 409 if the
+    person is the last administrator of an organization or a server administrator."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return account_deletion.delete_account(tx, call.settings, operator.actor, user_id)
@@ -223,8 +223,8 @@ def delete_account(call: Call, operator: OperatorAccess, user_id: str) -> bool:
 def update_account(call: Call, operator: OperatorAccess, user_id: str, body: UpdateAccount) -> HostedPerson:
     """Change a person's email address, or deactivate or activate their account. Deactivating ends all
     sessions and revokes all tokens and agents; memberships and content are kept. A new email address counts
-    as verified. Returns 409 for server administrators, for the last administrator of an organization, and for
-    an email address that another account has."""
+    as verified. Returns 409 if the person is a server administrator or the last administrator of an
+    organization, or if another account has the email address."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         if body.email is not UNSET:
@@ -242,10 +242,11 @@ def update_account(call: Call, operator: OperatorAccess, user_id: str, body: Upd
     errors=(404, 409),
 )
 def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: MergeAccount) -> HostedPerson:
-    """Merge an account into another account of the same person, and delete it. The remaining account gets its
-    memberships, teams, permissions, and content. If both are members of an organization, the higher role applies. Its
-    password, sessions, tokens, agents, and notifications are deleted with it. Returns 409 for server administrators,
-    for accounts managed by an organization, and if the remaining account is deactivated."""
+    """Merge an account into another account of the same person, and delete it. The remaining account gets
+    the memberships, teams, permissions, and content of the deleted one. If both are members of an
+    organization, the higher role applies. The password, sessions, tokens, agents, and notifications of the
+    deleted account are deleted with it. Returns 409 if one of them is the account of a server administrator
+    or managed by an organization, or if the remaining account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         merge_accounts(tx, call.context, operator.actor, user_id, body.into)
@@ -262,8 +263,8 @@ def merge_account(call: Call, operator: OperatorAccess, user_id: str, body: Merg
 def make_organization_administrator(
     call: Call, operator: OperatorAccess, organization_id: str, user_id: str
 ) -> None:
-    """Make a person an administrator of an organization, for example after its last administrator left. The
-    organization's audit log records it. Returns 409 for a deactivated account."""
+    """Make a person an administrator of an organization, for example after its last administrator has left.
+    The change is recorded in the organization's audit log. Returns 409 if the account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         accounts.make_administrator(tx, operator.actor, organization_id, user_id)
@@ -278,8 +279,9 @@ def make_organization_administrator(
     errors=(404, 409),
 )
 def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> SignInLink:
-    """Create a link that signs a person in once, if they can't sign in otherwise. It expires after 15
-    minutes, and two-factor authentication still applies. Returns 409 for a deactivated account."""
+    """Create a link that signs a person in once, if they can't sign in any other way. The link expires
+    after 15 minutes, and two-factor authentication still applies. Returns 409 if the account is
+    deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return SignInLink(accounts.create_sign_in_link(tx, call.context, operator.actor, user_id))
@@ -308,8 +310,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs: failed jobs (`parked`) come first, followed by running and pending ones.
-    An event that could not be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs: failed jobs (`parked`) come first, followed by running and pending ones. An
+    event that couldn't be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(
@@ -335,7 +337,7 @@ def get_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
     "retryInstallationJob", "POST", "/installation/jobs/{jobId}/retry", needs=Can.OPERATE, errors=(404,)
 )
 def retry_job(call: Call, operator: OperatorAccess, job_id: str) -> WholeJob:
-    """Retry a failed job, with all its attempts. Returns 404 for a job that hasn't failed."""
+    """Retry a failed job, with all its attempts. Returns 404 if the job hasn't failed."""
     with call.db.write() as tx:
         jobs.retry_parked(tx, [job_id])
         return present_whole_job(jobs.get_job(tx, job_id))

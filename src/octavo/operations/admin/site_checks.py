@@ -1,8 +1,9 @@
 """Check a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this server is requested in process, as in an export; a site at a URL is fetched. Both are requested as an
-anonymous visitor. Each response adds the URLs it links to, each of which is requested once, until none is left or a
-limit is reached. Links are evaluated only then, because the target of a link may be requested much later.
+A site of this server is requested in process, as in an export; a site at a URL is fetched. Both are
+requested as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested
+once, until none are left or a limit is reached. Links are evaluated only after that, because the target of
+a link may be requested much later.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ _MAX_LINKS = 5_000
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
-"""Kinds of findings that the crawl finds as well, where visitors see them."""
+"""Kinds of findings that the crawl also finds, where visitors see them."""
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
@@ -77,8 +78,8 @@ class PageReport(Struct, frozen=True):
 
 class Report(Struct, frozen=True, rename="camel"):
     """Result of a check. ``external``: the number of checked URLs of other sites. ``external_left``: the
-    number of URLs that were not checked. ``found``: the site's own URL, followed by pages with problems,
-    sorted by URL."""
+    number of such URLs that weren't checked. ``found``: the site's own URL, followed by pages with
+    problems, sorted by URL."""
 
     site: str
     pages: int
@@ -96,8 +97,8 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
-    reason for that."""
+    """Response to a request made by the check. ``status``: the status; 0 if there was no response.
+    ``reason``: the reason why there was none."""
 
     status: int
     headers: Mapping[str, str]
@@ -106,7 +107,8 @@ class _Answer(Struct, frozen=True):
 
 
 class _Seen(Struct, frozen=True):
-    """Summary of a response. ``anchors``: the anchors of a page. ``leads``: the target of a redirect."""
+    """Summary of a response. ``anchors``: the anchors of a page. ``leads``: the target, if it is a
+    redirect."""
 
     status: int
     reason: str
@@ -117,7 +119,7 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """Use of a URL. ``page``: the page that uses it. ``rule``: the rule that is broken if the URL is
+    """Use of a URL. ``page``: the page that uses it. ``rule``: the rule that is violated if the URL is
     wrong."""
 
     page: str
@@ -132,7 +134,7 @@ _AskAll = Callable[[list[_Ask]], list[_Answer]]
 def check_site(
     context: Context, site_id: str, bounds: CheckLimits, progress: Progress = lambda done, total: None
 ) -> Report:
-    """Check a public site of this server. Raises NotFound for an unknown site, and BadRequest for a site that
+    """Check a public site of this server. Raises NotFound if the site doesn't exist, and BadRequest if it
     isn't public."""
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -147,7 +149,8 @@ def check_site(
 
 
 def _with_findings(report: Report, findings: Sequence[SiteFault], start: str) -> Report:
-    """Return a report that also has the findings of a scan, except for those that the crawl reports itself."""
+    """Return a report that also contains the findings of a scan, except those that the crawl itself
+    reports."""
     pages = {page.page: list(page.problems) for page in report.found}
     for finding in findings:
         if finding.kind not in _CRAWLED and finding.severity != "low":
@@ -163,8 +166,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest for an invalid
-    URL, or FetchError if the URL does not respond.
+    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest if the
+    URL is invalid, and FetchError if it doesn't respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -415,18 +418,20 @@ class _Check:
                 return  # The redirect leaves the site.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
-                self._tell(use.page, use.rule, f"{use.ask.url} has a redirect loop")
+                self._tell(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
                 return
             way.add(asked)
             seen = self._seen.get(asked)
         if seen is None:
             return  # A limit was reached, which is reported separately.
         if seen.status != 200:
-            said = f"answers {seen.status}" if seen.status else f"does not respond: {seen.reason}"
+            said = f"answers {seen.status}" if seen.status else f"doesn't respond: {seen.reason}"
             self._tell(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
-                self._tell(use.page, "anchor", f"{use.ask.url}#{fragment}: the page has no such anchor")
+                self._tell(
+                    use.page, "anchor", f"{use.ask.url}#{fragment}: there is no such anchor on the page"
+                )
         elif use.rule == "image" and seen.kind.startswith("text/"):
             self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
@@ -435,7 +440,9 @@ class _Check:
             self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
             self._tell(
-                use.page, "accept", "Markdown is served without `Vary: Accept`, so caches may mix it up"
+                use.page,
+                "accept",
+                "Markdown is served without `Vary: Accept`, so caches may return the wrong format",
             )
 
     def _check_outer(self, urls: list[str]) -> None:
@@ -446,21 +453,21 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:
-        """Return the problem with a URL of another site; empty if there is none. The body of the response is not
-        read."""
+        """Return the problem with a URL of another site; empty if there is none. The body of the response
+        isn't read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
-                return "was not checked: the time limit was reached"
+                return "wasn't checked, because the time limit was reached"
             try:
                 with self._fetcher.stream(url, limits=Limits(seconds=min(10.0, left))) as answer:
                     status, location = answer.status, answer.headers.get("location")
             except FetchError as error:
-                return f"does not respond: {error}"
+                return f"doesn't respond: {error}"
             if status not in _REDIRECTS or location is None:
                 return f"answers {status}" if status >= 400 and status not in _NOT_FOR_PROGRAMS else ""
             url = join_address(url, location) or location
-        return "has a redirect loop"
+        return "causes a redirect loop"
 
 
 def _markdown_of(url: str) -> str:

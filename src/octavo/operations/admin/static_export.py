@@ -1,12 +1,12 @@
 """Export a public site as a folder of files that any web server can serve.
 
 Every file is a response of the reader's own application to a visitor without cookies, so an export contains
-only content that anonymous visitors can see. URLs in pages are changed to those of the export, and everything
-that needs a server (search, questions, ratings, API testing, the MCP server) is removed.
+only content that anonymous visitors can see. URLs in pages are changed to those of the export, and
+everything that needs a server (search, questions, ratings, API testing, and the MCP server) is removed.
 
-A page is ``path/index.html``, the form that every web server, object store, and static host serves without
-configuration. New files are first written to a staging folder and then moved into place one by one, so that
-an interrupted export leaves the previous one unchanged.
+A page is stored as ``path/index.html``, which every web server, object store, and static host serves
+without configuration. New files are first written to a staging folder and then moved into place one by one,
+so that an interrupted export leaves the previous one unchanged.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ from octavo.sites.site.wire import proxied_path
 MANIFEST = ".octavo-export.json"
 _STAGING = ".octavo-export.new"
 _KEPT = ("~assets", "~feed.xml", "~files", "~fonts", "~image", "~llms")
-"""Paths that start with a tilde and are files; all other paths with a tilde need a server."""
+"""Paths that start with a tilde but are files; all other paths with a tilde need a server."""
 _TEXTS = ("~feed.xml", "~llms/")
 """Paths of text files that contain page URLs."""
 _NOT_PAGES = (".md", ".txt", ".xml")
@@ -60,10 +60,10 @@ _LINKS = ("href", "src", "poster", "data-copy-from", "data-frame")
 _CSS_URL = re.compile(r'url\("([^"]+)"\)')
 _SERVED = frozenset({"data-try", "data-scripts", "data-consent"})
 _SERVED_ASSETS = ("~assets/try.", "~assets/consent.", "~assets/ask.")
-"""Scripts that need the server: API testing, integration scripts, questions."""
+"""Scripts that need the server: API testing, integration scripts, and questions."""
 LOCATION = re.compile(r"<loc>([^<]*)</loc>")
 _ASKS_SERVER = re.compile(r"MCP server: |\d+\. Or search by the MCP server ")
-"""Lines of llms.txt and skill.md that mention services of the server."""
+"""Lines in llms.txt and skill.md that mention services of the server."""
 _FRAME_ANCESTORS = re.compile(r";? *frame-ancestors [^;]*")
 _BELOW = "/*"
 
@@ -100,12 +100,12 @@ def export_site(
 ) -> SiteExport:
     """Export a public site to ``folder``.
 
-    ``base``: the location at which it will be served: a URL, or a path on any host. Unchanged files of an
-    earlier export of the same site are kept, and obsolete ones are deleted; other files in the folder are
-    never changed.
+    ``base``: the location where it will be served: a URL, or a path on any host. Unchanged files of an earlier
+    export of the same site are kept, and obsolete ones are deleted; other files in the folder are never
+    changed.
 
-    Raises NotFound for an unknown site, or BadRequest for a site that is not public, for an invalid ``base``, and for a
-    folder with conflicting files.
+    Raises NotFound if the site doesn't exist, and BadRequest if the site isn't public, ``base`` is invalid, or
+    the folder contains conflicting files.
     """
     with context.db.read() as tx:
         site = get_site(tx, site_id)
@@ -130,12 +130,13 @@ def export_site(
 def require_public(site: SiteRow) -> None:
     if not site.published:
         raise BadRequest(
-            f"{site.title} isn't published. Publish it first: only public sites can be exported or checked."
+            f"{site.title} isn't published. Publish it first, because only public sites can be exported or"
+            " checked."
         )
     if site.visibility != "public":
         raise BadRequest(
-            f"{site.title} isn't public (its visibility is {site.visibility}). Static files can't authenticate"
-            " visitors, so only public sites can be exported or checked."
+            f"{site.title} isn't public (its visibility is {site.visibility}). Only public sites can be"
+            " exported or checked, because static files can't authenticate visitors."
         )
 
 
@@ -143,7 +144,7 @@ def require_public(site: SiteRow) -> None:
 
 
 def _may_be_base(given: UrlParts) -> bool:
-    """Return whether an export can be served under a URL. The URL must have a host or be a path alone."""
+    """Return whether an export can be served under a URL. The URL must have a host or be only a path."""
     if given.query or given.fragment or not re.fullmatch(r"/[\w.~%/-]*|", given.path, re.ASCII):
         return False
     return given.is_web or (given.path != "" and not given.scheme and not given.authority)
@@ -168,7 +169,7 @@ class SiteAddresses:
         """Pages by their decoded paths under the site."""
 
     def below(self, url: str) -> str | None:
-        """Return the path of a URL under the site, still encoded; None for a URL outside the site."""
+        """Return the path of a URL under the site, still encoded; None if the URL is outside the site."""
         parts = read_address(url)
         if parts is None or ((parts.scheme or parts.authority) and parts.origin != self.origin):
             return None
@@ -198,7 +199,8 @@ class SiteAddresses:
         return f"{path}/index.html".lstrip("/") if self.is_page(below) else path
 
     def new(self, url: str, below: str) -> str:
-        """Return the URL in the export for ``url``. Page URLs end with a slash, so that no server has to redirect."""
+        """Return the URL in the export for ``url``. Page URLs end with a slash, so that servers don't have
+        to redirect."""
         parts = read_address(url)
         assert parts is not None  # Otherwise it would have no path under the site.
         path = below.strip("/")
@@ -322,7 +324,7 @@ class _Crawl:
                 self.broken.append(unquote(below))
         elif answer.status_code != 200:
             raise BadRequest(
-                f"{unquote(below)}: the site returned {answer.status_code}. Nothing was changed."
+                f"{unquote(below)}: the site responded with status {answer.status_code}. Nothing was changed."
             )
         elif addresses.is_page(below):
             self.pages += 1
@@ -339,7 +341,7 @@ class _Crawl:
     # --- pages ------------------------------------------------------------------------------------------
 
     def _new(self, url: str) -> str:
-        """Return the URL in the export, and also export its target."""
+        """Return the corresponding URL in the export, and also export its target."""
         below = self._addresses.below(url)
         if below is None or self._addresses.needs_server(below):
             return url
@@ -388,7 +390,7 @@ class _Crawl:
         return written + b"\n"
 
     def _facts(self, value: Any) -> Any:
-        """Return structured data for search engines with the URLs of the export."""
+        """Return structured data for search engines with URLs replaced by the URLs of the export."""
         if isinstance(value, dict):
             return {name: self._facts(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -399,7 +401,7 @@ class _Crawl:
         return self._new(value) if is_live else value
 
     def _remove_server_parts(self, document: Any) -> None:
-        """Remove all parts that need a server, and URLs unknown to the export."""
+        """Remove all parts that need a server, and URLs that aren't in the export."""
         addresses = self._addresses
         live = f"{addresses.origin}{addresses.base}"
         for element in list(document.iter(html.etree.Element)):
@@ -430,7 +432,7 @@ class _Crawl:
                 _drop(element)
 
     def _text(self, name: str, text: str) -> str:
-        """Return a machine-readable text with the URLs of the export."""
+        """Return a machine-readable text with URLs replaced by the URLs of the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
         text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
@@ -448,7 +450,7 @@ class _Crawl:
 
 
 def _drop(element: Any) -> None:
-    """Remove an element, and the list items and menus that contain nothing else."""
+    """Remove an element, and any list items and menus that contain nothing else."""
     while True:
         parent = element.getparent()
         if parent is None:
@@ -462,7 +464,7 @@ def _drop(element: Any) -> None:
 
 
 def _digest(text: str) -> str:
-    """Return the hash of a style sheet for a content security policy."""
+    """Return the hash of a style sheet for a Content-Security-Policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -485,26 +487,28 @@ class _Folder:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BadRequest(f"{folder / MANIFEST}: {error}") from None
         if manifest.site != site_id:
-            raise BadRequest(f"{folder} contains the export of another site, {manifest.site}")
+            raise BadRequest(
+                f"{folder} contains the export of another site, {manifest.site}. Choose another folder."
+            )
         self._former = set(manifest.files)
         self.clear()
 
     def _path(self, name: str) -> Path:
         path = self._root / name
         if name in ("", MANIFEST) or not path.resolve().is_relative_to(self._root):
-            raise BadRequest(f"{name}: points outside of {self._root}")
+            raise BadRequest(f"{name}: must not point outside of {self._root}")
         return path
 
     def put(self, name: str, content: bytes) -> None:
-        """Stage a file, unless the same file already exists. Raises BadRequest if a file that is not part of
+        """Stage a file, unless the same file already exists. Raises BadRequest if a file that isn't part of
         an export is in the way."""
         path = self._path(name)
         self.names.add(name)
         if path.is_file():
             if name not in self._former:
                 raise BadRequest(
-                    f"{path} exists and wasn't written by an earlier export. Nothing was changed. Move it away,"
-                    " or export to another folder."
+                    f"{path} wasn't written by an earlier export. Nothing was changed. Move it to another"
+                    " folder, or export to another folder."
                 )
             if path.stat().st_size == len(content) and path.read_bytes() == content:
                 return
@@ -515,7 +519,7 @@ class _Folder:
         self._staged.append(name)
 
     def take_over(self) -> tuple[int, int]:
-        """Move staged files into place and delete obsolete ones, and return the number of each."""
+        """Move staged files into place, delete obsolete ones, and return both numbers."""
         gone = self._former - self.names
         # If this is interrupted, every exported file is still listed.
         self._write_manifest(self._former | self.names)
@@ -544,7 +548,7 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Delete files that a run staged but did not move, including an interrupted run."""
+        """Delete files that were staged but not moved, including those of an interrupted run."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 

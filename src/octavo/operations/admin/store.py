@@ -109,7 +109,7 @@ def count_everything(tx: Transaction) -> dict[str, int]:
 
 
 def count_editing(tx: Transaction) -> int:
-    """Return the number of people who are editing a page now."""
+    """Return the number of people who are currently editing a page."""
     return int(
         tx.value(
             "SELECT count(DISTINCT user_id) FROM presence WHERE activity = 'editing' AND said_at > :since",

@@ -9,20 +9,22 @@ from octavo.organization.orgs.store import get_organization, trust_organization
 
 
 def verify_domain(context: Context, organization_id: str, domain: str) -> None:
-    """Verify an email domain of an organization. Raises NotFound for a domain that the organization does not
-    list, and for an unknown organization."""
+    """Verify an email domain of an organization. Raises NotFound if the organization doesn't exist or
+    doesn't list the domain."""
     with context.db.write() as tx:
         verify_domain_for_operator(tx, organization_id, domain.lower())
 
 
 def trust(context: Context, organization_id: str) -> None:
-    """Allow an organization to use any domains and paths for its sites without verification. Raises NotFound."""
+    """Allow an organization to use any domains and paths for its sites without verification. Raises
+    NotFound if the organization doesn't exist."""
     with context.db.write() as tx:
         get_organization(tx, organization_id)
         trust_organization(tx, organization_id)
 
 
 def offer_integration(context: Context, name: str, *, offered: bool) -> None:
-    """Offer an integration to every organization, or stop offering it. Raises BadRequest, NotFound."""
+    """Offer an integration to every organization, or stop offering it. Raises BadRequest if the integration
+    isn't public, and NotFound if it doesn't exist."""
     with context.db.write() as tx:
         offer(tx, name, offered)

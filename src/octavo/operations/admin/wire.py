@@ -55,7 +55,7 @@ class InstallationFiles(Struct):
 
 class InstallationMail(Struct):
     """Email settings of this server. ``server``: the mail server without its password; omitted if none is
-    configured and no email can be sent."""
+    configured, in which case no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -69,8 +69,8 @@ class InstallationCounts(Struct):
 
 
 class InstallationJobs(Struct, rename="camel", kw_only=True):
-    """Number of jobs in each state, and of pending events. ``oldestSince``: the time since which a job that is due has
-    been waiting."""
+    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time since which the
+    oldest due job has been waiting."""
 
     waiting: int
     running: int
@@ -80,7 +80,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Backup that was written or that failed. ``problem``: why it failed."""
+    """Backup that was written or that failed. ``problem``: the reason for its failure, if it failed."""
 
     place: str
     ended_at: str
@@ -98,8 +98,9 @@ def present_backup(run: BackupRun) -> InstallationBackup:
 
 
 class WholeInstallation(Struct, rename="camel", kw_only=True):
-    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last one that did
-    not fail, even if it is older than these. ``editing``: the number of people who are editing now."""
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last
+    backup that didn't fail, even if it is older than these. ``editing``: the number of people who are
+    currently editing."""
 
     name: str
     version: str
@@ -130,7 +131,8 @@ class Findings(Struct):
 
 
 class InstallationSearchQuery(PageQuery):
-    """Search query. ``search``: the text to find in titles, or in names and email addresses."""
+    """Query parameters for a search. ``search``: the text to find in titles, or in names and email
+    addresses."""
 
     search: Annotated[str, Meta(max_length=256)] | None = None
 
@@ -205,7 +207,7 @@ def present_limits(limits: ResourceLimits) -> OrganizationLimits:
 
 
 def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
-    """Measure an organization now."""
+    """Measure an organization's current usage and present it."""
     used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return OrganizationUsage(
         used=UsedResources(**msgspec.structs.asdict(used)),
@@ -250,7 +252,7 @@ class UpdateAccount(Struct, rename="camel"):
 
 
 class MergeAccount(Struct):
-    """Merge of accounts. ``into``: the ID of the account that remains."""
+    """Merge of accounts. ``into``: the ID of the account to keep."""
 
     into: str
 
@@ -307,7 +309,7 @@ def _shown(row: JobRow) -> dict[str, Any]:
 
 
 class RetryJobs(Struct):
-    """Failed jobs to retry. ``kind``: the kind to limit this to; by default all jobs."""
+    """Failed jobs to retry. ``kind``: the kind of jobs to retry; by default, all kinds."""
 
     kind: Annotated[str, Meta(max_length=64)] | None = None
 
@@ -317,8 +319,8 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Recipient of a test email, and whether the server accepted it. ``problem``: the reason if it did
-    not."""
+    """Recipient of a test email, and whether the mail server accepted it. ``problem``: the reason if it
+    didn't."""
 
     to: str
     sent: bool
@@ -399,7 +401,7 @@ class WholeServerNotice(Struct, rename="camel", kw_only=True):
 
 
 class ServerNotices(Struct, kw_only=True):
-    """Maintenance and announcement of the server; each is missing if nothing is planned."""
+    """Maintenance and announcement of the server; each is omitted if there is none."""
 
     maintenance: WholeServerNotice | UnsetType = UNSET
     announcement: WholeServerNotice | UnsetType = UNSET
@@ -407,7 +409,8 @@ class ServerNotices(Struct, kw_only=True):
 
 
 def present_notices(found: Mapping[NoticeKind, ServerNotice], *, to_operator: bool) -> ServerNotices:
-    """Present planned and current notices, but planned announcements only for server administrators."""
+    """Present scheduled and current notices. Scheduled announcements are included only for server
+    administrators."""
     shown = {
         kind: WholeServerNotice(
             message=notice.message,

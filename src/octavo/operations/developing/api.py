@@ -1,4 +1,4 @@
-"""Client for the API of a local or remote Octavo server, using a person's token."""
+"""Client for the API of a local or remote Octavo server. It uses a person's token."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ApiClient:
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
-            raise BadRequest(f"--url: must be a URL such as https://docs.example.com, got {url!r}")
+            raise BadRequest(f"--url: must be a URL such as https://docs.example.com, not {url!r}")
         if not _TOKEN.fullmatch(token):
             raise BadRequest("--token-file: must be a file that contains only a token")
         headers = {"authorization": f"Bearer {token}"}
@@ -47,34 +47,40 @@ class ApiClient:
         self._client.close()
 
     def call(self, method: str, path: str, body: object = None) -> Any:
-        """Return the response, or None if it is empty. Raises RefusedCall, Unavailable."""
+        """Return the response, or None if it is empty. Raises RefusedCall if the API returns an error, and
+        Unavailable if there is no response."""
         try:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise Unavailable(
-                f"Couldn't reach {self.url} ({error}). Check that the server is running and that --url is correct."
+                f"{self.url} can't be reached ({error}). Check that the server is running and that --url is"
+                " correct."
             ) from None
         if answer.status_code == 401:
-            raise RefusedCall(f"{self.url} rejected the token. Use another one with --token-file.", 401)
+            raise RefusedCall(
+                f"{self.url} rejected the token. Use --token-file to provide another token.", 401
+            )
         try:
             given = answer.json() if answer.content else None
         except ValueError:
             raise Unavailable(f"{self.url} didn't respond like the Octavo API. Check --url.") from None
         if not answer.is_success:
             raise RefusedCall(
-                _message(given) or f"{self.url} returned status {answer.status_code}", answer.status_code
+                _message(given) or f"{self.url} responded with status {answer.status_code}.",
+                answer.status_code,
             )
         return given
 
     def only_organization(self) -> str:
-        """Return the id of the token owner's only organization. Raises BadRequest, with a list, if there are
-        several."""
+        """Return the ID of the token owner's only organization. Raises BadRequest with a list if there is
+        more than one."""
         found = self.call("GET", "/orgs")["items"]
         if len(found) == 1:
             return str(found[0]["id"])
         known = ", ".join(f"{one['id']} ({one['title']})" for one in found) or "none"
         raise BadRequest(
-            f"Choose the publishing organization with --org or in the manifest. Your organizations: {known}"
+            "The publishing organization isn't set. Choose one with --org or in the manifest. Your"
+            f" organizations: {known}"
         )
 
 

@@ -1,6 +1,7 @@
-"""Bundle the files of a script into one module with esbuild, and install the npm packages it uses.
+"""Bundle the files of a script into one module with esbuild, and install the npm packages that it uses.
 
-Both run in the Deno that runs scripts, so that no one needs Node.js. No code of the integration is executed.
+Both run in the same Deno that runs scripts, so that Node.js isn't required. No code of the integration is
+executed.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ _INSTALL_VARIABLES = re.compile(
     r"(?i)PATH|HOME|USERPROFILE|TMPDIR|XDG_CACHE_HOME|(HTTPS?|ALL|NO)_PROXY"
     r"|SSL_CERT_(FILE|DIR)|NODE_EXTRA_CA_CERTS|NPM_CONFIG_\w+|DENO_\w+"
 )
-"""Environment variables of the author that installing packages can use: cache locations and network settings."""
+"""The author's environment variables that are available when installing packages: cache locations and
+network settings."""
 _SECONDS = 300
 """Time limit in seconds, which is enough to install packages over a slow network."""
 
 
 class BundleFailed(OctavoError):
-    """Raised if bundling failed. The message has one line per problem, with file and line."""
+    """Raised if bundling failed. The message has one line per problem, with the file and line."""
 
 
 class _Problem(Struct):
@@ -49,14 +51,14 @@ class _Package(Struct):
 
 
 def bundle(entry: Path, *, development: bool = False) -> str:
-    """Bundle a script that starts in the file ``entry`` and return the module's source. Raises BundleFailed,
-    Unavailable."""
+    """Bundle a script that starts in the file ``entry`` and return the module's source. Raises BundleFailed
+    if the script can't be bundled, and Unavailable if Deno isn't installed."""
     entry = entry.resolve()
     given = msgspec.json.encode({"entry": str(entry), "development": development}).decode()
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
     done = _deno([*arguments, str(_PROGRAM), given], entry.parent)
     if done.returncode != 0:
-        raise Unavailable(f"Couldn't run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
+        raise Unavailable(f"esbuild, which bundles scripts, failed: {_last_lines(done.stderr)}")
     answer = msgspec.json.decode(done.stdout, type=_Answer)
     if answer.problems:
         lines = [_format_problem(problem, entry.parent) for problem in answer.problems]
@@ -66,7 +68,7 @@ def bundle(entry: Path, *, development: bool = False) -> str:
 
 def install_packages(folder: Path, say: Callable[[str], None]) -> None:
     """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file if
-    there is one. Raises BadRequest, Unavailable."""
+    there is one. Raises BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
     folder = folder.resolve()
     above = [folder, *folder.parents]
     home = next((one for one in above if (one / "package.json").is_file()), None)
@@ -82,7 +84,7 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
     done = _deno(["install"], home)
     if done.returncode != 0:
         raise Unavailable(
-            f"Couldn't install packages from {home / 'package.json'}: {_last_lines(done.stderr)}"
+            f"The packages in {home / 'package.json'} couldn't be installed: {_last_lines(done.stderr)}"
         )
 
 
@@ -99,7 +101,8 @@ def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[byt
         )
     except TimeoutError:
         raise Unavailable(
-            f"Installing packages took longer than {_SECONDS} seconds. Check the network connection and try again."
+            f"Installing packages took longer than {_SECONDS} seconds. Check the network connection, and try"
+            " again."
         ) from None
 
 

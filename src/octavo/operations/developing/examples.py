@@ -21,17 +21,17 @@ from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
-"""Files next to the folders that all of them share."""
+"""Files next to the folders that all integrations share."""
 
 
 def builtin_folder() -> Path:
     """Return the folder of the built-in integrations: inside the installed package, or next to the source.
-    Raises NotFound."""
+    Raises NotFound if there is none."""
     package = Path(str(files("octavo")))
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
         if (folder / "package.json").is_file():
             return folder
-    raise NotFound("This Octavo server doesn't include the built-in integrations.")
+    raise NotFound("This server doesn't include the built-in integrations.")
 
 
 def list_builtin() -> list[str]:
@@ -42,7 +42,7 @@ def list_builtin() -> list[str]:
 
 def build_builtin(target: Path, say: Callable[[str], None]) -> None:
     """Write the files needed to publish each built-in integration to the folder ``target``: ``NAME.json``,
-    and its script ``NAME.js``. Raises BadRequest, BundleFailed, Unavailable."""
+    and its script ``NAME.js``. Raises BadRequest, BundleFailed, or Unavailable if that fails."""
     target.mkdir(parents=True, exist_ok=True)
     with TemporaryFolder("integration") as place:
         # Packages must not be installed into the source folder.
@@ -59,8 +59,9 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish a built-in integration in an organization, install it there, and return the installation in the API's
-    format. After an update, this publishes its next version. Raises BadRequest, RefusedCall, Unavailable."""
+    """Publish a built-in integration in an organization, install it there, and return the installation in
+    the API's format. After an update of Octavo, this publishes the next version of the integration. Raises
+    BadRequest, RefusedCall, or Unavailable if that fails."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
     installed: JsonObject = api.call("POST", path, {"name": name})
@@ -68,14 +69,15 @@ def install_builtin(api: ApiClient, name: str, *, organization: str | None = Non
 
 
 def start_integration(folder: Path) -> None:
-    """Create a new integration, named after the folder. Raises BadRequest if the folder is not empty."""
+    """Create a new integration, named after the folder. Raises BadRequest if the folder isn't empty."""
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     if not name:
         raise BadRequest(
-            f"{folder}: the integration is named after the folder, so its name must contain letters"
+            f"{folder}: the folder name must contain letters, because the integration is named after the"
+            " folder"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadRequest(f"{folder} already exists. Choose a new or empty folder.")
+        raise BadRequest(f"{folder} already exists and isn't empty. Choose a new or empty folder.")
     source = builtin_folder()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source / _STARTER, folder, dirs_exist_ok=True)

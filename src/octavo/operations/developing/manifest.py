@@ -21,12 +21,12 @@ from octavo.kit.texts import pattern
 
 FILE = "gitbook-manifest.yaml"
 _DEFAULT = "default"
-"""Environment used by default."""
+"""Name of the environment that is used by default."""
 _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that replace those of the manifest if it is published for ``envs.<name>``."""
+    """Values that replace those in the manifest if the integration is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -63,15 +63,17 @@ class LoadedManifest(Struct, frozen=True):
 
     @property
     def entry(self) -> Path:
-        """Return the file in which the script starts."""
+        """Return the path of the file where the script starts."""
         return self.path.parent / self.manifest.script
 
 
 def find_manifest(place: Path) -> Path:
-    """Return the manifest in a folder, or the given file itself. Raises BadRequest."""
+    """Return the manifest in a folder, or the given file itself. Raises BadRequest if there is none."""
     path = place / FILE if place.is_dir() else place
     if not path.is_file():
-        raise BadRequest(f"{path}: no manifest found. Create an integration with `octavo integrations new`.")
+        raise BadRequest(
+            f"{path}: there is no manifest. Create an integration with `octavo integrations new`."
+        )
     return path
 
 
@@ -82,9 +84,10 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and its secrets filled in.
-    ``variables``: the environment variables; by default those of the process. ``secrets``: whether to fill in secrets;
-    otherwise only their names are kept. Raises BadRequest naming the file and the problem."""
+    """Read the manifest in a folder, with the values of an environment applied and secrets filled in.
+    ``variables``: the environment variables; by default, those of the process. ``secrets``: whether to fill
+    in secrets; otherwise, only their names are kept. Raises BadRequest with the file and the problem if the
+    manifest is invalid."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -109,12 +112,12 @@ def read_manifest(
         path, msgspec.structs.replace(manifest, secrets=filled), list(_unknown_keys(path, given))
     )
     if not read.entry.is_file():
-        raise BadRequest(f"{path}: script: file {read.entry} not found")
+        raise BadRequest(f"{path}: script: there is no file {read.entry}")
     return read
 
 
 def publication(read: LoadedManifest, script: str, organization: str) -> PublishIntegration:
-    """Return the body of publishIntegration. Raises BadRequest for unreadable images."""
+    """Return the body of publishIntegration. Raises BadRequest if an image can't be read."""
     manifest = read.manifest
     fields: dict[str, Any] = {name: getattr(manifest, name) for name in PublishIntegration.__struct_fields__}
     images = [
@@ -130,7 +133,7 @@ def _for_environment(path: Path, manifest: ManifestFile, name: str | None) -> Ma
     if found is None:
         if name is not None:
             known = ", ".join(sorted(manifest.envs)) or "none"
-            raise BadRequest(f"{path}: envs: there is no environment {name!r}. Available: {known}")
+            raise BadRequest(f"{path}: envs: there is no environment named {name!r}. Available: {known}")
         return manifest
     given = {key: value for key, value in msgspec.structs.asdict(found).items() if value is not UNSET}
     return msgspec.structs.replace(manifest, **given)
@@ -142,7 +145,7 @@ def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str
     def value(name: str, reference: str) -> str:
         kind, _, variable = reference.partition(".")
         if kind != "env" or not variable:
-            raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, got {reference!r}")
+            raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, not {reference!r}")
         if not variables.get(variable):
             raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} isn't set")
         return variables[variable]

@@ -1,4 +1,5 @@
-"""Development mode: run an integration on its author's machine with events from its real installations.
+"""Development mode, which runs an integration on its author's machine with events from its real
+installations.
 
 The server sends events to a tunnel instead of the published script. Behind the tunnel, a small web server
 passes them to the current script in the folder, in the same runtime that runs published scripts.
@@ -30,9 +31,9 @@ from .bundling import bundle, install_packages
 from .manifest import find_manifest, read_manifest
 
 _MAX_EVENT_BYTES = 32 * 1024 * 1024
-"""Maximum size in bytes of an event with its environment and body."""
+"""Maximum size in bytes of an event, including its environment and body."""
 _POLL_SECONDS = 0.3
-"""Seconds between checks for changed files."""
+"""Number of seconds between checks for changed files."""
 _DROPPED = frozenset({"content-encoding", "content-length", "transfer-encoding", "connection"})
 
 Say = Callable[[str], None]
@@ -43,7 +44,7 @@ class _Environment(msgspec.Struct, rename="camel"):
 
 
 class Development:
-    """Script of a folder, run for each event with the current files. It is thread-safe."""
+    """Script in a folder, which is run for each event with the current files. Thread-safe."""
 
     def __init__(self, script: str, allowed: str, say: Say) -> None:
         """Create the development mode. ``allowed``: the value of the setting ``allow_private_fetch`` for
@@ -53,7 +54,7 @@ class Development:
         self._host = Host(2)
 
     def replace(self, script: str) -> None:
-        """Use this script for all following events."""
+        """Use this script for all subsequent events."""
         self._current = (self._current[0] + 1, script)
 
     def answer(self, event: ScriptEvent) -> ScriptAnswer:
@@ -95,7 +96,7 @@ def develop(
     allowed: str = "",
 ) -> None:
     """Run development mode until Ctrl-C or SIGTERM. ``tunnel``: a public URL that forwards to ``port`` on
-    this machine; without it, the server must be able to reach that port directly.
+    this machine; if it isn't given, the server must be able to reach that port directly.
 
     Raises BadRequest, BundleFailed, RefusedCall, or Unavailable before it starts.
     """
@@ -220,7 +221,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
             self.wfile.write(answer.body)
 
         def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing: events are printed, but requests are not."""
+            """Print nothing, because events are printed, but requests aren't."""
 
     try:
         server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
@@ -238,7 +239,7 @@ def _serve(development: Development, port: int, path: str) -> Iterator[None]:
 
 
 def _event(content_type: str, body: bytes) -> ScriptEvent:
-    """Parse the event in a form. Raises BadRequest."""
+    """Parse the event in a form. Raises BadRequest if it is invalid."""
     boundary = content_type.partition("boundary=")[2].partition(";")[0].strip().strip('"').encode()
     parts: dict[str, bytes] = {}
     for part in body.split(b"--" + boundary)[1:-1] if boundary else ():
@@ -249,7 +250,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("the body must be a form with `event` and `environment`") from None
+        raise BadRequest("body: must be a form with `event` and `environment`") from None
 
 
 @contextmanager

@@ -24,7 +24,7 @@ class UserRow(Struct, frozen=True):
 
 
 IS_FIRST = "EXISTS (SELECT 1 FROM first_administrators f WHERE f.user_id = u.id)"
-"""SQL condition for the account ``u`` being created when the server first started."""
+"""SQL condition that is true if the account ``u`` was created when the server first started."""
 _USER = "u.id, u.email, u.display_name, u.photo_url, u.disabled, u.created_at"
 
 
@@ -107,10 +107,10 @@ def lacks_email(tx: Transaction, settings: Settings, user: UserRow) -> bool:
 
 
 def set_email(tx: Transaction, user_id: str, email: str) -> None:
-    """Set a verified email address. Raises Conflict if another account has it."""
+    """Set a verified email address. Raises Conflict if another account already has it."""
     found = find_user_by_email(tx, email)
     if found is not None and found.id != user_id:
-        raise Conflict("email: another account already uses this address. Use a different one.")
+        raise Conflict("email: is already used by another account. Use a different address.")
     tx.run("UPDATE users SET email = :email WHERE id = :id", email=email.strip().lower(), id=user_id)
 
 
@@ -170,7 +170,7 @@ def hand_over_account(tx: Transaction, user_id: str) -> None:
 
 
 def disable_account(tx: Transaction, user_id: str) -> None:
-    """Deactivate an account. It remains as the author of its content."""
+    """Deactivate an account. It is kept as the author of its content."""
     tx.run("UPDATE users SET disabled = 1 WHERE id = :id", id=user_id)
 
 

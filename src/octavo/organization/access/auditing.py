@@ -100,9 +100,11 @@ def audit(
     before: object = None,
     after: object = None,
 ) -> None:
-    """Record ``action`` (``noun.done``) on ``target`` (type, ID). ``by`` None represents the server itself.
+    """Record ``action`` (``noun.done``) on ``target`` (type, ID). If ``by`` is None, the actor is the
+    server itself.
 
-    ``before`` and ``after``: the changed state, any JSON value. It must not contain secrets.
+    ``before`` and ``after``: the state before and after the change, as any JSON value. They must not contain
+    secrets.
     """
     actor = by if isinstance(by, Person | Script) else None
     _insert(
@@ -158,7 +160,7 @@ def audit_person(
     """Record an action on a user's own account in every organization that they are a member of.
 
     ``only``: the only organization that the session or token can access, if it is limited to one. ``actor``:
-    the actor, if it isn't the user; `""` for an unknown person."""
+    the actor, if it isn't the user; an empty string for an unknown person."""
     rows = tx.all(
         "SELECT organization_id FROM members WHERE user_id = :user AND disabled = 0 ORDER BY organization_id",
         user=user_id,
@@ -239,7 +241,7 @@ def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> Aud
         id=event_id,
     )
     if row is None:
-        raise NotFound(f"This organization has no audit event {event_id!r}.")
+        raise NotFound(f"There is no audit event with the ID {event_id!r} in this organization.")
     return AuditRow(*row)
 
 

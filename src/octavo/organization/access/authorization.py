@@ -1,11 +1,12 @@
 """Authorization: the only way to an organization, collection, site, or space is through one of these
 functions.
 
-Each takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
-finds the actor's role on it, and checks the ability. If the object is out of reach or not visible to the
-actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability is missing,
-it raises Forbidden. The result is a proof, which passes the actor on to everything else that the operation
-uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
+Each function takes an actor, fetches the object, checks that the actor's token or session can reach it
+(``reach``), finds the actor's role on it, and checks whether the role includes the required ability. If the
+object is out of reach or not visible to the actor, it raises NotFound, as if the object didn't exist; if
+the object is visible but the ability is missing, it raises Forbidden. The result is a proof, which passes
+the actor on to everything else that the operation uses. Proofs are created only in files named
+``authorization.py``; a test enforces this.
 
 ``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
 same within a transaction, for IDs in a query, a body, or a job.
@@ -35,7 +36,7 @@ T = TypeVar("T")
 
 RESTORE_DAYS = 7
 _VISITOR_ROLE = "read"
-"""Role that site visitors have on the site and its spaces, for operations that visitors can call."""
+"""Role that site visitors have on the site and in its spaces, for operations that visitors can call."""
 
 
 class SignedIn(Struct, frozen=True):
@@ -56,7 +57,7 @@ class Visiting(Struct, frozen=True):
 
 
 class OrgAccess(Struct, frozen=True):
-    """Caller with access to an organization. ``role``: their role; None for a guest."""
+    """Caller with access to an organization. ``role``: the caller's role; None for a guest."""
 
     organization_id: str
     actor: Actor
@@ -68,8 +69,8 @@ class OrgAccess(Struct, frozen=True):
 
 
 class SiteAccess(Struct, frozen=True):
-    """Caller with access to a site. ``role``: their role on the site, which is independent of its spaces.
-    ``member_role``: their role in its organization."""
+    """Caller with access to a site. ``role``: the caller's role on the site, which is independent of its
+    spaces. ``member_role``: the caller's role in the organization."""
 
     site_id: str
     organization_id: str
@@ -100,7 +101,7 @@ class VisitedSite(Visiting, frozen=True):
 
 
 class _ContentAccess(Struct, frozen=True):
-    """Caller with access to a space or collection. ``member_role``: their role in its organization."""
+    """Caller with access to a space or collection. ``member_role``: the caller's role in the organization."""
 
     organization_id: str
     actor: Actor
@@ -157,7 +158,7 @@ class InSpace(Struct, frozen=True):
 
     @property
     def agent(self) -> str | None:
-        """Name of the agent that acts for the caller, if any."""
+        """Return the name of the agent that acts for the caller, if any."""
         return self.space.agent
 
     @property
@@ -199,7 +200,7 @@ def actor_or_stranger(call: Call) -> Actor | Stranger:
 
 
 def require_visitor(call: Call) -> Visitor:
-    """Return the visitor. Use this only to authorize visitors; other callers never get here."""
+    """Return the visitor. Use this only to authorize visitors; other callers never get this far."""
     caller = call.caller
     assert isinstance(caller, Visitor)
     return caller
@@ -244,8 +245,7 @@ def enter_account(call: Call, needs: Can) -> SignedIn:
 
 
 class _EnabledMember(Struct, frozen=True):
-    """Enabled member with an active account. ``forced``: whether their organization requires single
-    sign-on."""
+    """Enabled member with an active account. ``forced``: whether the organization requires single sign-on."""
 
     role: str | None
     forced: bool
@@ -265,7 +265,7 @@ def _find_enabled_member(tx: Transaction, user_id: str, organization_id: str) ->
 def _organization_access(
     actor: Actor, membership: _EnabledMember | None, needs: Can, organization_id: str
 ) -> OrgAccess:
-    missing = f"There is no organization {organization_id!r}."
+    missing = f"There is no organization with the ID {organization_id!r}."
     if membership is None or is_bound_elsewhere(actor, organization_id):
         raise NotFound(missing)
     require_single_sign_on(actor, membership.role, membership.forced)
@@ -288,7 +288,7 @@ def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_
 
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     require_actor(call)
     try:
         org = enter_organization(call, Can.VIEW, organization_id)
@@ -300,7 +300,10 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 
 @enters(VisitedSite, "organizationId", "siteId", visitors=True)
 def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
-    missing, visitor = f"There is no site {site_id!r} in this organization.", require_visitor(call)
+    missing, visitor = (
+        f"There is no site with the ID {site_id!r} in this organization.",
+        require_visitor(call),
+    )
     if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
         raise NotFound(missing)
     _check(SITE, _VISITOR_ROLE, needs, missing)
@@ -309,30 +312,30 @@ def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Vi
 
 def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
     """Return a member's or script's access to a site. Raises NotFound if it isn't visible to them, and
-    Forbidden without the ability."""
+    Forbidden if they don't have the ability."""
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r} in this organization.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r} in this organization.") from None
     return _site_access(tx, org, needs, site_id)
 
 
 def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -> SiteAccess:
-    """Return access to a site that a request specifies without its organization. Raises NotFound if the actor
-    can't see it, and Forbidden without the ability."""
+    """Return the actor's access to a site that a request specifies without its organization. Raises
+    NotFound if the actor can't see it, and Forbidden if the actor doesn't have the ability."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
-        raise NotFound(f"There is no site {site_id!r}.")
+        raise NotFound(f"There is no site with the ID {site_id!r}.")
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r}.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r}.") from None
 
 
 def find_site_access(
     tx: Transaction, actor: Actor, needs: Can, organization_id: str, site_id: str
 ) -> SiteAccess | None:
-    """Return access to a site; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a site; None if the actor can't see it or lacks the ability."""
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except (NotFound, Forbidden):
@@ -340,7 +343,7 @@ def find_site_access(
 
 
 def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     row = tx.one("SELECT organization_id, default_level FROM sites WHERE id = :id", id=site_id)
     if row is None or row[0] != org.organization_id:
         raise NotFound(missing)
@@ -389,7 +392,7 @@ def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
     """Raise NotFound unless the actor can reach the object, and Forbidden unless they have the ability."""
-    missing = f"There is no {kind} {object_id!r}."
+    missing = f"There is no {kind} with the ID {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
     _check(abilities, found.role, Can.VIEW, missing)
@@ -481,7 +484,7 @@ def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
 
 @enters(VisitedSpace, "spaceId", visitors=True)
 def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
-    missing, visitor = f"There is no space {space_id!r}.", require_visitor(call)
+    missing, visitor = f"There is no space with the ID {space_id!r}.", require_visitor(call)
     if space_id not in visitor.spaces:
         raise NotFound(missing)
     _check(SPACE, _VISITOR_ROLE, needs, missing)
@@ -501,7 +504,7 @@ def space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> Sp
 
 
 def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) -> SpaceAccess | None:
-    """Return access to a space; None if the actor can't see it or lacks the ability."""
+    """Return the actor's access to a space; None if the actor can't see it or lacks the ability."""
     try:
         return space_access(tx, actor, needs, space_id)
     except (NotFound, Forbidden):
@@ -511,8 +514,8 @@ def find_space_access(tx: Transaction, actor: Actor, needs: Can, space_id: str) 
 def find_kept_space_access(
     tx: Transaction, actor: Actor, needs: Can, space_id: str
 ) -> KeptSpaceAccess | None:
-    """Return access to a space like ``find_space_access``, but including spaces in the trash. Decisions about
-    such a space apply once it is restored."""
+    """Return the actor's access to a space, like ``find_space_access``, but also for spaces in the trash.
+    Changes to the permissions of such a space apply once it is restored."""
     try:
         access = _space_access(
             actor, _find_space(tx, actor.user_id, space_id), needs, space_id, KeptSpaceAccess
@@ -532,7 +535,7 @@ def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> Spa
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:
-        raise NotFound(f"user {user_id!r} doesn't exist or can't see this space.")
+        raise NotFound(f"There is no user with the ID {user_id!r} who can see this space.")
     return found
 
 

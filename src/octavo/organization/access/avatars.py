@@ -58,7 +58,7 @@ def set_avatar(tx: Transaction, sites_url: str, user_id: str, image: bytes) -> N
 
 
 def delete_avatar(tx: Transaction, user_id: str) -> bool:
-    """Delete a user's uploaded photo; return False if there is none."""
+    """Delete a user's uploaded photo. Return False if there is none."""
     deleted = bool(tx.run("DELETE FROM avatars WHERE user_id = :user", user=user_id))
     if deleted:
         set_photo_url(tx, user_id, None)

@@ -66,7 +66,7 @@ class StepGrants(NamedTuple):
 
 
 def list_step_grants(tx: Transaction, user_id: str, steps: Iterable[Step]) -> dict[str, StepGrants]:
-    """Return the grants to a person at each of these steps, by the ID of the object."""
+    """Return the grants to a person at each of these steps, by object ID."""
     found: dict[str, tuple[Step, list[str | None], dict[str, str | None]]] = {
         step.id: (step, [], {}) for step in steps
     }

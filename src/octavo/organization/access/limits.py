@@ -13,6 +13,7 @@ from typing import Literal, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
+from octavo.core.document.parts import size_text
 from octavo.errors import LimitReached
 from octavo.kit.db.database import Database, Transaction
 
@@ -20,11 +21,11 @@ Count = TypeVar("Count", bound=Callable[[Transaction, str], int])
 Resource = Literal["members", "agents", "pages", "storage", "requests"]
 RESOURCES: tuple[Resource, ...] = get_args(Resource)
 
-_NAMES: dict[Resource, str] = {
+NAMES: dict[Resource, str] = {
     "members": "members",
     "agents": "connected agents",
     "pages": "pages",
-    "storage": "bytes of files",
+    "storage": "of files",
     "requests": "requests per minute",
 }
 _KEPT_DAYS = 400
@@ -112,7 +113,8 @@ def measure(tx: Transaction, organization_id: str) -> ResourceUsage:
 
 @contextmanager
 def within_limit(tx: Transaction, organization_id: str, *resources: Resource) -> Iterator[None]:
-    """Raise LimitReached if the block adds something beyond a limit. Without a limit, nothing is counted."""
+    """Raise LimitReached if the block adds something beyond a limit. If there is no limit, nothing is
+    counted."""
     limits = read_limits(tx, organization_id)
     bounded = {name: limit for name in resources if (limit := getattr(limits, name)) is not None}
     before = {name: _COUNTERS[name](tx, organization_id) for name in bounded}
@@ -133,9 +135,18 @@ def require_room(tx: Transaction, organization_id: str, resource: Resource) -> N
 def limit_reached(resource: Resource, limit: int) -> LimitReached:
     """Return the error for an organization that can't have more of a resource."""
     return LimitReached(
-        f"This organization has reached its limit of {limit:,} {_NAMES[resource]}."
-        " Ask the server administrator to raise it."
+        f"This organization has reached its limit of {format_amount(resource, limit)} {NAMES[resource]}. Ask the server"
+        " administrator to raise the limit."
     )
+
+
+def format_amount(resource: Resource, amount: int) -> str:
+    """Return an amount of a resource for people.
+
+    >>> format_amount("storage", 52_000_000), format_amount("pages", 12_000)
+    ('52.0 MB', '12,000')
+    """
+    return size_text(amount) if resource == "storage" else f"{amount:,}"
 
 
 class UsageDay(ResourceUsage, frozen=True, kw_only=True):

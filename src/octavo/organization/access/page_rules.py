@@ -1,10 +1,11 @@
-"""Rules that restrict a page to certain people, and the level that they give a person. Does no I/O.
+"""Rules that restrict a page to certain people, and the level of access that they give a person. This
+module does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
 in the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict
-anything. A rule also applies to everything below its page, where other rules can narrow access but not widen
-it. Administrators of the space are never restricted. Sites show a restricted page if all of its rules have
-the ``sites`` entry, which doesn't give anyone access to the page itself."""
+anything. A rule also applies to everything under its page, where other rules can narrow access but not
+widen it. Administrators of the space are never restricted. Sites show a restricted page if all of its rules
+have the ``sites`` entry, which doesn't give anyone access to the page itself."""
 
 from __future__ import annotations
 
@@ -43,10 +44,9 @@ class PageViewer(NamedTuple):
 
 
 def read_entry(text: str) -> RuleEntry | None:
-    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError for an invalid entry.
+    """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
 
-    >>> read_entry("team:T1:edit")
-    RuleEntry(subject='team', id='T1', level='edit')
+    >>> read_entry("team:T1:edit") RuleEntry(subject='team', id='T1', level='edit')
     """
     if text in (ADMINISTRATORS, SITES):
         return None
@@ -55,7 +55,7 @@ def read_entry(text: str) -> RuleEntry | None:
     if subject not in get_args(Subject) or level not in get_args(PageLevel) or not id:
         raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, administrators, or sites")
     if subject == "role" and id not in get_args(Role):
-        raise ValueError(f"{id!r} isn't a role")
+        raise ValueError(f"{id!r} isn't a valid role")
     return RuleEntry(subject, id, level)  # type: ignore[arg-type]
 
 

@@ -1,5 +1,5 @@
-"""Create ``permissions`` objects for responses: the abilities of a role, within the reach of the caller's
-token."""
+"""Create ``permissions`` objects for responses, with the abilities of a role within the reach of the
+caller's token."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ from msgspec import Struct
 from octavo.kit import ids
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
+from octavo.kit.work.hub import check_streams
 
 
 class TokenOwner(Struct, frozen=True):
@@ -149,6 +150,7 @@ def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> 
     """Revoke all tokens of a user, and return their number. ``only``: an organization, to revoke only tokens
     bound to it."""
     bound = "" if only is None else " AND organization_id = :only"
+    check_streams(tx, user_id)
     return tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
         at=now(),
@@ -160,6 +162,7 @@ def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> 
 def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
     """Revoke one of a user's tokens. Return False if it doesn't exist or isn't active."""
     bound = "" if only is None else " AND organization_id = :only"
+    check_streams(tx, user_id)
     return (
         tx.run(
             f"""UPDATE tokens SET revoked_at = :at

@@ -57,7 +57,7 @@ def find_team(tx: Transaction, organization_id: str, team_id: str) -> TeamRow | 
 
 
 def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], place: str) -> None:
-    """Raise NotFound, naming ``place``, unless all teams belong to the organization."""
+    """Raise NotFound for ``place`` unless all teams belong to the organization."""
     wanted = set(team_ids)
     found = tx.all(
         "SELECT id FROM teams WHERE organization_id = :org AND id IN :teams",
@@ -65,7 +65,7 @@ def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], pl
         teams=sorted(wanted),
     )
     if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: there is no team {sorted(missing)[0]!r} in this organization.")
+        raise NotFound(f"{place}: there is no team with the ID {sorted(missing)[0]!r} in this organization")
 
 
 def insert_team(tx: Transaction, organization_id: str, title: str) -> str:

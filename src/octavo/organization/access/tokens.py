@@ -106,8 +106,8 @@ def create_token(
 ) -> str:
     """Create a token for a user. The returned secret can't be retrieved again.
 
-    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization where it works. Raises
-    BadRequest for invalid values."""
+    ``scopes``: see ``scopes.SCOPES``. ``organization_id``: the only organization where the token works, if it
+    is limited to one. Raises BadRequest if a value is invalid."""
     if scopes is not None:
         require_known(scopes)
     if expires_at is not None and expires_at <= now():
@@ -181,9 +181,9 @@ def _find_owner(db: Database, digest: str, session: bool) -> store.TokenOwner | 
 def authenticate(call: Call, last_use: LastUse) -> str | None:
     """Set ``call.authenticated`` from the Authorization header, or else from the session cookie.
 
-    Return the actor's key for rate limits, or None without an actor. Raises NotSignedIn for an invalid
-    header; a missing token or an expired cookie isn't an error. Raises Forbidden for a cookie in a request
-    that may come from another site."""
+    Return the actor's key for rate limits, or None if there is no actor. Raises NotSignedIn if the header is
+    invalid; a missing token or an expired cookie isn't an error. Raises Forbidden if the session cookie is
+    in a request that may come from another site."""
     header = call.headers.get(b"authorization")
     if header is None:
         secret = cookie(call)
@@ -383,12 +383,10 @@ def cookie_header(context: Context, value: str, seconds: int, name: str | None =
 
 
 def require_same_origin(call: Call) -> None:
-    """Raise Forbidden unless one of Octavo's own pages made the request. Browsers send cookies automatically,
-    so any change must verify this."""
+    """Raise Forbidden unless one of Octavo's own pages made the request. Browsers send cookies
+    automatically, so this must be verified before any change."""
     if not _is_asked_by_us(call):
-        raise Forbidden(
-            f"Origin: requests with a session cookie are accepted only from pages at {call.settings.url}."
-        )
+        raise Forbidden(f"Origin: must be {call.settings.url} for requests with a session cookie")
 
 
 def _is_asked_by_us(call: Call) -> bool:
@@ -401,8 +399,8 @@ def _is_asked_by_us(call: Call) -> bool:
 
 
 def is_same_origin(origin: str, url: str) -> bool:
-    """Return whether an ``Origin`` header names the server at a URL. All names for the local machine are
-    equivalent."""
+    """Return whether an ``Origin`` header is that of the server at a URL. All names for the local machine
+    are equivalent."""
     return _origin(origin) == _origin(url) is not None
 
 

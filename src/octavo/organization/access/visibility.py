@@ -1,11 +1,11 @@
-"""The authorization check in SQL, for listing what a person can see in an organization, with the height of
-their role (see ``roles.role_height``).
+"""Authorization check in SQL, for listing everything that a person can see in an organization, with the
+rank of their role (see ``roles.role_height``).
 
-It is equivalent to ``roles.effective_role``; a test compares them. It never checks space by space: there are
-few grants and collections with their own level, and they are found once through indexes. A guest can see the
-objects among these that are open to them. A member can see everything except the objects among these that are
-closed to them, so a list walks along an index and stops when it has enough rows, and the total is the
-difference between two counts."""
+The check is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by
+one, because only a few objects have grants or their own level, and these are found once through indexes. A
+guest can see only those of these objects that are open to them. A member can see everything except those of
+these objects that are closed to them, so a query follows an index and stops when it has enough rows, and
+the total is the difference between two counts."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ Viewer = OrgAccess | OtherMember
 
 
 class VisibleRows(NamedTuple):
-    """SQL fragments that list what a person can see. ``FROM source WHERE where`` returns each row of the
-    table under its one-letter alias. ``height``: the rank of the viewer's role on it. ``visible``: a table of
-    the objects' IDs and the ranks of the roles. ``total``: an expression for the number of rows. All of these
-    must come after ``prefix``."""
+    """SQL fragments for listing the objects that a person can see. ``FROM source WHERE where`` returns each
+    row of the table under its one-letter alias. ``height``: the rank of the viewer's role on it.
+    ``visible``: a table of the objects' IDs and the ranks of the roles. ``total``: an expression for the
+    number of rows. All of these must come after ``prefix``."""
 
     prefix: str
     source: str

@@ -130,8 +130,8 @@ class AuditTarget(Struct):
 
 
 class AuditActor(Struct):
-    """Actor of an entry in the audit log. ``system``: the server itself, or a person it doesn't know.
-    ``label``: the current name."""
+    """Actor of an entry in the audit log. ``system``: the server itself, or an unknown person. ``label``:
+    the current name."""
 
     type: Literal["user", "installation", "system"]
     id: str
@@ -180,7 +180,7 @@ class AuditEventActions(Struct):
 
 
 def audit_filter(query: AuditQuery) -> AuditFilter:
-    """Return the filter of a query. Raises BadRequest for an invalid field."""
+    """Return the filter of a query. Raises BadRequest if a field is invalid."""
     return AuditFilter(
         action=query.action,
         actor=query.actor,
@@ -196,7 +196,7 @@ def parse_time(name: str, text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
-        raise BadRequest(f"{name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z") from None
+        raise BadRequest(f"{name}: must be an ISO 8601 time, such as 2026-01-31T12:00:00Z") from None
 
 
 _LABELS = ("title", "displayName", "name", "label", "slug", "email")

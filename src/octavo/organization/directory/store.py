@@ -17,8 +17,8 @@ Kind = Literal["user", "group"]
 
 class ScimUserRow(Struct, frozen=True):
     """Person as the directory knows them. ``user_id``: the account; None for an invited person who hasn't
-    accepted, in which case none of the data comes from their account. ``display_name``: the name, which comes
-    from the account only once the membership is accepted."""
+    accepted, in which case none of the data comes from their account. ``display_name``: the name, which is
+    taken from the account only once the membership is accepted."""
 
     id: str
     user_id: str | None
@@ -302,8 +302,8 @@ def adopt_member(tx: Transaction, organization_id: str, user_id: str, *, vouched
     """Link a new member to the user that the directory sent, add them to that user's groups, and return the
     email address that the directory sent.
 
-    Does nothing for an unverified email address, unless the organization itself vouches for it, because the
-    directory meant the person with that address.
+    The member isn't linked if the email address is unverified, unless the organization itself vouches for it,
+    because the directory meant the person with that address.
     """
     proved = "" if vouched else " AND u.email_verified = 1"
     row = tx.one(

@@ -28,8 +28,7 @@ def counters(
 ) -> dict[str, int]:
     """Return the keys of the counters that one attempt of ``kind`` increments, each with its limit.
 
-    ``device``: the result of ``read_device``; None for a device that no one has signed in to this account
-    from."""
+    ``device``: the result of ``read_device``; None if no one has signed in to this account from the device."""
     if device is not None:
         return {key_of(kind, "device", device): PER_DEVICE}
     return {

@@ -1,8 +1,9 @@
-"""People from the server's LDAP directory: sign-in with the directory's password, membership, and teams.
+"""People from the server's LDAP directory: their sign-in with the directory's password, their membership,
+and their teams.
 
 The server administrator chose the directory, so its email addresses count as verified. People in the
-directory can sign in only with their directory password. A job deactivates the accounts of people who are no
-longer in the directory."""
+directory can sign in only with their directory password. A job deactivates the accounts of people who are
+no longer in the directory."""
 
 from __future__ import annotations
 
@@ -70,8 +71,8 @@ def is_from_directory(tx: Transaction, settings: Settings, user_id: str) -> bool
 def authenticate(context: Context, email: str, password: str) -> str | None:
     """Return the user whose password the directory accepts, or None.
 
-    Creates their account when they first sign in, and updates their membership and teams. Raises
-    DirectoryUnavailable if the directory can't be reached, and Forbidden for a deactivated account."""
+    The account is created when the person first signs in, and their membership and teams are updated. Raises
+    DirectoryUnavailable if the directory can't be reached, and Forbidden if the account is deactivated."""
     directory = find_directory(context.settings)
     if directory is None:
         return None
@@ -94,7 +95,9 @@ def _find_or_create_person(tx: Transaction, person: DirectoryPerson) -> str:
         _update_email(tx, user_id, person.email)
         return user_id
     if person.email is None:
-        raise Forbidden("The directory has no email address for you. Ask your administrator to add one.")
+        raise Forbidden(
+            "The directory has no email address for your account. Ask your administrator to add one."
+        )
     user = find_user_by_email(tx, person.email)
     if user is None:
         name = person.name or person.email.partition("@")[0]
@@ -182,10 +185,10 @@ def _find_or_create_team(tx: Transaction, organization_id: str, group: Directory
 
 @jobs.job("syncDirectory", bound=f"{_BATCH} people", waits=True, attempts=1)
 def synchronize(context: Context, after: str = "") -> None:
-    """Compare accounts with the directory in batches, and then deactivate the accounts of people who are missing
-    from it.
+    """Compare accounts with the directory in batches, and then deactivate the accounts of people who are
+    missing from it.
 
-    If a batch fails, the rest is skipped until the next run, which starts from the beginning."""
+    If a batch fails, the remaining ones are skipped until the next run, which starts from the beginning."""
     directory = find_directory(context.settings)
     if directory is None:
         return

@@ -81,13 +81,13 @@ def provisioning_uri(secret: str, email: str, installation: str) -> str:
 
 def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[str]:
     """Turn on two-factor authentication, and return the recovery codes, which can't be retrieved again.
-    Raises BadRequest for a wrong code, and Conflict if it can't be turned on."""
+    Raises BadRequest if the code is wrong, and Conflict if two-factor authentication can't be turned on."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or factor.confirmed:
         raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
     step = _matching_step(factor, code)
     if step is None:
-        raise BadRequest("code: must be the current code of the authenticator app")
+        raise BadRequest("code: must be the current code from the authenticator app")
     tx.run(
         "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
         step=step,
@@ -103,8 +103,8 @@ def renew_recovery_codes(tx: Transaction, user_id: str) -> list[str]:
 
 
 def accept(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> bool:
-    """Return whether the code is currently valid or is an unused recovery code. Either kind can be used only
-    once."""
+    """Return whether a code is currently valid or is an unused recovery code, and use it up. Each code can
+    be used only once."""
     factor = find_factor(tx, sealer, user_id)
     if factor is None or not factor.confirmed:
         return False

@@ -21,7 +21,7 @@ def link(tx: Transaction, provider: str, subject: str, user_id: str) -> None:
 
 
 def can_sign_in(tx: Transaction, user_id: str) -> bool:
-    """Return whether this is a person whose account isn't deactivated."""
+    """Return whether a user is a person whose account isn't deactivated."""
     return (
         tx.one("SELECT 1 FROM users WHERE id = :id AND disabled = 0 AND kind = 'person'", id=user_id)
         is not None

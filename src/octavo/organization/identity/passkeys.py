@@ -2,8 +2,8 @@
 code.
 
 The library checks the origin (always that of the app), the host that a passkey is bound to, and the
-signature. This module does the rest: a challenge expires quickly and can be used only once, for one purpose;
-and if an authenticator's counter doesn't increase, the authenticator has been cloned."""
+signature. This module does the rest: a challenge expires quickly and can be used only once, for one
+purpose, and an authenticator whose counter doesn't increase is rejected, because it has been cloned."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _UNREADABLE = (
     RecursionError,
     struct.error,
 )
-"""Exceptions that the library raises for a malformed or mismatched response."""
+"""Exceptions that the library raises if a response is malformed or doesn't match."""
 
 Base64 = Annotated[
     str, Meta(min_length=1, max_length=2048, pattern=pattern(r"^[A-Za-z0-9_-]+=*\Z", "be base64url"))
@@ -101,8 +101,8 @@ class _PendingRegistration(Struct):
 
 
 class _PendingAuthentication(Struct):
-    """Pending authentication. ``user_id``: the required owner of the passkey; None accepts any passkey whose
-    user the authenticator verified. ``first``: proof of the first factor."""
+    """Pending authentication. ``user_id``: the required owner of the passkey; None means that any passkey
+    is accepted if the authenticator verified its user. ``first``: proof of the first factor."""
 
     state: JsonObject
     user_id: str | None
@@ -135,8 +135,8 @@ def _server(settings: Settings) -> Fido2Server:
     else:
         if not found.is_loopback:
             raise Unavailable(
-                "Passkeys need a domain name, but OCTAVO_URL contains an IP address."
-                " Set OCTAVO_URL to a URL with a domain."
+                "Passkeys require a domain name, but OCTAVO_URL contains an IP address. Set OCTAVO_URL to a"
+                " URL with a domain name."
             )
         host, port = "localhost", settings.address.port
         origin = f"{settings.address.scheme}://{host}" + (f":{port}" if port else "")
@@ -162,7 +162,7 @@ def get_passkey(tx: Transaction, user_id: str, passkey_id: str) -> PasskeyRow:
         f"SELECT {_ROW} FROM passkeys WHERE id = :id AND user_id = :user", id=passkey_id, user=user_id
     )
     if row is None:
-        raise NotFound(f"You have no passkey {passkey_id!r}.")
+        raise NotFound(f"You have no passkey with the ID {passkey_id!r}.")
     return PasskeyRow(*row)
 
 
@@ -192,7 +192,9 @@ def start_registration(tx: Transaction, context: Context, user: UserRow) -> tupl
 
     server = _server(context.settings)
     if len(list_passkeys(tx, user.id)) >= MAX_PASSKEYS:
-        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
+        raise Conflict(
+            f"You already have {MAX_PASSKEYS} passkeys, which is the limit. Remove one before adding another."
+        )
     options, state = server.register_begin(
         PublicKeyCredentialUserEntity(id=user.id.encode(), name=user.email, display_name=user.display_name),
         _credentials(tx, user.id),
@@ -216,8 +218,8 @@ class ProvedPasskey(Struct, frozen=True):
 def finish_registration(
     context: Context, user_id: str, challenge: str, made: MadeCredential
 ) -> ProvedPasskey:
-    """Verify a new passkey, and use up its challenge. Raises BadRequest for an unknown challenge or an
-    invalid passkey."""
+    """Verify a new passkey, and use up its challenge. Raises BadRequest if the challenge is unknown or the
+    passkey is invalid."""
     from fido2.utils import websafe_encode
 
     with context.db.write() as tx:
@@ -236,7 +238,7 @@ def finish_registration(
     given = _call_library(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
         raise BadRequest(
-            "credential: this passkey isn't valid for this server and request. Add the passkey again."
+            "credential: must be a passkey for this server and this request. Add the passkey again."
         )
     credential = given.credential_data
     return ProvedPasskey(
@@ -249,7 +251,9 @@ def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
     reached."""
     # Other passkeys may have been added since the registration started.
     if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
-        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
+        raise Conflict(
+            f"You already have {MAX_PASSKEYS} passkeys, which is the limit. Remove one before adding another."
+        )
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
     added = tx.run(
         """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)

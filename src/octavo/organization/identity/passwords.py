@@ -1,5 +1,5 @@
-"""Passwords, hashed with argon2id with limited concurrency. The work is the same whether or not there is a
-password to compare with."""
+"""Passwords, hashed with argon2id with limited concurrency. The amount of work is the same whether or not
+there is a password to compare with."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def require_acceptable_password(password: str, email: str) -> None:
         raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH:,} characters")
     if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:
         raise BadRequest(
-            "password: too easy to guess. Use a wider variety of characters, and don't use your email address"
+            "password: is too easy to guess. Use a wider variety of characters, and don't use your email"
+            " address."
         )
 
 
@@ -55,8 +56,8 @@ def hash_password(password: str) -> str:
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Return whether the password matches. Without a stored hash, the check takes just as long and returns
-    False."""
+    """Return whether the password matches. If there is no stored hash, the check takes just as long and
+    returns False."""
     try:
         fits = bool(_with_slot("verify", stored or _dummy_hash(), password[:MAX_LENGTH]))
     except (VerificationError, InvalidHashError):

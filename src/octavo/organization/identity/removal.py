@@ -16,7 +16,8 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
     admins = tx.all(
         f"""SELECT m.user_id FROM members m JOIN users u ON u.id = m.user_id
             WHERE m.organization_id = :org AND m.role = 'admin' AND m.disabled = 0
-              AND u.disabled = 0 AND u.kind = 'person'{tx.for_update}""",
+              AND u.disabled = 0 AND u.kind = 'person'
+            ORDER BY m.user_id{tx.for_update}""",
         org=organization_id,
     )
     if [admin for (admin,) in admins] == [user_id]:
@@ -25,14 +26,28 @@ def require_another_admin(tx: Transaction, organization_id: str, user_id: str) -
         )
 
 
+def require_other_admins(tx: Transaction, user_id: str) -> None:
+    """Raise Conflict if the user is the last active administrator of any organization.
+
+    Call this before locking the user's row: two administrators who deactivate each other then lock rows in the same
+    order."""
+    administered = tx.all(
+        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0"
+        " ORDER BY organization_id",
+        user=user_id,
+    )
+    for (organization_id,) in administered:
+        require_another_admin(tx, organization_id, user_id)
+
+
 def _end_in_organization(tx: Transaction, organization_id: str, user_id: str, *, accepted: bool) -> None:
     """End the sessions and revoke the tokens of a member who leaves an organization.
 
     Call this after disabling or removing the member. If the person isn't in any other organization, all their
     sessions end and all their tokens are revoked. Otherwise, those that aren't bound to this organization
-    remain, but no longer give access to it, because each request checks the membership. People who never
-    accepted the membership always keep their sessions and tokens, because an organization must not be able to
-    sign people out by adding and removing them."""
+    stay valid, but no longer give access to it, because each request checks the membership. People who
+    never accepted the membership always keep their sessions and tokens, because an organization must not be
+    able to sign people out by adding and removing them."""
     elsewhere = not accepted or tx.one(
         "SELECT 1 FROM members WHERE user_id = :user AND organization_id <> :org AND disabled = 0",
         user=user_id,
@@ -58,19 +73,14 @@ def end_all_sign_ins(tx: Transaction, user_id: str) -> None:
 def deactivate_account(tx: Transaction, user_id: str) -> None:
     """Deactivate an account, end its sessions, and revoke its tokens. Raises Conflict for the last
     administrator of an organization."""
-    administered = tx.all(
-        "SELECT organization_id FROM members WHERE user_id = :user AND role = 'admin' AND disabled = 0",
-        user=user_id,
-    )
-    for (organization_id,) in administered:
-        require_another_admin(tx, organization_id, user_id)
+    require_other_admins(tx, user_id)
     disable_account(tx, user_id)
     end_all_sign_ins(tx, user_id)
 
 
 def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
-    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict for
-    the last administrator."""
+    """Disable a member, and end their access. Return False if they were already disabled. Raises Conflict
+    if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = disable_membership(tx, organization_id, user_id)
     if accepted is not None:
@@ -80,8 +90,8 @@ def disable_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
 
 def remove_member(tx: Transaction, organization_id: str, user_id: str) -> bool:
     """Remove a member and everything that depends on the membership: sessions, tokens, and the rows that
-    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return False
-    if there was no membership. Raises Conflict for the last administrator."""
+    tables declare as dependent (team memberships, grants, directory and identity provider IDs). Return
+    False if there was no membership. Raises Conflict if the user is the last administrator."""
     require_another_admin(tx, organization_id, user_id)
     accepted = delete_membership(tx, organization_id, user_id)
     if accepted is None:

@@ -100,9 +100,9 @@ def _audit_own_account(
 def sign_in(call: Call, body: wire.SignIn) -> Reply:
     """Start a session with a password.
 
-    If two-factor authentication is on and no code was sent, the response indicates this and contains a challenge.
-    Returns 401 for a wrong email address or a wrong password, without saying which, 429 after too many attempts, and
-    503 if the directory that checks passwords can't be reached.
+    If two-factor authentication is on and no code was sent, the response indicates this and contains a
+    challenge. Returns 401 if the email address or the password is wrong, without saying which, 429 after
+    too many attempts, and 503 if the directory that checks passwords can't be reached.
     """
     outcome = signing_in.with_password(
         call.context, browser_of(call), body.email, body.password, body.code, body.device
@@ -155,8 +155,8 @@ def start_passkey_sign_in(call: Call, body: wire.StartPasskeySignIn) -> Reply:
     in_maintenance=True,
 )
 def sign_in_with_passkey(call: Call, body: wire.SignInWithPasskey) -> Reply:
-    """Start a session with a passkey that verifies its user, which counts as both factors, or complete a
-    sign-in that requires a code for two-factor authentication."""
+    """Start a session with a passkey that verifies its user, which counts as both factors, or use the
+    passkey instead of a code to complete a sign-in with two-factor authentication."""
     outcome = signing_in.with_passkey(call.context, browser_of(call), body.challenge, body.credential)
     return _reply(call, outcome, body.cookie)
 
@@ -318,8 +318,8 @@ def end_other_sessions(call: Call, caller: SignedIn) -> None:
     "proveIdentity", "POST", "/user/proof", needs=Can.RENEW_PROOF, body_limit=16_384, in_maintenance=True
 )
 def prove_identity(call: Call, caller: SignedIn, body: wire.ProveIdentity) -> wire.ProvedIdentity:
-    """Confirm the caller's identity. For 15 minutes after this call, or after signing in, passwords,
-    two-factor authentication, sessions, and tokens can be changed."""
+    """Confirm the caller's identity. Passwords, two-factor authentication, sessions, and tokens can be
+    changed for 15 minutes after this call or after signing in."""
     return wire.ProvedIdentity(
         iso(
             proof.confirm_identity(call.context, call.client, caller.actor, body.password, body.code)
@@ -351,7 +351,7 @@ def set_up_account(call: Call, caller: SignedIn, body: wire.SetUpAccount) -> Non
     """Set the name, email address, and password of the first administrator, and end their other sessions.
 
     `email` is required if the server's settings don't specify the first administrator; otherwise, it can't be
-    changed. Returns 409 for all other accounts, and once the account is set up."""
+    changed. Returns 409 for any other account, or if the account has already been set up."""
     with call.db.read() as tx:
         user = find_user(tx, caller.user_id)
         assert user is not None
@@ -419,7 +419,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
         attempts.record_or_refuse(tx, counters)
     with call.db.write() as tx:
         if not factors.accept(tx, call.context.sealer, user_id, code):
-            raise Forbidden("code: incorrect or already used")
+            raise Forbidden("code: is incorrect or was already used")
         attempts.uncount(tx, counters)
 
 
@@ -596,7 +596,7 @@ def list_service_accounts(call: Call, org: OrgAccess, query: PageQuery) -> Listi
 def create_service_account(
     call: Call, org: OrgAccess, body: wire.CreateServiceAccount
 ) -> wire.ServiceAccount:
-    """Create a member that isn't a person. It acts through its tokens, and only in this organization."""
+    """Create a member that isn't a person. It acts through its tokens and only in this organization."""
     with call.db.write() as tx:
         row = store.insert_service_account(tx, org.organization_id, body.name.strip(), body.role)
         state = {"name": row.name, "role": body.role}
@@ -620,7 +620,7 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
 
 def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -> None:
     if not store.is_service_account(tx, org.organization_id, account_id):
-        raise NotFound(f"This organization has no service account {account_id!r}.")
+        raise NotFound(f"There is no service account with the ID {account_id!r} in this organization.")
 
 
 @operation("listServiceAccountTokens", "GET", _ACCOUNTS + "/{serviceAccountId}/tokens", needs=Can.ADMIN)

@@ -13,6 +13,7 @@ from octavo.kit.clock import DAY, HOUR, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Slice, list_page
 from octavo.kit.http.operation import Actor
+from octavo.kit.work.hub import check_streams
 from octavo.organization.access.auditing import audit_person
 from octavo.organization.access.reach import is_session
 from octavo.organization.access.tokens import SESSION_IDLE, SESSION_PREFIX, hash_token
@@ -21,8 +22,8 @@ Method = Literal["password", "link", "oidc", "saml", "ldap", "passkey"]
 
 LIFETIME = 30 * DAY
 PROVIDER_LIFETIME = 12 * HOUR
-"""Lifetime in milliseconds of sessions from an identity provider, which is asked for confirmation twice a
-day."""
+"""Lifetime in milliseconds of sessions from an identity provider, so that the provider must confirm them
+twice a day."""
 
 
 class SessionRow(Struct, frozen=True):
@@ -61,8 +62,8 @@ def begin(
     agent: str,
     organization_id: str | None = None,
 ) -> NewSession:
-    """Start a session. ``organization_id``: the only organization that it gives access to. The secret can't
-    be retrieved later."""
+    """Start a session. ``organization_id``: the only organization that it gives access to. The session's
+    secret can't be retrieved later."""
     moment = now()
     lifetime = PROVIDER_LIFETIME if method in ("saml", "oidc") else LIFETIME
     new = NewSession(ids.new_id(), SESSION_PREFIX + secrets.token_urlsafe(32), moment + lifetime)
@@ -144,9 +145,11 @@ def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow |
 
 def end(tx: Transaction, user_id: str, session_id: str) -> bool:
     """End a session of the user. Return False if it doesn't exist."""
+    check_streams(tx, user_id)
     return tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id) > 0
 
 
 def end_others(tx: Transaction, user_id: str, kept: str | None) -> int:
     """End all sessions of the user except ``kept``. Return their number."""
+    check_streams(tx, user_id)
     return tx.run("DELETE FROM sessions WHERE user_id = :user AND id <> :kept", user=user_id, kept=kept or "")

@@ -1,8 +1,8 @@
 """Sign in with a password, an emailed link, a passkey, and a code for two-factor authentication.
 
-An unknown email address gets the same response as a wrong password, after the same work. A request for a link
-gets the same response whether or not a link is sent, because it is the job sending the link that looks up the
-person."""
+An unknown email address gets the same response as a wrong password, after the same work. A request for a
+link gets the same response whether or not a link is sent, because only the job that sends the link looks up
+the person."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ class _Link(Struct, frozen=True):
 
 
 class SecondFactorNeeded(Struct, frozen=True):
-    """Sign-in whose first factor was correct. It is completed by ``challenge`` with a code or with one of the
-    ``passkeys``."""
+    """Sign-in whose first factor was correct. It is completed with ``challenge`` and a code, or with one of
+    the ``passkeys``."""
 
     challenge: str
     expires_at: int
@@ -59,8 +59,8 @@ class SecondFactorNeeded(Struct, frozen=True):
 
 
 class CompletedSignIn(Struct, frozen=True):
-    """Completed sign-in. ``device``: a value that makes later attempts from this device count separately, see
-    ``attempts``."""
+    """Completed sign-in. ``device``: a value that makes later attempts from this device count separately
+    (see ``attempts``)."""
 
     session: sessions.NewSession
     device: str
@@ -89,10 +89,11 @@ def _find_person(tx: Transaction, email: str) -> _Person | None:
 def with_password(
     context: Context, browser: Browser, email: str, password: str, code: str | None, device: str | None = None
 ) -> Outcome:
-    """Sign in with a password. The passwords of people in the server's directory are checked by the directory.
+    """Sign in with a password. The passwords of people in the server's directory are checked by the
+    directory.
 
-    Raises Unauthorized for a wrong password, TooManyRequests after too many attempts, and Unavailable if the directory
-    can't be reached.
+    Raises Unauthorized if the password is wrong, TooManyRequests after too many attempts, and Unavailable if
+    the directory can't be reached.
     """
     email = email.strip().lower()
     known = attempts.read_device(context.signer, device, email)
@@ -138,8 +139,8 @@ def _begin(tx: Transaction, context: Context, browser: Browser, proved: _Challen
 
 
 def with_code(context: Context, browser: Browser, challenge: str, code: str) -> CompletedSignIn:
-    """Complete a sign-in with a code. Raises Unauthorized for a wrong code, and TooManyRequests after too
-    many attempts."""
+    """Complete a sign-in with a code. Raises Unauthorized if the code is wrong, and TooManyRequests after
+    too many attempts."""
     payload = context.signer.verify("second-factor", challenge)
     if payload is None:
         raise Unauthorized("This sign-in attempt has expired. Sign in again.")
@@ -167,12 +168,12 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
             actor="",
             after={"method": f"{proved.method} and code"},
         )
-    raise Unauthorized("code: incorrect or already used")
+    raise Unauthorized("code: is incorrect or was already used")
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
-    """Return a challenge and options for a passkey, for a complete sign-in or, with ``challenge``, instead of
-    a code. Raises Unauthorized for an invalid challenge, TooManyRequests after too many attempts, and
+    """Return a challenge and options for a passkey, for a complete sign-in or, with ``challenge``, instead
+    of a code. Raises Unauthorized if the challenge is invalid, TooManyRequests after too many attempts, and
     Unavailable if passkeys aren't supported at this URL."""
     first = None
     if challenge is not None:
@@ -189,7 +190,7 @@ def start_passkey(context: Context, browser: Browser, challenge: str | None) -> 
 def with_passkey(
     context: Context, browser: Browser, challenge: str, credential: passkeys.UsedCredential
 ) -> CompletedSignIn:
-    """Sign in with a passkey. Raises Unauthorized, with the same message for every failure."""
+    """Sign in with a passkey. Raises Unauthorized if that fails, always with the same message."""
     found = passkeys.finish_authentication(context, challenge, credential)
     with context.db.write() as tx:
         if isinstance(found, passkeys.AcceptedPasskey):
@@ -229,7 +230,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
     """Enqueue an email with a link to the person with this email address, if any. Raises TooManyRequests
     after too many requests, and Unavailable if the server doesn't send email."""
     if not context.settings.smtp_url:
-        raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
+        raise Unavailable("This server can't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))

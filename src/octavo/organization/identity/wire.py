@@ -79,7 +79,7 @@ class SignInProvider(Struct, rename={"start_url": "startURL"}):
 
 
 class SignInWays(Struct):
-    """Sign-in methods for an email address, which depend on the address alone and not on whether an account
+    """Sign-in methods for an email address, which depend only on the address and not on whether an account
     exists."""
 
     methods: list[Literal["password", "link"]]

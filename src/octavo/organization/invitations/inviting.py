@@ -1,10 +1,10 @@
 """Invite email addresses and accept invitations.
 
 An existing account is added immediately only if its email address is verified; otherwise, an account that
-someone else created with the address would get access. The membership isn't accepted yet: the person can use
-it, but the organization's identity provider and directory get no control over the account. An invitation can
-be accepted only once, by the account with its address, and becomes void if the person who created it no
-longer administers the organization."""
+someone else created with the address would get access. The membership doesn't count as accepted yet: the
+person can use it, but the organization's identity provider and directory don't get any control over the
+account. An invitation can be accepted only once, by the account with its address, and becomes void if the
+person who created it no longer administers the organization."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ from . import store
 
 @dataclass
 class Invited:
-    """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``: the
-    addresses whose accounts also belong to other organizations, so that the identity provider doesn't vouch
-    for them. ``links``: the addresses with links to pass on, if the server doesn't send email."""
+    """Result of inviting people. ``users``: the IDs of accounts that were added as members. ``not_sso``:
+    the addresses whose accounts also belong to other organizations, so that the identity provider doesn't
+    vouch for them. ``links``: the links to pass on, by email address, if the server doesn't send email."""
 
     users: list[str] = field(default_factory=list)
     not_sso: list[str] = field(default_factory=list)
@@ -74,7 +74,7 @@ def invite(
     Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
     invites too many people or an address receives too many emails within a day."""
     most = context.settings.invitations_per_day
-    message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
+    message = f"emails: you can invite at most {most} people per day. Try again tomorrow."
     spend(tx, "invitations", invited_by, most, message, len(people))
     answer = Invited()
     mailing = bool(context.settings.smtp_url)
@@ -235,12 +235,12 @@ def decline(tx: Transaction, actor: Actor, invitation_id: str, user_id: str) -> 
 
 
 def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str, hashed: str) -> str:
-    """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound for
-    an invalid invitation, and Conflict if the address has an account.
+    """Create an account for the invited address, add it as a member, and return its ID. Raises NotFound if
+    the invitation is invalid, and Conflict if the address already has an account.
 
-    Someone else may already have created an unverified account with the address. An emailed invitation
-    verifies the address, so that account is handed over to the invited person, and everything that the other
-    person set up is removed."""
+    Someone else may already have created an unverified account with the address. An emailed invitation verifies
+    the address, so that account is handed over to the invited person, and everything that the other person
+    set up is removed."""
     invitation = get_invitation(tx, secret)
     user = find_user_by_email(tx, invitation.email)
     if user is None:
@@ -262,7 +262,7 @@ def accept(tx: Transaction, by: Actor | Stranger, secret: str, display_name: str
 
 def hash_new_password(tx: Transaction, secret: str, password: str) -> str:
     """Return the hash of an acceptable password. It is computed only for holders of an invitation's secret.
-    Raises NotFound for an invalid secret, and BadRequest for an unacceptable password."""
+    Raises NotFound if the secret is invalid, and BadRequest if the password isn't acceptable."""
     require_acceptable_password(password, get_invitation(tx, secret).email)
     return hash_password(password)
 

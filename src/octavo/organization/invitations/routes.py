@@ -106,7 +106,9 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
             tx, call.context, caller.actor, organization_id, invite_id, caller.user_id
         ) or inviting.join_with_invitation(tx, caller.actor, organization_id, invite_id, caller.user_id)
     if not joined:
-        raise NotFound("This invitation doesn't exist, has expired, or is for someone else.")
+        raise NotFound(
+            "This invitation doesn't exist, has expired, or is for someone else. Ask for a new one."
+        )
     return Joined()
 
 
@@ -153,8 +155,8 @@ def read_invitation(call: Call, body: ReadInvitation) -> Reply:
 )
 def accept_invitation(call: Call, body: AcceptInvitation) -> Reply:
     """Create an account for an invited email address, and start a session. Returns 403 if another origin
-    requests a cookie. Returns 409 if the address has an account, whose owner can sign in and join. An emailed
-    invitation takes over an account whose address was never verified."""
+    requests a cookie. Returns 409 if the address already has an account; its owner can sign in and join. An
+    emailed invitation takes over an account whose address was never verified."""
     if body.cookie:
         require_same_origin(call)
     with call.db.read() as tx:

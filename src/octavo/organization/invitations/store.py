@@ -20,11 +20,11 @@ Target = Literal["organization", "space", "collection"]
 
 
 _NEVER = 253_402_300_799_000
-"""Expiration of standing invitations: the end of the year 9999."""
+"""Expiration time of standing invitations: the end of the year 9999."""
 
 
 class InvitationRow(Struct, frozen=True):
-    """Invitation of an email address. ``mailed``: whether only someone with access to the mailbox can know
+    """Invitation for an email address. ``mailed``: whether only someone with access to the mailbox can know
     the secret. ``standing``: whether it was created by a directory, has no secret, and is valid until it is
     revoked."""
 
@@ -259,8 +259,8 @@ def list_links(
 
 
 def set_link_role(tx: Transaction, secret: str, role: str | None, changed_by: str) -> None:
-    """Set the role of a link. The person who changes the role becomes the link's creator, whose permissions
-    it depends on."""
+    """Set the role of a link. The person who changes the role becomes the link's creator, on whose
+    permissions the link depends."""
     tx.run(
         "UPDATE invite_links SET role = :role, created_by = :by WHERE id = :id",
         role=role,
@@ -275,8 +275,8 @@ def delete_link(tx: Transaction, secret: str) -> None:
 
 @before_sealing
 def hash_ids_of_links(tx: Transaction) -> None:
-    """Hash the IDs of links. Older versions used the secret itself as the row's ID, which migration 75
-    copied."""
+    """Hash the IDs of links. Older versions used the secret itself as the row's ID, and migration 75 copied
+    it."""
     for (secret,) in tx.all("SELECT secret FROM invite_links WHERE id = secret"):
         tx.run("UPDATE invite_links SET id = :id WHERE id = :secret", id=hash_token(secret), secret=secret)
 

@@ -28,23 +28,24 @@ def record_of(context: Context, organization_id: str, domain: str) -> tuple[str,
 def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str]:
     """Return the domains in lowercase without duplicates, and delete the verification of removed domains.
 
-    Raises BadRequest for a public email provider's domain."""
+    Raises BadRequest if a domain belongs to a public email provider."""
     domains = list(dict.fromkeys(domain.lower() for domain in wanted))
     for domain in domains:
         if is_free_mail(domain):
             raise BadRequest(
-                f"emailDomains: {domain!r} belongs to a public email provider. Use a domain of your organization."
+                f"emailDomains: {domain!r} belongs to a public email provider. Use one of your organization's"
+                " own domains."
             )
     store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     return domains
 
 
 def verify_domain(context: Context, actor: Actor, organization_id: str, domain: str) -> OrgRow:
-    """Verify one of the organization's domains. It is verified if a server administrator requests it in a
-    session, or if the TXT record exists.
+    """Verify one of the organization's domains. The domain is verified if a server administrator requests
+    this in a session, or if the TXT record exists.
 
-    Raises BadRequest for a public email provider's domain, NotFound for a domain that the organization
-    doesn't list, and Unavailable if no name server responds."""
+    Raises BadRequest if the domain belongs to a public email provider, NotFound if the organization doesn't
+    list it, and Unavailable if no name server responds."""
     with context.db.read() as tx:
         org = store.get_organization(tx, organization_id)
         _require_named(org, domain)
@@ -65,18 +66,21 @@ def verify_domain(context: Context, actor: Actor, organization_id: str, domain: 
 def verify_domain_for_operator(tx: Transaction, organization_id: str, domain: str) -> None:
     """Verify a domain on behalf of the server administrator.
 
-    Raises BadRequest for a public email provider's domain, and NotFound for a domain that the organization
-    doesn't list."""
+    Raises BadRequest if the domain belongs to a public email provider, and NotFound if the organization doesn't
+    list it."""
     _require_named(store.get_organization(tx, organization_id), domain)
     _record_proof(tx, None, organization_id, domain, "operator")
 
 
 def _require_named(org: OrgRow, domain: str) -> None:
     if is_free_mail(domain):
-        raise BadRequest(f"{domain!r} belongs to a public email provider. Use a domain of your organization.")
+        raise BadRequest(
+            f"{domain!r} belongs to a public email provider. Use one of your organization's own domains."
+        )
     if domain not in org.email_domains:
         raise NotFound(
-            f"emailDomains: organization {org.id!r} doesn't list {domain!r}. Add the domain to its settings first."
+            f"emailDomains: {domain!r} isn't listed in the organization {org.id!r}. Add the domain to the"
+            " organization's settings first."
         )
 
 

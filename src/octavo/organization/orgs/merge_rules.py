@@ -80,8 +80,8 @@ _SAMPLES = [
 
 
 def require_merge_rules(tx: Transaction, organization_id: str, rules: Sequence[MergeRule]) -> None:
-    """Raise NotFound for people from other organizations, and BadRequest for an expression that is invalid or
-    never evaluates to true or false for the sample change requests."""
+    """Raise NotFound if a rule names a person from another organization, and BadRequest if an expression is
+    invalid or doesn't evaluate to true or false for any of the sample change requests."""
     for index, rule in enumerate(rules):
         if rule.users is not UNSET:
             require_members(tx, organization_id, rule.users, f"mergeRules.rules[{index}].users")

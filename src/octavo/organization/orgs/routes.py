@@ -114,8 +114,8 @@ def verify_email_domain(call: Call, org: OrgAccess, email_domain: str) -> EmailD
 def join_organization(call: Call, caller: SignedIn, organization_id: str) -> None:
     """Join an organization that is open to people with the domain of the caller's verified email address.
 
-    The caller gets the organization's default role. Returns 404 both for an organization that doesn't exist
-    and for one that isn't open to the caller.
+    The caller gets the organization's default role. Returns 404 both if the organization doesn't exist and if
+    it isn't open to the caller.
     """
     with call.db.write() as tx:
         joining.join_by_domain(tx, caller.actor, caller.user_id, organization_id)
@@ -127,7 +127,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
     """List the organizations that the caller can join by the domain of their verified email address.
 
-    For any other domain, the list is empty, so it doesn't reveal who uses that domain."""
+    For any other domain, the list is empty, so that it doesn't reveal who uses that domain."""
     domain = email_domain.lower()
     with call.db.read() as tx:
         found = joining.list_joinable(tx, caller.user_id, domain)

@@ -24,21 +24,21 @@ from .types import Hostname, MergeRules, SitePointer
 
 
 def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest for an organization from an archive if its hostname is invalid or taken on this
-    server."""
+    """Raise BadRequest if the hostname of an organization from an archive is invalid or already in use on
+    this server."""
     hostname = row.get("hostname")
     try:
         msgspec.convert(hostname, Hostname | None)
     except msgspec.ValidationError as error:
         raise BadRequest(f"hostname: {error}") from None
     if hostname is not None and store.hostname_is_taken(tx, hostname):
-        raise BadRequest("hostname: already taken. Choose another one")
+        raise BadRequest("hostname: is already in use. Choose another one.")
 
 
 def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
     """Update the given values of title, hostname, default role, email domains, and the fields of
-    ``OrgSettings``. Raises BadRequest for invalid values, Forbidden without permission, and NotFound for
-    other organizations' objects."""
+    ``OrgSettings``. Raises BadRequest if a value is invalid, Forbidden if the caller doesn't have
+    permission, and NotFound if an object belongs to another organization."""
     before = store.get_organization(tx, access.organization_id)
     _update(tx, access.actor, before, given)
     after = store.get_organization(tx, access.organization_id)
@@ -52,14 +52,19 @@ def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> s
 def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str, Any]) -> None:
     hostname = given.get("hostname", org.hostname)
     if hostname != org.hostname and store.hostname_is_taken(tx, hostname, org.id):
-        raise BadRequest("hostname: already taken. Choose another one")
+        raise BadRequest("hostname: is already in use. Choose another one.")
     default_content: SitePointer | None = given.get("default_content")
     if default_content is not None:
         site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=default_content.site)
         if site != org.id:
-            raise NotFound(f"defaultContent: this organization has no site {default_content.site!r}.")
+            raise NotFound(
+                f"defaultContent: there is no site with the ID {default_content.site!r} in this organization"
+            )
     if given.get("sso") and not org.settings.sso and not list_active_providers(tx, org.id):
-        raise BadRequest("sso: add a SAML provider first. Without one, only administrators could sign in")
+        raise BadRequest(
+            "sso: requires an active SAML provider. Add one first, because otherwise only administrators"
+            " could sign in."
+        )
     merge_rules: MergeRules | None = given.get("merge_rules")
     if merge_rules is not None and merge_rules.rules is not UNSET:
         require_merge_rules(tx, org.id, merge_rules.rules)
@@ -83,7 +88,7 @@ def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str
 
 
 def _difference(before: store.OrgRow, after: store.OrgRow) -> tuple[JsonObject, JsonObject]:
-    """Return the changed settings, before and after."""
+    """Return the changed settings, with their values before and after the change."""
     was, is_now = _flatten(before), _flatten(after)
     names = [name for name in was if was[name] != is_now[name]]
     return {name: was[name] for name in names}, {name: is_now[name] for name in names}

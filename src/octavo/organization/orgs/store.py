@@ -17,7 +17,8 @@ from octavo.kit.db.pagination import Slice, list_page
 
 
 class OrgSettings(Struct, frozen=True, omit_defaults=True):
-    """Settings that are shown but rarely queried, stored as JSON in ``organizations.settings``."""
+    """Settings that are displayed but rarely queried, and are therefore stored as JSON in
+    ``organizations.settings``."""
 
     logo: str | None = None
     sso: bool = False
@@ -28,8 +29,8 @@ class OrgSettings(Struct, frozen=True, omit_defaults=True):
 
 
 Proof = Literal["dns", "operator"]
-"""Method by which a domain was verified: by a DNS record or by the server administrator. A mailbox in a
-domain doesn't verify it."""
+"""Method by which a domain was verified: by a DNS record or by the server administrator. Having a mailbox
+in a domain isn't enough."""
 
 
 class DomainProof(Struct, frozen=True):
@@ -84,7 +85,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
 def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
     row = tx.one(f"SELECT {_COLUMNS} FROM organizations o WHERE o.id = :id", id=organization_id)
     if row is None:
-        raise NotFound(f"There is no organization {organization_id!r}.")
+        raise NotFound(f"There is no organization with the ID {organization_id!r}.")
     return _with_proofs(tx, [_org(row)])[0]
 
 
@@ -130,8 +131,8 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return those of the organizations that a person is an enabled member of, newest first, with the
-    person's role."""
+    """Return the given organizations that a person is an enabled member of, newest first, with the person's
+    role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(
@@ -238,8 +239,8 @@ def set_email_domains(tx: Transaction, organization_id: str, domains: list[str])
 
 
 def insert_proof(tx: Transaction, organization_id: str, domain: str, proof: Proof) -> bool:
-    """Record the verification of a domain. Return False if it was already verified. Verification by email
-    address, from an older version, doesn't count."""
+    """Record the verification of a domain. Return False if it was already verified. An earlier verification
+    by email address, which older versions supported, doesn't count."""
     return bool(
         tx.all(
             """INSERT INTO proved_domains (organization_id, domain, proof, proved_at)

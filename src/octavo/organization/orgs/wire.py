@@ -28,7 +28,7 @@ Domain = Annotated[
         ),
     ),
 ]
-"""Hostname, as used after the @ in an email address."""
+"""Hostname in the form that follows the @ in an email address."""
 
 
 class ApiInformation(Struct):
@@ -158,7 +158,8 @@ def present_domain(to: Recipient, org: OrgRow, domain: str) -> EmailDomain:
 
 
 def present_to_outsider(to: Recipient, org: OrgRow, domain: str) -> Organization:
-    """Return an organization for a person who could join by email domain, without settings and people."""
+    """Return an organization, without its settings and people, for a person who could join it by email
+    domain."""
     shown = present_organization(to, org, None)
     shown.email_domains = shown.verified_email_domains = [domain]
     shown.merge_rules = {"type": "none"}

@@ -28,8 +28,8 @@ FILES = (
 
 
 class ConsentScope(NamedTuple):
-    """Scope on the consent page. ``words``: a description of what it allows. ``fixed``: whether the person
-    can't change it."""
+    """Scope on the consent page. ``words``: the description of the access that it gives. ``fixed``: whether
+    the person can't change it."""
 
     name: str
     words: str

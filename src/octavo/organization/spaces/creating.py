@@ -21,8 +21,8 @@ def create_space(
     language: str | None = None,
     edit_mode: EditMode = "live",
 ) -> SpaceRow:
-    """Create an empty space in the collection ``parent``. Raises NotFound or Forbidden for a parent where the
-    caller can't create content."""
+    """Create an empty space in the collection ``parent``. Raises NotFound or Forbidden if the caller can't
+    create content in the parent."""
     placing.require_parent(tx, org, parent)
     space = store.insert_space(
         tx,
@@ -43,8 +43,8 @@ def create_space(
 def create_collection(
     tx: Transaction, org: OrgAccess, title: str, *, parent: str | None = None
 ) -> CollectionRow:
-    """Create an empty collection in the collection ``parent``. Raises NotFound or Forbidden like
-    ``create_space``, and BadRequest if the collection would be nested too deeply."""
+    """Create an empty collection in the collection ``parent``. Raises NotFound or Forbidden under the same
+    conditions as ``create_space``, and BadRequest if the collection would be nested too deeply."""
     placing.require_parent(tx, org, parent)
     placing.require_depth(tx, parent, 1)
     made = store.insert_collection(tx, organization_id=org.organization_id, parent_id=parent, title=title)

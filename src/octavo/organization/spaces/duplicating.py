@@ -75,7 +75,8 @@ def duplicate_space(tx: Transaction, space: SpaceAccess, prepared: str | None) -
 
 
 def _insert_invisible_copy(tx: Transaction, space: SpaceAccess) -> str:
-    """Create an invisible space whose main branch has no first revision yet, and return its ID."""
+    """Create an invisible space whose main branch doesn't have a first revision yet, and return the space's
+    ID."""
     copy_id, branch_id, revision_id, moment = ids.new_id(), ids.new_id(), ids.new_id(), now()
     tx.run(
         """INSERT INTO spaces (id, organization_id, rank, title, main_branch, main_revision, created_by, created_at,

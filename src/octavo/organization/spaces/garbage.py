@@ -1,8 +1,8 @@
 """Remove unused texts and files. Each is stored once, by its hash, for all spaces.
 
 Texts and files of a purged space may be used by other spaces, or be reused a moment later by an import that
-found them. So they are recorded as released, and removed a day later unless something refers to them by then.
-Code that stores a text or file again must call ``retain``."""
+found them. Therefore, they are recorded as released, and removed a day later unless something refers to
+them by then. Code that stores a text or file again must call ``retain``."""
 
 from __future__ import annotations
 

@@ -25,8 +25,8 @@ class Copy(Struct, frozen=True):
 
 
 class NewSpace(Struct, frozen=True):
-    """Main branch of a new space with its first, empty revision. ``counts``: False while content is still
-    being copied into it, so that none of it is active yet."""
+    """Main branch of a new space with its first, empty revision. ``counts``: whether the revision is
+    active; False while content is still being copied into the space."""
 
     space_id: str
     branch_id: str
@@ -81,7 +81,8 @@ def find_shared(tx: Transaction, context: Context, space_id: str, key: str) -> s
 
 
 def on_begin(hook: Callable[[Transaction, NewSpace], None]) -> None:
-    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row."""
+    """Register ``hook(tx, beginning)``, which is called in the transaction that inserts a space's row, with
+    its ``NewSpace``."""
     _on_begin.append(hook)
 
 

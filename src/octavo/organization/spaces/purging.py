@@ -21,8 +21,8 @@ from .trash import ABANDONED, BEING_REMOVED, UNFINISHED
 _BATCH = 1_000
 """Number of rows per transaction when deleting part of a space."""
 _PURGEABLE = "deleted_at < :before AND (deleted_at <> :being_made OR created_at < :dead)"
-"""SQL condition for spaces to purge. An unfinished duplicate that was started over a day ago belongs to a
-process that crashed."""
+"""SQL condition for spaces to purge. They include unfinished duplicates that were started more than a day
+ago, whose process must have crashed."""
 
 
 def list_purgeable(tx: Transaction, before: int, limit: int = 100) -> list[str]:
@@ -77,7 +77,7 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
 
 
 def _delete_rows(db: Database, space_id: str) -> None:
-    """Delete rows from the tables where a space can have many."""
+    """Delete rows from the tables in which a space can have many rows."""
     with db.read() as tx:
         keys = {name: schema.key for name, schema in read_schema(db, tx).items()}
     for name, table in TABLES.items():

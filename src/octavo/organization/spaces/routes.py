@@ -88,7 +88,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
         if query.share_key is not None:
             shared = find_shared(tx, call.context, space.space_id, query.share_key)
             if shared is None:
-                raise NotFound("shareKey: no share link has this key.")
+                raise NotFound("shareKey: there is no share link with this key")
             presented.urls.published = shared
     return presented
 
@@ -105,8 +105,8 @@ def list_spaces(call: Call, org: OrgAccess, query: RankedQuery) -> Listing[Space
 
 @operation("listDeletedSpaces", "GET", "/orgs/{organizationId}/trash/spaces", needs=Can.VIEW)
 def list_deleted_spaces(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Space]:
-    """List the spaces in the trash that the caller can see. Each can be restored within 7 days of its
-    deletion."""
+    """List the spaces in the trash that the caller can see. Each of them can be restored within 7 days of
+    its deletion."""
     since = now() - RESTORE_DAYS * DAY
     with call.db.read() as tx:
         found = store.list_spaces(tx, org, query.limit, query.page, deleted_since=since)
@@ -132,7 +132,7 @@ def list_member_spaces(
     """List the spaces that a member can see, with the member's role in each. Members can list their own
     spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see other members' spaces and closed spaces.")
+        raise Forbidden("Only administrators can see closed spaces and the spaces of other members.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
@@ -168,7 +168,7 @@ def list_member_collections(
     """List the collections that a member can see, including nested ones, with the member's role in each.
     Members can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("Only administrators can see other members' collections.")
+        raise Forbidden("Only administrators can see the collections of other members.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)
@@ -178,7 +178,9 @@ def list_member_collections(
 
 
 def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
-    return require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
+    return require_found(
+        find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
+    )
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)
@@ -280,7 +282,7 @@ def list_collections(call: Call, org: OrgAccess, query: CollectionsQuery) -> Lis
     "createCollection", "POST", "/orgs/{organizationId}/collections", needs=Can.CREATE_CONTENT, status=201
 )
 def create_collection(call: Call, org: OrgAccess, body: CreateCollection | None) -> Collection:
-    """Create a collection; if ``parent`` is set, inside that collection."""
+    """Create a collection. If ``parent`` is set, the new collection is created in that collection."""
     wanted = body or CreateCollection()
     with call.db.write() as tx:
         made = creating.create_collection(tx, org, wanted.title, parent=wanted.parent)

@@ -1,10 +1,10 @@
-"""Transfer spaces and collections to another organization, with all their content except data that belongs to
-the old organization.
+"""Transfer spaces and collections to another organization, with all their content except data that belongs
+to the old organization.
 
-Grants to people who are members of the new organization are kept. Grants to other people and to teams, invite
-links, and merge rules that require other people are removed. Transferred content keeps the default level that
-it had or inherited, so that private content stays private. The person who transfers content keeps access to
-it."""
+Grants to people who are members of the new organization are kept. Grants to other people and to teams,
+invite links, and merge rules that require other people are removed. Transferred content keeps the default
+level that it had or inherited, so that private content stays private. The person who transfers the content
+keeps access to it."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ from .placing import list_inside, lock_order
 def transfer_space(tx: Transaction, access: SpaceAccess, organization_id: str) -> None:
     """Move a space to the top level of another organization.
 
-    Raises Forbidden unless the caller administers the current organization, NotFound or Forbidden without
-    access to the new one, Conflict if the space is already in it, and PreconditionFailed if the space is part
-    of a site."""
+    Raises Forbidden unless the caller administers the current organization, NotFound or Forbidden if the caller
+    doesn't have access to the new one, Conflict if the space is already in it, and PreconditionFailed if
+    the space is part of a site."""
     target = _enter_target(tx, access, organization_id)
     space_id = access.space_id
     _lock_transfer(tx, access.organization_id, target, [space_id])
@@ -67,8 +67,8 @@ def _enter_target(tx: Transaction, given: SpaceAccess | CollectionAccess, organi
         raise Forbidden("Only administrators can transfer content to another organization.")
     try:
         return organization_access(tx, given.actor, Can.CREATE_CONTENT, organization_id)
-    except NotFound as error:
-        raise NotFound(f"organization: {error.message}") from None
+    except NotFound:
+        raise NotFound(f"organization: there is no organization with the ID {organization_id!r}") from None
 
 
 def _effective_level(tx: Transaction, kind: Kind, id: str) -> str | None:
@@ -94,7 +94,7 @@ def _complete_transfer(tx: Transaction, given: tuple[Kind, str], source: str, ta
 
 def _lock_transfer(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:
     if source == target.organization_id:
-        raise Conflict("organization: the content already belongs to this organization")
+        raise Conflict("organization: must not be the organization that the content already belongs to")
     for organization_id in sorted((source, target.organization_id)):
         lock_order(tx, organization_id)
     row = tx.one(
@@ -128,8 +128,8 @@ def _move_to_organization(
 
 
 def _rules_of_members(tx: Transaction, rules: str, organization_id: str) -> str:
-    """Return merge rules without people who aren't members, because rules that name them could never be
-    met."""
+    """Return merge rules without people who aren't members, because rules that require such people could
+    never be met."""
     given = msgspec.json.decode(rules)
     named = {user for rule in given.get("rules", []) for user in rule.get("users", [])}
     if not named:

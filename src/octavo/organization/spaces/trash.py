@@ -1,8 +1,9 @@
 """The trash: deleted spaces can be restored for seven days. After that, or immediately if an organization
 administrator requests it, a job deletes them permanently.
 
-Deleting a collection also deletes its content. The collection is kept, hidden, as long as one of its spaces
-could be restored, because their permissions depend on it and restoring a space restores its collections.
+Deleting a collection also deletes its content. The collection itself is kept, but hidden, as long as one of
+its spaces can be restored, because their permissions depend on it and restoring a space restores its
+collections.
 """
 
 from __future__ import annotations

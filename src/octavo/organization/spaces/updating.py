@@ -24,8 +24,8 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
     """Update the given values of title, emoji or icon, language, edit mode, default level, and merge rules,
     keyed by column name.
 
-    Raises Forbidden for a default level above the caller's role, and NotFound for merge rules with
-    non-members.
+    Raises Forbidden if the default level is above the caller's role, and NotFound if a merge rule names someone
+    who isn't a member.
     """
     values = dict(given)
     # Setting an emoji clears the icon, and vice versa.
@@ -47,8 +47,8 @@ def update_space(tx: Transaction, space: SpaceAccess, given: Mapping[str, Any]) 
 
 
 def update_collection(tx: Transaction, collection: CollectionAccess, given: Mapping[str, object]) -> None:
-    """Update the given values of title, description, and default level. Raises Forbidden for a default level
-    above the caller's role."""
+    """Update the given values of title, description, and default level. Raises Forbidden if the default
+    level is above the caller's role."""
     values = dict(given)
     before = store.get_collection(tx, collection.collection_id)
     if values:

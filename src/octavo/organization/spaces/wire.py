@@ -122,7 +122,8 @@ class CreateSpace(Struct, rename="camel"):
 
 
 class UpdateSpace(Struct, rename="camel", kw_only=True):
-    """Request body for updating a space. Set an emoji or an icon, or null for both to have neither."""
+    """Request body for updating a space. Set either an emoji or an icon, or set both to null to remove
+    them."""
 
     edit_mode: EditMode | UnsetType = UNSET
     title: Title | UnsetType = UNSET
@@ -134,7 +135,7 @@ class UpdateSpace(Struct, rename="camel", kw_only=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):
-            raise ValueError("emoji: provide an emoji or an icon, not both")
+            raise ValueError("provide `emoji` or `icon`, not both")
         require_emoji(self.emoji, "emoji")
 
 
@@ -168,16 +169,16 @@ class Move(Struct):
 
 
 class MemberSpacesQuery(PageQuery):
-    """Query parameters for a member's spaces. ``closed``: whether to include spaces that they can't see, with
-    a permission of null; for administrators."""
+    """Query parameters for a member's spaces. ``closed``: whether to include spaces that the member can't
+    see, with a permission of null; only for administrators."""
 
     order: Order = "desc"
     closed: bool = False
 
 
 class MemberContentPermission(Struct):
-    """Permission of a member in a space. ``source``: the reason for it, for administrators; an Octavo
-    extension."""
+    """Permission of a member in a space. ``source``: the reason for the permission, only for
+    administrators; an Octavo extension."""
 
     permission: str | None
     space: Space

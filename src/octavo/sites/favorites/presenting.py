@@ -24,7 +24,7 @@ from .wire import Favorite, FavoriteUrls
 def present_visible(
     to: Recipient, tx: Transaction, caller: SignedIn, rows: Sequence[FavoriteRow]
 ) -> list[Favorite]:
-    """Return the favorites that still exist and that the caller can see now, in the given order."""
+    """Return the favorites that still exist and that the caller can currently see, in the given order."""
     found = (
         _present_site(to, tx, caller, row, row.site_id)
         if row.site_id is not None

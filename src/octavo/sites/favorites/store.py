@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 
 
 class FavoriteRow(Struct, frozen=True):
-    """A person's favorite. ``page_id``: empty for a space or site. ``position``: the position among the
-    person's favorites; favorites with equal positions are sorted by id."""
+    """A person's favorite. ``page_id``: the ID of the page; empty for a space or site. ``position``: the
+    position among the person's favorites; favorites with equal positions are sorted by ID."""
 
     id: str
     space_id: str | None
@@ -52,7 +52,7 @@ def insert_favorite(
 
 
 def set_positions(tx: Transaction, user_id: str, ordered: Sequence[str]) -> None:
-    """Sort a person's favorites in the order of these ids."""
+    """Sort a person's favorites in the order of these IDs."""
     positions = sorted((id, position) for position, id in enumerate(ordered))
     tx.run_many(
         "UPDATE favorites SET position = :position WHERE id = :id AND user_id = :user",

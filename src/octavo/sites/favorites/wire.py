@@ -39,8 +39,8 @@ class FavoritesQuery(PageQuery, rename="camel"):
 
 
 class AddFavorite(Struct):
-    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the id of
-    the favorite to add it before; by default, it is added at the end."""
+    """Favorite to add: a ``site``, a ``space``, or, with ``page``, a page in the space. ``before``: the ID
+    of the favorite to add it before; by default, it is added at the end."""
 
     space: Id | UnsetType = UNSET
     page: Id | UnsetType = UNSET
@@ -49,12 +49,12 @@ class AddFavorite(Struct):
 
     def __post_init__(self) -> None:
         if (self.space is UNSET) == (self.site is UNSET):
-            raise ValueError("space: provide either a space or a site")
+            raise ValueError("provide exactly one of `space` and `site`")
         if self.page is not UNSET and self.space is UNSET:
-            raise ValueError("page: requires `space`, the space that contains the page")
+            raise ValueError("page: requires `space`, the ID of the space that contains the page")
 
 
 class MoveFavorite(Struct):
-    """Move of a favorite. ``before``: the id of the favorite to move it before; null moves it to the end."""
+    """Move of a favorite. ``before``: the ID of the favorite to move it before; null moves it to the end."""
 
     before: Id | None

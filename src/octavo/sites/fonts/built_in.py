@@ -42,9 +42,9 @@ _LATIN = _ALL[:2]
 
 
 class BuiltInFont(Struct, frozen=True):
-    """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and the heaviest
-    weight of a variable font, or else all available weights. ``metrics``: the size, ascent, descent, and line
-    gap of the fallback font, in percent."""
+    """Built-in font. ``name``: the prefix of its file names. ``weights``: the lightest and heaviest weights
+    if it is a variable font, or else all available weights. ``metrics``: the size, ascent, descent, and
+    line gap of the fallback font, in percent."""
 
     family: str
     name: str

@@ -31,8 +31,8 @@ def get_font(tx: Transaction, organization_id: str, font_id: str) -> store.FontR
 def create(
     tx: Transaction, context: Context, org: OrgAccess, family: str, faces: Mapping[int, str]
 ) -> store.FontRow:
-    """Create a font from the caller's uploads by weight. Raises NotFound for an unknown upload, BadRequest
-    for an invalid file, and PreconditionFailed without the regular weight."""
+    """Create a font from the caller's uploads by weight. Raises NotFound if an upload doesn't exist,
+    BadRequest if a file is invalid, and PreconditionFailed if the regular weight is missing."""
     _require_regular(faces)
     font_id = store.insert_font(tx, org.organization_id, family.strip())
     for weight, key in faces.items():
@@ -70,7 +70,7 @@ def change(
 
 
 def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
-    """Delete a font and its files; return False if it doesn't exist."""
+    """Delete a font and its files. Return False if the font doesn't exist."""
     found = store.find_font(tx, org.organization_id, font_id)
     if found is None:
         return False
@@ -80,7 +80,7 @@ def delete(tx: Transaction, org: OrgAccess, font_id: str) -> bool:
 
 
 def _state(font: store.FontRow) -> dict[str, object]:
-    """Return a font's entry for the audit log."""
+    """Return a font's state for the audit log."""
     return {"fontFamily": font.family, "weights": [face.weight for face in font.faces]}
 
 
@@ -94,6 +94,6 @@ def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: s
     assert upload.hash is not None, "get_upload returns only complete uploads"
     form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
     if form is None:
-        raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in woff2 or woff format")
+        raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in WOFF2 or WOFF format")
     retain(tx, "file", [upload.hash])
     return store.FontFaceRow(weight, upload.hash, form)

@@ -26,8 +26,8 @@ def list_fonts(call: Call, org: OrgAccess, query: PageQuery) -> Listing[wire.Fon
 
 @operation("createCustomFont", "PUT", _FONTS, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def create_font(call: Call, org: OrgAccess, body: wire.CreateFont) -> wire.Font:
-    """Create a font from files that the caller uploaded, one for each weight. Returns 412 without the weight
-    400, which is required."""
+    """Create a font from files that the caller uploaded, one for each weight. Returns 412 if the required
+    weight 400 is missing."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     if len(weights) < len(body.font_faces):
         raise PreconditionFailed("fontFaces: must have only one file per weight")
@@ -44,8 +44,8 @@ def get_font(call: Call, org: OrgAccess, font_id: str) -> wire.Font:
 
 @operation("updateCustomFont", "POST", _FONT, needs=Can.CREATE_CONTENT, status=201, errors=(404, 412))
 def update_font(call: Call, org: OrgAccess, font_id: str, body: wire.UpdateFont) -> wire.Font:
-    """Rename a font, or add or replace weights. A null `storageKey` removes a weight. Returns 412 without the
-    weight 400, which is required."""
+    """Rename a font, or add or replace weights. A null `storageKey` removes a weight. Returns 412 if the
+    required weight 400 would be missing."""
     weights = {face.weight: face.storage_key for face in body.font_faces}
     with call.db.write() as tx:
         font = editing.change(tx, call.context, org, font_id, body.font_family, weights)

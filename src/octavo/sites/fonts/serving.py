@@ -27,7 +27,7 @@ class CustomFont(NamedTuple):
 def find_fonts(
     tx: Transaction, organization_id: str, font_ids: Iterable[str], address: str
 ) -> tuple[CustomFont, ...]:
-    """Return the fonts that exist in the organization. ``address``: the path of their files."""
+    """Return the fonts that exist in the organization. ``address``: the path of the font files."""
     found = []
     for font_id in font_ids:
         font = store.find_font(tx, organization_id, font_id)

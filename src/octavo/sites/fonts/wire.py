@@ -36,7 +36,7 @@ class CreateFont(Struct, rename="camel"):
 
 
 class UpdateFont(Struct, rename="camel"):
-    """Update of a font. A null ``storageKey`` removes a weight; weights that aren't listed stay unchanged."""
+    """Update of a font. A null ``storageKey`` removes a weight. Weights that aren't listed stay unchanged."""
 
     font_family: Family | None = None
     font_faces: Annotated[list[FaceChange], Meta(max_length=20)] = []

@@ -111,9 +111,9 @@ def collect(
     events: Sequence[Event],
     visitor: Visitor | None = None,
 ) -> int:
-    """Record events from visitors of a published site, and return how many of them count. ``visitor``: their
-    claims, if already verified; by default, they are read from the token of each event. Raises NotFound for
-    any other site."""
+    """Record events from visitors of a published site, and return the number of events that count.
+    ``visitor``: their claims, if already verified; by default, they are read from the token of each event.
+    Raises NotFound if there is no such published site."""
     with context.db.read() as tx:
         rows = _rows(context, tx, organization_id, site_id, [(event, visitor) for event in events])
     if rows:
@@ -143,8 +143,8 @@ def _rows(
     site_id: str,
     events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
-    """Return the events as rows. Raises NotFound if the site isn't published."""
-    missing = NotFound(f"There is no published site {site_id!r}.")
+    """Convert events to rows. Raises NotFound if the site isn't published."""
+    missing = NotFound(f"There is no published site with the ID {site_id!r}.")
     try:
         site = get_site(tx, site_id)
     except NotFound:
@@ -259,7 +259,7 @@ def _details(event: Event) -> JsonObject:
 
 
 def _moment(timestamp: str | None) -> int:
-    """Return the time of the event if it is within the last day, otherwise the current time."""
+    """Return the time of the event if it is within the last day; otherwise, return the current time."""
     moment = now()
     if timestamp is not None:
         try:
@@ -272,7 +272,7 @@ def _moment(timestamp: str | None) -> int:
 
 
 def _pseudonym(site: SiteRow, given: str) -> str:
-    """Return a pseudonym that is stable per site and differs between sites."""
+    """Return a pseudonym that is the same each time on one site but different on other sites."""
     return hashlib.blake2b(f"{site.id}\0{given}".encode(), digest_size=12).hexdigest()
 
 

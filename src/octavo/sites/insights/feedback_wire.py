@@ -6,15 +6,18 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from octavo.kit.texts import pattern
 from octavo.kit.urls import HttpUrl
 
-Flag = Annotated[str, Meta(max_length=100)]
+Flag = Annotated[
+    str, Meta(max_length=100, pattern=pattern(r"^[\w.:/+-]+\Z", "be the name of a flag, without its value"))
+]
 Goal = Annotated[str, Meta(max_length=1024)]
 Many = Annotated[int, Meta(ge=0, le=2**53)]
 
 
 class Reporter(Struct, rename="camel", frozen=True):
-    """Agent that gives feedback. ``onDemand``: whether a person asked for it."""
+    """Agent that gives feedback. ``onDemand``: whether a person asked for the feedback."""
 
     model: Annotated[str, Meta(max_length=100)] = ""
     user_agent: Annotated[str, Meta(max_length=512)] = ""

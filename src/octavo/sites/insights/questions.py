@@ -68,8 +68,8 @@ Moment = Annotated[str, Meta(max_length=40)]
 
 @schema_name("Column")
 class QueryColumn(Struct):
-    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (by default, a
-    day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
+    """Column of a query. Some fields apply only to certain columns: ``interval`` to `datetime` (the default
+    is a day), ``claim`` to `visitorClaim`, and ``precision`` to `visitorGeoPoint`."""
 
     column: Count | Ratings | Dimension
     interval: Literal["hour", "day", "week", "month"] = "day"
@@ -78,11 +78,11 @@ class QueryColumn(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: required for the column `visitorClaim`")
+            raise ValueError("claim: is required for the column `visitorClaim`")
 
 
 class Filter(Struct):
-    """Condition on events; on a count, a condition on the rows of the result."""
+    """Condition on events. If the column is a count, it is a condition on the rows of the result."""
 
     column: Dimension | Count
     values: Annotated[list[Any], Meta(max_length=1000)]
@@ -93,7 +93,7 @@ class Filter(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: required for the column `visitorClaim`")
+            raise ValueError("claim: is required for the column `visitorClaim`")
 
 
 class Order(Struct):

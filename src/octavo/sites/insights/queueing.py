@@ -1,8 +1,8 @@
 """Queue of events to write, so that readers never wait for the database that counts their views.
 
-Events are held in memory, up to a limit, and are written in batches. Of the searches made while a reader
-types, only those where the reader paused are counted; the reader is remembered only as long as these events
-are in the queue."""
+Events are held in memory, up to a limit, and are written in batches. Of the searches that are made while a
+reader types, only those where the reader paused are counted. The reader is remembered only as long as these
+events are in the queue."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ log = logging.getLogger("octavo.insights")
 
 _CAPACITY = 10_000
 _TYPING = 1_500
-"""Milliseconds after the last keystroke after which a search counts as finished."""
+"""Number of milliseconds after the last keystroke when a search counts as finished."""
 
 
 class _QueuedEvent(Struct, frozen=True, gc=False):
@@ -56,9 +56,9 @@ class EventQueue:
         typist: str = "",
     ) -> None:
         """Queue an event of a published site, or drop it if the queue is full. ``event``: the event, or a
-        function that creates it when it is written, which keeps that work out of the request. ``visitor``:
-        the visitor's claims, as evaluated by conditions. ``typist``: a key that identifies searches by the
-        same reader; it is never stored."""
+        function that creates the event when it is written, so that the request doesn't have to do that
+        work. ``visitor``: the visitor's claims, as evaluated by conditions. ``typist``: a key that
+        identifies searches by the same reader; it is never stored."""
         found = _QueuedEvent(organization_id, site_id, event, visitor, typist, now())
         with self._lock:
             if len(self._waiting) < self._capacity:
@@ -68,8 +68,8 @@ class EventQueue:
 
     def write(self, *, everything: bool = False) -> None:
         """Write the queued events, except searches that are still being typed. ``everything``: whether to
-        include these as well. Doesn't raise errors: while the database is unreachable, events stay queued;
-        events that fail for other reasons are dropped."""
+        include these as well. This never raises errors. While the database is unreachable, events stay
+        queued; events that fail for other reasons are dropped."""
         with self._writing:
             with self._lock:
                 waiting, self._waiting = self._waiting, []
@@ -88,7 +88,7 @@ class EventQueue:
                 log.warning("couldn't write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:
-                log.exception("couldn't write views and searches; they are not counted")
+                log.exception("couldn't write views and searches; they aren't counted")
                 lost = len(settled)
             with self._lock:
                 together = typing + self._waiting
@@ -116,8 +116,8 @@ class DeferredEvents:
         visitor: Visitor,
         typist: str = "",
     ) -> None:
-        """Queue an event like ``EventQueue.add``; it is queued immediately once ``release`` has been
-        called."""
+        """Queue an event like ``EventQueue.add``. Once ``release`` has been called, events are queued
+        immediately."""
         if self._held is None:
             self._queue.add(organization_id, site_id, event, visitor, typist)
         else:
@@ -130,7 +130,7 @@ class DeferredEvents:
 
 
 Events = EventQueue | DeferredEvents
-"""Anything that accepts events."""
+"""Type of objects that accept events."""
 
 
 def _event(one: _QueuedEvent) -> Event:
@@ -140,14 +140,14 @@ def _event(one: _QueuedEvent) -> Event:
 
 
 def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEvent], list[_QueuedEvent]]:
-    """Split events into finished ones and those from readers who searched after ``since``."""
+    """Split events into finished ones and those from readers who have searched after ``since``."""
     typists = {(one.site_id, one.typist) for one in waiting if one.typist and one.at > since}
     settled = [one for one in waiting if (one.site_id, one.typist) not in typists]
     return settled, [one for one in waiting if (one.site_id, one.typist) in typists]
 
 
 def _without_typing(waiting: Sequence[_QueuedEvent]) -> list[_QueuedEvent]:
-    """Return events, except searches that a reader made while typing or deleting the letters of another
+    """Return the events, except searches that a reader made while typing or deleting the letters of another
     query."""
     searches: dict[tuple[str, str], list[str]] = {}
     places = []

@@ -83,7 +83,7 @@ def delete_events_before(tx: Transaction, moment: int, limit: int) -> int:
 
 
 def claim_expression(tx: Transaction, parameter: str) -> str:
-    """Return SQL for the value of the claim named by a parameter."""
+    """Return SQL for the value of the claim whose name is in a parameter."""
     if tx.engine == "sqlite":
         return f"json_extract(e.claims, '$.\"' || :{parameter} || '\"')"
     return f"(e.claims::jsonb ->> CAST(:{parameter} AS TEXT))"
@@ -125,6 +125,17 @@ def aggregate(
         limit=limit,
         **parameters,
     )
+
+
+def count_views(tx: Transaction, site_id: str, since: int) -> dict[str, int]:
+    """Return the numbers of views of a site's pages by people, by page ID."""
+    rows = tx.all(
+        """SELECT e.page_id, count(*) FROM site_events e WHERE e.site_id = :site AND e.at >= :since
+             AND e.type = 'page_view' AND e.bot IS NULL AND e.page_id IS NOT NULL GROUP BY e.page_id""",
+        site=site_id,
+        since=since,
+    )
+    return {page_id: count for page_id, count in rows}
 
 
 def list_frequent_queries(

@@ -78,8 +78,8 @@ class PageView(_Event, tag="page_view"):
 
 
 class PageMarkdownRequest(_Event, tag="page_markdown_request"):
-    """Request for the Markdown of a page. ``markdownSource``: the item in the page actions menu that the
-    request comes from."""
+    """Request for the Markdown of a page. ``markdownSource``: the item in the page actions menu that
+    triggered the request."""
 
     markdown_source: Literal["page-action"] | UnsetType = UNSET
 
@@ -112,11 +112,11 @@ class SearchTypeQuery(_Event, tag="search_type_query"):
 
 
 class PageMissing(_Event, tag="page_missing"):
-    """Request by a bot for a URL without a page; an Octavo extension."""
+    """Bot request for a URL that has no page; an Octavo extension."""
 
 
 class SearchMissing(_Event, tag="search_missing"):
-    """Search by a bot without results; an Octavo extension."""
+    """Bot search without results; an Octavo extension."""
 
     query: Text
 
@@ -163,7 +163,7 @@ class AskRateResponse(_Event, tag="ask_rate_response"):
 
 
 class LinkTarget(Struct):
-    """Link target of any kind. Fields other than ``kind`` and ``url`` are ids."""
+    """Link target of any kind. Fields other than ``kind`` and ``url`` are IDs."""
 
     kind: Literal[
         "file", "url", "page", "anchor", "user", "collection", "space", "reusable-content", "openapi"

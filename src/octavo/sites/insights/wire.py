@@ -34,7 +34,7 @@ class TrackEvents(Struct):
 
 def read_events(given: Sequence[Raw]) -> tuple[list[Event], list[str]]:
     """Decode a batch of events. Return the events, and the positions of events of unknown types. Raises
-    BadRequest for an invalid event."""
+    BadRequest if an event is invalid."""
     events: list[Event] = []
     unknown: list[str] = []
     for number, raw in enumerate(given):

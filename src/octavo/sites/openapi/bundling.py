@@ -1,7 +1,7 @@
-"""Bundle the files of a specification into one in which all references are internal.
+"""Bundle the files of a specification into one file in which all references are internal.
 
-References are followed only to files uploaded with the specification, and never to a path on the server or to
-another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``."""
+References are followed only to files uploaded with the specification, and never to a path on the server or
+to another host. The bundle contains the content of other files unchanged, under ``x-octavo-files``."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _NAMED = frozenset(
         FILES,
     ]
 )
-"""Objects whose keys are chosen by authors."""
+"""Objects whose keys authors choose."""
 _VALUES = frozenset(["example", "default", "enum", "const", "value"])
 """Keys that contain values of the API, in which ``$ref`` has no special meaning."""
 
 
 def bundle(files: SpecFiles) -> JsonObject:
-    """Bundle the files. Raises SpecError listing all broken references."""
+    """Bundle the files. Raises SpecError with all broken references."""
     bundler = _Bundler(files)
     whole = bundler.run()
     if bundler.complaints:
@@ -142,8 +142,8 @@ def resolve_path(file: str, place: str) -> str:
 
 
 def _is_name(way: Way) -> bool:
-    """Return whether this is a schema name in a discriminator's ``mapping`` instead of a reference.
-    Specifications bundled by other tools often contain file names in it that no longer exist."""
+    """Return whether a path leads to a schema name in a discriminator's ``mapping`` instead of a reference.
+    In specifications bundled by other tools, mappings often contain file names that no longer exist."""
     return way[-1] != "$ref"
 
 
@@ -188,15 +188,18 @@ class _Bundler:
                     file,
                     way,
                     (
-                        f"`{reference[:200]}`: references to other hosts and to files of the server aren't "
-                        "followed. Add the file to an archive with the specification."
+                        f"`{reference[:200]}`: references to other hosts and to files on the server aren't"
+                        " supported. Upload an archive that contains the specification and this file."
                     ),
                 )
                 return None
             other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
-                    file, way, f"`{reference[:200]}`: there is no such file next to the specification."
+                    file,
+                    way,
+                    f"`{reference[:200]}`: this file isn't in the archive. Add it to the archive, or"
+                    " correct the reference.",
                 )
                 return None
         else:
@@ -218,7 +221,9 @@ class _Bundler:
                 try:
                     found = resolve(whole, followed)
                 except LookupError:
-                    self._complain_at(way, f"`{reference[:200]}`: nothing exists at this location.")
+                    self._complain_at(
+                        way, f"`{reference[:200]}`: there is nothing at this location. Correct the reference."
+                    )
                     return
                 if not isinstance(found, (dict, bool)):
                     self._complain_at(way, f"`{reference[:200]}`: must refer to an object.")
@@ -226,7 +231,7 @@ class _Bundler:
                 if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
                     return
                 followed = found["$ref"]
-            self._complain_at(way, f"`{reference[:200]}`: this reference refers to itself.")
+            self._complain_at(way, f"`{reference[:200]}`: must not refer to itself.")
 
         walk_references(whole, look)
 

@@ -1,4 +1,4 @@
-"""Changelog page of an API, for the API's users. Does no I/O."""
+"""Changelog page for an API's users. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .description import Data
 from .words import ReferenceWords, catalogue
 
 _MOST = 300
-"""Maximum number of changes to show per version; the rest are only counted."""
+"""Maximum number of changes to show per version; any others are only counted."""
 _LISTED = 10
 """Maximum number of new operations per version to list without expanding."""
 _SHOWN = 40
-"""Maximum number of operations to show per section of a version, each in an expandable row; the rest are
+"""Maximum number of operations to show per section of a version, each in an expandable row; any others are
 collapsed."""
 
 

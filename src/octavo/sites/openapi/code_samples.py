@@ -1,4 +1,4 @@
-"""Code samples for a request, in the languages most commonly used to call APIs. Does no I/O.
+"""Code samples for a request, in the languages most commonly used to call APIs. This module does no I/O.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
 Markdown, and for print, and in the browser (``delivery/reader/static/samples.js``) with the values that a
@@ -92,7 +92,7 @@ class CodeSample(Struct, frozen=True):
 # --- the request ----------------------------------------------------------------------------------------------
 
 _LONGEST = 20_000
-"""Maximum number of characters in a sample's body, and of each value in it."""
+"""Maximum number of characters in a sample's body, and in each value in it."""
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~\w-]+")
 
 
@@ -232,7 +232,7 @@ def body_text(kind: str, value: object) -> str:
 
 
 def _pretty_print(text: str) -> str:
-    """Return single-line JSON with one value per line. Return other text unchanged."""
+    """Return single-line JSON formatted with one value per line. Return any other text unchanged."""
     try:
         return msgspec.json.format(text, indent=2) if "\n" not in text.strip() else text
     except (msgspec.DecodeError, RecursionError):

@@ -1,7 +1,7 @@
 """Parse, validate, and bundle a specification in a separate process: ``python -m
 octavo.sites.openapi.compiling FOLDER``.
 
-Anyone can provide specifications, which are read by parsers written in C. So this runs in a sandbox
+Anyone can provide specifications, which are read by parsers written in C. Therefore, this runs in a sandbox
 (``kit.processes.subprocesses``) that contains only this code. It reads ``source`` and writes
 ``result.json``."""
 
@@ -23,8 +23,8 @@ from .validating import Version, validate, version_of
 
 _NULL_TYPE = '"null" is not one of'
 _COMPLAIN_ABOUT = (
-    "The specification couldn't be read because it is too large or nested too deeply. Split it, or "
-    "nest its schemas less deeply."
+    "The specification is too large or nested too deeply. Split it into several specifications, or nest its"
+    " schemas less deeply."
 )
 
 
@@ -59,8 +59,8 @@ def compile_description(data: bytes) -> Compiled:
 
 
 def _validate(entry: SourceFile, version: Version) -> None:
-    """Validate a specification. Raises SpecError. Two common mistakes whose meaning is clear are accepted: a
-    key without a value, and the type ``null`` before OpenAPI 3.1."""
+    """Validate a specification. Raises SpecError if it is invalid. Two common mistakes whose meaning is
+    clear are accepted: a key without a value, and the type ``null`` before OpenAPI 3.1."""
     try:
         validate(entry, version)
     except SpecError as error:

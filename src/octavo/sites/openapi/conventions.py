@@ -1,5 +1,5 @@
 """Conventions shared by an API's operations, as documented in the specification: error responses, rate
-limits, and pagination. Does no I/O."""
+limits, and pagination. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MAYBE_PAGING = re.compile(r"(?i)\$?(?:after|before|first|last|start|count|from|
 _SAYS_PAGING = re.compile(r"(?i)\bpag(?:e|es|ing|inat\w+)\b|\bcursor")
 
 Users = dict[str, DescribedOperation]
-"""Operations that something applies to, by key."""
+"""Operations that an element applies to, by key."""
 
 
 class SharedElement(Struct):
@@ -61,7 +61,7 @@ def is_error(code: str) -> bool:
 
 
 def find_conventions(description: ApiDescription) -> Conventions:
-    """Return the conventions of all operations, visiting each response and parameter once."""
+    """Return the conventions of all operations. Each response and parameter is visited only once."""
     errors: dict[str, dict[str, Users]] = {}
     bodies: dict[str, ErrorBody] = {}
     limits: dict[str, list[tuple[Data, DescribedOperation]]] = {}

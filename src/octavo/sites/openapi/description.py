@@ -1,5 +1,5 @@
 """Specification as shown by a reference: operations by tag, with references resolved and internal parts
-omitted. Does no I/O."""
+omitted. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def list_of(value: object) -> list[Any]:
 
 
 def text_of(value: object) -> str:
-    """Return a string, or a number as a string; an empty string for anything else."""
+    """Return a string unchanged, a number as a string, and an empty string for anything else."""
     return value if isinstance(value, str) else str(value) if type(value) in (int, float) else ""
 
 
@@ -55,7 +55,7 @@ class DescribedOperation(Struct, frozen=True):
     @property
     def title(self) -> str:
         """Return a short title. If the summary is a paragraph, the title is its first sentence. Without a
-        summary, it consists of the words of the id, unless these only repeat the method and path and the
+        summary, it consists of the words of the ID, unless these only repeat the method and path and the
         description starts with a short sentence."""
         words = _strip_markup(self.summary)
         if self.webhook:
@@ -171,7 +171,7 @@ class ApiDescription:
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
         self.by_id: dict[str, DescribedOperation] = {}
-        """Operations by id; the first one if several share an id."""
+        """Operations by ID; the first one if more than one has the same ID."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
         self.by_id.pop("", None)
@@ -193,8 +193,8 @@ class ApiDescription:
         return found
 
     def anchor(self, operation: DescribedOperation) -> str:
-        """Return the anchor of an operation or webhook on a page with others: its id, unless another one has
-        the same id; otherwise, its method and path. The anchor can be empty."""
+        """Return the anchor of an operation or webhook on a page with others: its ID, unless another one
+        has the same ID; otherwise, its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
@@ -208,8 +208,8 @@ class ApiDescription:
     # --- references ---------------------------------------------------------------------------------------
 
     def follow(self, value: object) -> Data:
-        """Return the object that a value is or refers to; empty for anything else. Siblings of a reference,
-        such as a description, override the target."""
+        """Return the object that a value is or refers to, or an empty object. Siblings of a reference, such
+        as a description, override the target."""
         beside: Data = {}
         for _ in range(20):
             if not isinstance(value, dict):
@@ -279,7 +279,7 @@ class ApiDescription:
 
     @staticmethod
     def name_of(value: object) -> str:
-        """Return the schema name in a reference; an empty string for a schema that isn't a reference.
+        """Return the schema name in a reference; an empty string if the schema isn't a reference.
         References always have a name, which is used to detect cycles."""
         reference = value.get("$ref") if isinstance(value, dict) else None
         if not isinstance(reference, str):
@@ -318,7 +318,7 @@ class ApiDescription:
         return url.rstrip("/")
 
     def security(self, operation: DescribedOperation) -> list[dict[str, list[Any]]]:
-        """Return the alternative ways to authenticate; each lists the schemes to use together."""
+        """Return the alternative authentication methods, each as the list of schemes to use together."""
         wanted = operation.data.get("security", self.data.get("security"))
         return [each for each in list_of(wanted) if isinstance(each, dict)]
 

@@ -1,8 +1,8 @@
-"""Render operations, webhooks, and schemas as document blocks, because all document views support these. Does
-no I/O.
+"""Render operations, webhooks, and schemas as document blocks, because all document views support these.
+This module does no I/O.
 
-On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown, search,
-and print, everything is in sequence, and the text is shorter."""
+On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown,
+search, and print, everything is in sequence, and the text is shorter."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FLOWS = 6
 scopes."""
 _NEEDING = 1_500
 _NEEDING_ONE = 200
-"""Maximum number of operations to list on this page, in total and per scope or scheme; the rest are only
+"""Maximum number of operations to list on this page, in total and per scope or scheme; any others are only
 counted."""
 _MEANINGS = 12
 """Maximum number of descriptions to list per status on the errors page. ``_BODIES``: the maximum number of
@@ -115,8 +115,8 @@ class ApiReferenceRenderer(OperationRenderer):
         self, place_of: Callable[[DescribedOperation], Data], words: ReferenceWords = ENGLISH
     ) -> list[Block]:
         """Return each scheme with the credentials to send, a request, the OAuth flows and scopes, and the
-        operations that require it, followed by the operations without authentication. ``place_of``: a
-        function that returns a reference to an operation's page."""
+        operations that require it, followed by the operations that don't require authentication.
+        ``place_of``: a function that returns a reference to an operation's page."""
         description = self._description
         needing, together, without = self._group_by_scheme()
         listed = _OperationLists(place_of, words).show
@@ -261,8 +261,8 @@ class ApiReferenceRenderer(OperationRenderer):
         dict[str, dict[str, None]],
         list[DescribedOperation],
     ]:
-        """Return three groups: the operations that require each scope of each shown scheme, under an empty
-        scope if they don't need one; the schemes that are used only in combination with each scheme; and the
+        """Return three results: the operations by scheme and required scope, with an empty scope if they
+        don't require one; for each scheme, the schemes that are used only in combination with it; and the
         operations without authentication."""
         found: dict[str, dict[str, dict[str, DescribedOperation]]] = {}
         together: dict[str, dict[str, None]] = {}

@@ -1,4 +1,4 @@
-"""Example values for an API, generated from schemas. Does no I/O."""
+"""Example values for an API, generated from schemas. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ Direction = Literal["request", "response"]
 
 _DEPTH = 8
 _LONGEST = 200
-"""Maximum number of characters when lengthening a string to satisfy a specification."""
+"""Maximum number of characters of a string that is lengthened to satisfy a specification."""
 _SAID = ("example", "examples", "default", "const")
 """Keywords of a schema that contain a value."""
 _NAMED = 20
 """Maximum number of examples per media type."""
 _VALUES = 300
-"""Maximum number of values per example; the rest are omitted."""
+"""Maximum number of values per example; any others are omitted."""
 _KEPT = 64
 """Maximum number of cached examples for named schemas, such as error bodies, which are the same on all
 pages."""
@@ -89,7 +89,7 @@ def media_example(description: ApiDescription, media: Data, direction: Direction
 
 
 def named_examples(description: ApiDescription, media: Data) -> list[tuple[str, object]]:
-    """Return the available examples by name; empty unless there are several."""
+    """Return the available examples by name; empty unless there is more than one."""
     if "example" in media:
         return []
     named = [
@@ -112,8 +112,8 @@ def all_examples(description: ApiDescription, holder: Data) -> list[tuple[str, o
 
 
 def parameter_example(description: ApiDescription, parameter: Data, *, named: bool = True) -> object:
-    """Return a value for a parameter: its example, or else a value from its schema, or else, with ``named``,
-    its own name."""
+    """Return a value for a parameter: its example, or else a value from its schema. If there is neither,
+    return the parameter's own name if ``named`` is set."""
     name = text_of(parameter.get("name")) if named else ""
     found = media_example(description, parameter, "request", name)
     if found is None:
@@ -232,8 +232,8 @@ class _Maker:
 
 
 def _make_string(schema: Data, name: str) -> str | None:
-    """Return a string with this name: the value that its format or name suggests, or else the name itself;
-    None without a name."""
+    """Return a string value: the one that its format or name suggests, or else the name itself; None if
+    there is no name."""
     found = _FORMATS.get(text_of(schema.get("format")))
     if found is None:
         words = (

@@ -1,5 +1,5 @@
 """Export a complete specification as YAML or JSON, as a Postman collection, or as a file of HTTP requests.
-Does no I/O."""
+This module does no I/O."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Export(Struct, frozen=True):
 
 
 def export(description: ApiDescription, form: str) -> Export:
-    """Export a specification. Raises BadRequest for an unknown format."""
+    """Export a specification. Raises BadRequest if the format is unknown."""
     write = _WRITERS.get(form)
     if write is None:
         raise BadRequest(f"as: must be one of {', '.join(get_args(Form))}")
@@ -174,7 +174,7 @@ def _request(operation: DescribedOperation, call: SampleCall) -> JsonObject:
 
 
 def _http(description: ApiDescription) -> Export:
-    """Return the file in the format of the JetBrains and Visual Studio Code clients."""
+    """Return the file in the format of the HTTP clients of JetBrains and Visual Studio Code."""
     written, names = list[str](), dict[str, None]()
     for operation in description.operations.values():
         call = example_call(description, operation)

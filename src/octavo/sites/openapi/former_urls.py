@@ -53,7 +53,7 @@ class _Release(Struct, frozen=True):
 class Gone(Struct, frozen=True):
     """Operation that was removed. ``since``: the name of the first version without it. ``at``: the time in
     milliseconds when that version was published. ``instead``: the page of the operation that now has the
-    removed operation's id. ``changes``: the changelog page."""
+    removed operation's ID. ``changes``: the changelog page."""
 
     title: str
     method: str
@@ -70,9 +70,9 @@ _former: OwnCache[_Release] = OwnCache("former URLs of APIs", 4)
 
 
 def find_former(tx: Transaction, state: State, tree: PageTree, path: str) -> Page | Gone | None:
-    """Return the current target of a broken URL, for a visitor who sees ``tree``: the page that now shows
-    the same operation, or details of a removed operation. ``path``: the path within the space, without a
-    suffix."""
+    """Return the current target of a broken URL for a visitor who sees ``tree``: either the page that now
+    shows the same operation, or details about a removed operation. ``path``: the path within the space,
+    without a suffix."""
     above, _, name = path.strip("/").rpartition("/")
     # Operations are under their tag's page, and most broken URLs don't even look like page URLs.
     if not above or not _SLUG.fullmatch(name):
@@ -110,7 +110,8 @@ def _find(
     name: str,
 ) -> Page | Gone | None:
     """Find the page or the removed operation. ``root``: the path of the reference's pages. ``begun``: the
-    time when the reference was created; earlier versions stay private, because they were never shown here."""
+    time when the reference was created; earlier versions stay private, because they were never shown on
+    this site."""
     shown = load(tx, newest)
     later = [(newest, frozenset((*shown.operations, *shown.webhooks)), text_of(shown.info.get("version")))]
     for was in _release(tx, asked.source, newest).pages.get(name, ()):

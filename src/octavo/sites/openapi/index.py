@@ -1,4 +1,5 @@
-"""Search index of a specification: operations, their fields, and models with their fields. Does no I/O."""
+"""Search index of a specification: operations, their fields, and models with their fields. This module does
+no I/O."""
 
 from __future__ import annotations
 
@@ -82,9 +83,9 @@ class OperationIndex:
         ]
 
     def find(self, query: str) -> Iterator[IndexHit]:
-        """Yield the best hits of each kind. A hit contains all words, including as parts of words. A method
-        at the start limits the search to its operations; a path finds the operations with that path, with or
-        without values in it."""
+        """Yield the best hits of each kind. A hit contains all words, also as parts of longer words. A
+        method at the start limits the search to its operations; a path finds the operations with that path,
+        with or without values in it."""
         whole = query.strip().lower()
         first, _, rest = whole.partition(" ")
         method = first if first in METHODS else ""

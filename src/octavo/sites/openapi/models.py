@@ -1,4 +1,4 @@
-"""Sorted rows for all schemas in a specification, split into short pages. Does no I/O."""
+"""Sorted rows for all schemas in a specification, split into short pages. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .using import Uses, uses_of
 from .words import ENGLISH, ReferenceWords
 
 COLUMNS = ("model", "about", "fields", "users")
-"""Columns of a table of models, which the reader recognizes the table by."""
+"""Columns of a table of models. The reader recognizes the table by these columns."""
 _ON_A_PAGE = 150
 _ABOUT = 110
 """Maximum number of characters in a row's description. ``_ON_A_PAGE``: the maximum number of rows per
@@ -71,7 +71,7 @@ _models: WeakKeyDictionary[ApiDescription, list[ApiModel]] = WeakKeyDictionary()
 
 
 def list_models(description: ApiDescription) -> list[ApiModel]:
-    """Return all models, sorted. Cached."""
+    """Return all models in sorted order. The result is cached."""
     found = _models.get(description)
     if found is None:
         uses, nothing = uses_of(description), Uses()
@@ -84,7 +84,7 @@ def list_models(description: ApiDescription) -> list[ApiModel]:
 
 
 def split_models(models: Sequence[ApiModel]) -> list[ModelPage]:
-    """Split models by letter into as few pages as the maximum number of rows allows; additional pages of a
+    """Split models by letter into as few pages as the maximum number of rows allows; additional pages for a
     letter are titled ``S2`` and so on."""
     pieces: list[dict[str, list[ApiModel]]] = []
     for letter, group in groupby(models, key=lambda each: each.letter):

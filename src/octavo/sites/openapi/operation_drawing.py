@@ -46,8 +46,8 @@ from .trying import can_try, list_origins
 from .validating import METHODS
 
 MANY = 12
-"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without the
-content and samples of errors, which are nearly always the same."""
+"""Number of operations on a page above which each is shown in less detail: with fewer levels, and without
+the content and samples of errors, because these are nearly always the same."""
 _STATUSES = frozenset(HTTPStatus)
 _MEDIA_TYPES = 5
 """Maximum number of media types per body or response to show examples for."""
@@ -64,9 +64,9 @@ class OperationRenderer(SchemaRenderer):
     def operation(
         self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
     ) -> list[Block]:
-        """Return an operation or webhook with everything that a caller needs. ``title``: the heading that is
-        already shown above. ``further``: whether there is another operation above it, so that this one is an
-        expandable line."""
+        """Return an operation or webhook with everything that a caller needs. ``title``: the heading that
+        is already shown above. ``further``: whether there is another operation above it, so that this one
+        becomes an expandable line."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -153,7 +153,7 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each authentication method, with all the schemes that it combines. Schemes are
+        """Return a line for each authentication method, with all schemes that it combines. Schemes are
         described on the authentication page, unless there is only one."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
@@ -226,9 +226,9 @@ class OperationRenderer(SchemaRenderer):
         return [head, *markdown_of(body.get("description")), *inside]
 
     def _contents(self, content: Data, *, named: bool = False, waits: bool = False) -> list[Block]:
-        """Return the schemas of media types; types with the same schema share it. ``named``: whether to omit
-        the content of a schema that has its own heading. ``waits``: whether even the first level can be
-        loaded later."""
+        """Return the schemas of media types. Types with the same schema share one. ``named``: whether to
+        omit the content of a schema that has its own heading. ``waits``: whether even the first level can
+        be loaded later."""
         told: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
@@ -333,7 +333,7 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("next", inner=True), *draw_items(items)] if items else []
 
     def _callbacks(self, operation: DescribedOperation) -> list[Block]:
-        """Return the requests that the API sends as a consequence of this one."""
+        """Return the requests that the API sends as a result of this operation."""
         blocks: list[Block] = []
         for name, value in object_of(operation.data.get("callbacks")).items():
             for address, item in self._description.follow(value).items():
@@ -415,7 +415,7 @@ class OperationRenderer(SchemaRenderer):
     def _request(
         self, call: SampleCall, own: Sequence[CodeSample] = (), examples: Sequence[tuple[str, str]] = ()
     ) -> list[Block]:
-        """Return the request as code. ``own``: the samples in the specification, which come first.
+        """Return the request as code. ``own``: the samples in the specification, which are listed first.
         ``examples``: the available bodies."""
         found = list_templates(call)
         first = own[0] if own else None

@@ -62,7 +62,7 @@ OPERATIONS = ("swagger", "openapi-operation")
 """Blocks that show an operation that visitors can try out."""
 BLOCKS = ("swagger", "openapi-operation", "openapi-schemas", "openapi-webhook")
 _IN_MEMORY = 8
-"""Estimated size of a specification in memory, as a multiple of the size of its text."""
+"""Estimated memory of a specification, as a multiple of the size of its text."""
 _TOGETHER = 50
 """Maximum number of operations on a tag's page; if there are more, each has its own page. For schemas, the
 maximum is ``MANY``."""
@@ -77,8 +77,8 @@ _OVERVIEW = "info"
 """Key of the API's overview page."""
 _WIDE = LayoutOptions(width="wide", outline=True)
 _ROWS = LayoutOptions(width="wide", outline=False)
-"""Layout for pages that use the space reserved for the outline, such as lists of rows with letters above
-them."""
+"""Layout for pages that use the space that is normally reserved for the outline, such as lists of rows with
+letters above them."""
 
 _descriptions: OwnCache[ApiDescription] = OwnCache("API descriptions", 32)
 _comparisons: OwnCache[list[ApiChange]] = OwnCache("API changes", 2)
@@ -139,10 +139,10 @@ def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> An
 def _version(tx: Transaction, asked: ComputeInput) -> store.VersionRow:
     value = asked.values.get("spec")
     if not isinstance(value, dict) or value.get("object") != "openapi-spec":
-        raise BadRequest("source.dependencies.spec: there is no such API specification")
+        raise BadRequest("source.dependencies.spec: this API specification doesn't exist")
     version = store.find_version(tx, value["id"], value.get("lastVersion") or "")
     if version is None:
-        raise BadRequest("source.dependencies.spec: the API specification has no valid version yet")
+        raise BadRequest("source.dependencies.spec: this API specification has no valid version yet")
     return version
 
 
@@ -156,7 +156,7 @@ class _Pages:
         self._slugs: dict[str | None, set[str]] = {}
         self.pages: list[Page] = []
         self.keys: dict[str, str] = {}
-        """Keys that pages were added with, by page id."""
+        """Keys that pages were added with, by page ID."""
 
     def add(
         self,
@@ -194,8 +194,8 @@ class _Pages:
         return self.add(word, getattr(self.words, word), slug=getattr(ENGLISH, word), **fields)
 
     def _child_seed(self) -> dict[str, str]:
-        """Return properties for the document of a page whose operations or schemas have their own pages; the
-        ids of these pages use the same seed as the id of this page."""
+        """Return properties for the document of a page whose operations or schemas have their own pages;
+        the IDs of these pages use the same seed as the ID of this page."""
         return {"grouping": "by-operation", "seed": self._asked.seed}
 
     def add_overview(self) -> None:
@@ -360,7 +360,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             return _document_of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
-            raise BadRequest("source.props.schema: the API specification has no such schema")
+            raise BadRequest("source.props.schema: the API specification has no schema with this name")
         shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
@@ -382,7 +382,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             return _document_of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
-            raise BadRequest("source.props.webhook: the API specification has no such webhook")
+            raise BadRequest("source.props.webhook: the API specification has no webhook with this name")
         return _document_of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         releases = _releases(tx, version, there, str(props.get("operations") or ""))
@@ -412,16 +412,16 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             "`models`, `webhooks`, and `changes`"
         )
     if not isinstance(page, str):
-        raise BadRequest("source.props.page: must be the name of a tag, or `-` for operations without one")
+        raise BadRequest("source.props.page: must be the name of a tag, or `-` for operations without a tag")
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
-            raise BadRequest("source.props.operation: the API specification has no such operation")
+            raise BadRequest("source.props.operation: the API specification has no operation with this name")
         return _document_of(_operation_block(ref, operation))
     name = UNTAGGED if page == "-" else page
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
-        raise BadRequest("source.props.page: the API specification has no such tag")
+        raise BadRequest("source.props.page: the API specification has no tag with this name")
     above = draw_markdown(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
@@ -444,7 +444,7 @@ def _rows(
 def page_of(
     description: ApiDescription, operation: DescribedOperation, there: ComputeInput, grouping: str
 ) -> str:
-    """Return the id of the page that shows an operation or webhook."""
+    """Return the ID of the page that shows an operation or webhook."""
     if operation.webhook:
         return there.id(f"webhook {operation.key}" if len(description.webhooks) > _TOGETHER else "webhooks")
     (tag,) = tags_of(operation)
@@ -462,7 +462,7 @@ def _models(
     """Return one of the pages that list all schemas, if each schema has its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
-        raise BadRequest("source.props.piece: the API specification has no such page of models")
+        raise BadRequest("source.props.piece: the API specification has no model page with this name")
     letters: dict[str, Data] = {}
     for at, piece in enumerate(pieces):
         page = {} if at == number else {"page": there.id(_piece_key(at))}
@@ -479,7 +479,7 @@ _conventions: WeakKeyDictionary[ApiDescription, Conventions] = WeakKeyDictionary
 
 
 def conventions_of(description: ApiDescription) -> Conventions:
-    """Return the conventions of the specification's operations. Cached."""
+    """Return the conventions of the specification's operations. The result is cached."""
     found = _conventions.get(description)
     if found is None:
         found = _conventions[description] = find_conventions(description)
@@ -518,8 +518,8 @@ def _releases(
 
 
 def method_of(page: Page) -> str | None:
-    """Return the method of the operation that a computed page shows; ``event`` for a webhook; None for all
-    other pages."""
+    """Return the method of the operation that a computed page shows, ``event`` for a webhook, or None for
+    any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -530,7 +530,7 @@ def method_of(page: Page) -> str | None:
 
 
 def group_of(page: Page) -> str:
-    """Return the heading that a computed tag page is listed under; an empty string for all other pages."""
+    """Return the heading that a computed tag page is listed under; an empty string for any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return ""
@@ -564,7 +564,7 @@ def list_operations(page: Page) -> list[Listed]:
 
 
 def find_reference(tx: Transaction, asker: Requester, page: Page) -> tuple[ApiDescription, str] | None:
-    """Return the specification that a page is computed from, and its name; None for all other pages."""
+    """Return the specification that a page is computed from, and its name; None for any other page."""
     source = source_of(page)
     if source is None or source.type != TYPE or "spec" not in source.dependencies:
         return None
@@ -595,7 +595,7 @@ def lists_models(page: Page) -> bool:
 
 
 def authentication_of(page: Page) -> str | None:
-    """Return the specification that a computed authentication page belongs to; None for all other pages."""
+    """Return the specification that a computed authentication page belongs to; None for any other page."""
     source = page.computed
     if source is None or source.get("type") != TYPE:
         return None
@@ -665,9 +665,7 @@ def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] 
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
     return [
-        draw_problem(
-            f"{text_of(ref.get('name'))} can't be shown as an OpenAPI specification. {source.complaint}"
-        )
+        draw_problem(f"{text_of(ref.get('name'))} can't be shown as an API specification. {source.complaint}")
     ]
 
 
@@ -737,7 +735,7 @@ def find_version_of(tx: Transaction, asker: Requester, ref: object) -> store.Ver
 def _draw_block(
     description: ApiDescription, drawer: ApiReferenceRenderer, block: Block, title: str, *, further: bool
 ) -> list[Block] | None:
-    """Render a block. ``further``: whether an operation is already above it."""
+    """Render a block. ``further``: whether there is already an operation above it."""
     data = block.data
     method = str(data.get("method", "")).lower()
     if block.type == "openapi-schemas":

@@ -42,12 +42,12 @@ class GivenSource(NamedTuple):
 def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
-        raise NotFound(f"There is no API specification {slug!r} in this organization.")
+        raise NotFound(f"There is no API specification with the slug {slug!r} in this organization.")
     return found
 
 
 def get_version(tx: Transaction, organization_id: str, slug: str, version_id: str | None) -> VersionRow:
-    """Return a version by its id; None returns the newest one. Raises NotFound if there is none."""
+    """Return a version by its ID; None returns the newest one. Raises NotFound if there is none."""
     spec = get_spec(tx, organization_id, slug)
     found = store.find_version(tx, spec.id, version_id or spec.version_id or "")
     if found is None:
@@ -57,12 +57,12 @@ def get_version(tx: Transaction, organization_id: str, slug: str, version_id: st
 
 
 def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, source: GivenSource) -> SpecRow:
-    """Create a specification. Raises BadRequest for an invalid or existing slug, an invalid source, or too
-    many specifications."""
+    """Create a specification. Raises BadRequest if the slug is invalid or in use, the source is invalid, or
+    there are too many specifications."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
-            f"slug: there is already an API specification {slug!r}; use PUT to set its "
-            "source, or use another slug"
+            f"slug: an API specification with the slug {slug!r} already exists. Use PUT to set its source, or"
+            " choose another slug."
         )
     return put(tx, actor, organization_id, slug, source)[0]
 
@@ -83,7 +83,8 @@ def put(
         listed = store.list_specs(tx, organization_id, 0, None)
         if listed.count >= MAX_SPECS:
             raise BadRequest(
-                f"slug: an organization can have at most {MAX_SPECS:,} API specifications. Delete one first"
+                f"slug: an organization can have at most {MAX_SPECS:,} API specifications. Delete one before"
+                " adding another."
             )
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
     pending = put_bodies(tx, [source.text])[0] if source.text is not None else None
@@ -140,7 +141,7 @@ def set_visibility(
 
 
 def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bool:
-    """Delete a specification and its versions; return False if it doesn't exist."""
+    """Delete a specification and its versions. Return False if it doesn't exist."""
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
         return False
@@ -152,5 +153,5 @@ def delete(tx: Transaction, actor: Actor, organization_id: str, slug: str) -> bo
 
 
 def _state(spec: SpecRow) -> dict[str, object]:
-    """Return a specification's entry for the audit log."""
+    """Return a specification's state for the audit log."""
     return {"slug": spec.slug, "sourceURL": spec.source_url, "visibility": spec.visibility}

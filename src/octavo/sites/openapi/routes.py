@@ -19,7 +19,8 @@ _SPECS = "/orgs/{organizationId}/openapi"
 _SPEC = _SPECS + "/{specSlug}"
 _VERSIONS = _SPEC + "/versions"
 _TEXT_LIMIT = 32 * 1024 * 1024
-"""Maximum size in bytes of a request body with a text, which can be twice as long in JSON."""
+"""Maximum size in bytes of a request body that contains a text, because the text can be twice as long in
+JSON."""
 
 
 @operation("listOpenAPISpecs", "GET", _SPECS, needs=Can.VIEW, errors=(404,))
@@ -59,8 +60,8 @@ def get_spec(call: Call, specs: SpecsAccess, spec_slug: str) -> wire.Spec:
     body_limit=_TEXT_LIMIT,
 )
 def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec) -> wire.Spec | Reply:
-    """Set the source of an API specification, and process it. Creates the specification (201) if it doesn't
-    exist."""
+    """Set the source of an API specification, and process it. If the specification doesn't exist, it is
+    created (201)."""
     with call.db.write() as tx:
         row, is_new = publishing.put(
             tx, specs.actor, specs.organization_id, spec_slug, wire.source_of(body.source)
@@ -71,8 +72,8 @@ def put_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.PutSpec)
 
 @operation("updateOpenAPISpecBySlug", "PATCH", _SPEC, needs=Can.EDIT, errors=(400, 404))
 def update_spec(call: Call, specs: SpecsAccess, spec_slug: str, body: wire.UpdateSpec) -> wire.Spec:
-    """Update the visibility of an API specification: visible to members, or to everyone with its public
-    link."""
+    """Update the visibility of an API specification: it is visible either to members or to everyone with
+    its public link."""
     with call.db.write() as tx:
         row = publishing.set_visibility(tx, specs.actor, specs.organization_id, spec_slug, body.visibility)
     return wire.present_spec(call, specs, row)
@@ -188,8 +189,8 @@ def compare_versions(
     "getPublishedOpenAPISpec", "GET", "/openapi/{specId}", needs=PUBLIC, errors=(404,), returns=dict[str, Any]
 )
 def get_published_spec(call: Call, spec_id: str) -> Reply:
-    """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone with the link has
-    access."""
+    """Get the newest valid version of a public API specification as OpenAPI 3 in JSON. Everyone who has the
+    link can access it."""
     with call.db.read() as tx:
         spec = store.find_spec_by_id(tx, spec_id)
         row = store.find_version(tx, spec.id, spec.version_id or "") if spec is not None else None

@@ -21,11 +21,11 @@ _DEPTH = 12
 _PROPERTIES = 500
 _FEW_PROPERTIES = 60
 """Maximum number of properties to render per operation or schema; the second number is for pages with many
-operations. The rest are only counted."""
+operations. Any others are only counted."""
 _PROPERTIES_OF_PAGE = 1_000
 _AT_FIRST = 40
-"""Number of fields to render for the operations on one page, outer levels first. Beyond it, nested content is
-omitted unless all fields are requested. Fields at the first level are always rendered."""
+"""Number of fields to render for the operations on one page, outer levels first. Beyond this number, nested
+content is omitted unless all fields are requested. Fields at the first level are always rendered."""
 _FEW_AT_FIRST = 8
 _EXAMPLE = 20_000
 _SHORT_EXAMPLE = 4_000
@@ -34,7 +34,7 @@ _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters in a field's anchor; deeper fields have none."""
+"""Maximum number of characters in a field's anchor. More deeply nested fields have none."""
 _UNFOLDED = 5
 """Maximum number of nested fields to show without expanding."""
 _VALUES = 200
@@ -66,8 +66,8 @@ _KEYWORDS = (
     "contentMediaType",
     "contentEncoding",
 )
-"""Keywords shown under their own names, because few specifications use them and readers of those know
-them."""
+"""Keywords shown under their own names, because few specifications use them, and readers of those
+specifications know them."""
 _OF_VALUES = frozenset(
     (*(key for key, _ in _LIMITS), *_KEYWORDS, "enum", "x-enumDescriptions", "example", "examples")
 )
@@ -97,9 +97,9 @@ _HOLDING = (
 )
 """Keywords of a schema that contain other schemas."""
 _PROMISED = 20
-"""Maximum number of schemas examined to find out whether the variants of a field have content."""
+"""Maximum number of schemas to examine in order to determine whether the variants of a field have content."""
 _LINKED_WITHIN = 3
-"""Maximum number of levels of lists and variants up to which a type is shown as links."""
+"""Maximum number of levels of lists and variants for a type to be shown as links."""
 _FEW_KINDS = 4
 """Maximum number of variants of a type to list by name."""
 _SCALARS = ("string", "integer", "number", "boolean", "null")
@@ -109,10 +109,10 @@ class SchemaRenderer:
     """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
     is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own
     page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
-    specification, used when trying out an operation. ``together``: the number of operations that share a page
-    for people. ``brief``: whether the page also has other content, so that only required parts of a request
-    are expanded. ``whole``: whether to render all nested fields, regardless of their number; otherwise some
-    are replaced by a link to the page with all of them."""
+    specification, used when trying out an operation. ``together``: the number of operations that share a
+    page for people. ``brief``: whether the page also has other content, so that only required parts of a
+    request are expanded. ``whole``: whether to render all nested fields, regardless of their number;
+    otherwise, some are replaced by a link to the page with all of them."""
 
     def __init__(
         self,
@@ -146,10 +146,10 @@ class SchemaRenderer:
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
-        """Ids of expandable sections on the page, by the reference to the schema that they show completely
+        """IDs of expandable sections on the page, by the reference to the schema that they show completely
         and by the omitted parts."""
         self._filled_at: dict[tuple[str, str], str] = {}
-        """Ids of expandable sections that are shown only if all fields are requested, by the reference to
+        """IDs of expandable sections that are shown only if all fields are requested, by the reference to
         their schema."""
         self._fold_ids: set[str] = set()
         self._soon: int | None = None
@@ -163,13 +163,13 @@ class SchemaRenderer:
         self._at: list[str] = []
         """Names of the part being rendered, from the outside in: `body`, `output`, `title`."""
         self._named: set[str] = set()
-        """Fields on the page that have an anchor. On a page with many operations, there would be too many, so
-        no field has one."""
+        """Fields on the page that have an anchor. On a page with many operations, there would be too many
+        anchors, so no field has one."""
         self._received = False
         """Whether the reader receives the part being rendered, like a webhook, instead of sending it."""
         self._left = self._most
         self._cut = 0
-        """Number of items omitted for lack of space."""
+        """Number of items that were omitted because of a lack of space."""
 
     def _label(self, word: str, *marks: str, name: str = "") -> Text | Inline:
         """Return a label (``BlockLabels``) in the language of the site. ``name``: a value for its
@@ -181,7 +181,7 @@ class SchemaRenderer:
 
     @contextmanager
     def _within(self, *names: str) -> Iterator[None]:
-        """Add these names to the path of the current part while its content is rendered."""
+        """Add these names to the path of the current part while the block renders its content."""
         self._at += names
         yield
         del self._at[len(self._at) - len(names) :]
@@ -224,8 +224,8 @@ class SchemaRenderer:
         return [draw_text(words)]
 
     def _links(self, value: object, within: int = _LINKED_WITHIN) -> Nodes | None:
-        """Return a schema's type as links to all its parts; None if a part has no link. Because it is called
-        at each level, it looks ahead only a few levels."""
+        """Return a schema's type as links to all its parts; None if a part has no link. Because this is
+        called at each level, it looks ahead only a few levels."""
         name = self._description.name_of(value)
         if name:
             ref = self._find_link(value)
@@ -285,7 +285,7 @@ class SchemaRenderer:
         return waiting
 
     def _name_fold(self, folded: Block, value: Any) -> None:
-        """Assign an id to the expandable section of a named schema, so that later occurrences can link to
+        """Assign an ID to the expandable section of a named schema, so that later occurrences can link to
         it."""
         said, at = ("deep in", self._filled_at) if self._fills else ("in", self._folded_at)
         # Expandable sections have the same ids with and without all fields.
@@ -350,7 +350,7 @@ class SchemaRenderer:
         return (bool(named) and named in above) or len(above) + deep >= self._depth
 
     def _shown_in(self, schema: Data) -> tuple[int, bool]:
-        """Return the number of a schema's fields that are shown here, and whether the schema allows
+        """Return the number of a schema's fields that are displayed, and whether the schema allows
         additional fields with any name."""
         count = sum(
             not self._left_out or self._description.follow(inner).get(self._left_out) is not True
@@ -387,7 +387,7 @@ class SchemaRenderer:
             del self._folded_at[key]
 
     def _fold_title(self, name: str, inside: list[Block], *, whole: bool) -> Nodes:
-        """Return the number of fields inside if there is nothing else; otherwise, the field's name."""
+        """Return the number of fields inside if there is nothing else; otherwise, return the field's name."""
         count = _count(inside) if whole else 0
         if count > 1:
             return [self._label("fields", name=str(count))]
@@ -423,7 +423,7 @@ class SchemaRenderer:
         return f"{words} ({form})" if form and words else words or form
 
     def _kinds_of(self, variants: Sequence[object]) -> list[str]:
-        """Summarize the variants; return nothing if the summary is too long."""
+        """Summarize the variants. Return an empty text if the summary is too long."""
         found: dict[str, None] = {}
         for each in variants[: _FEW_KINDS + 1]:
             schema = self._description.follow(each)
@@ -499,7 +499,8 @@ class SchemaRenderer:
         return found + self._omission_line(len(values) - _VALUES)
 
     def _omission_line(self, count: int, word: str = "beyond") -> list[Block]:
-        """Return a line that tells how many items are omitted and where to find them; empty for 0."""
+        """Return a line that states how many items are omitted and where to find them; empty if there are
+        none."""
         return [draw_paragraph(self._label(word, name=str(count)))] if count > 0 else []
 
     def schema(self, value: object, above: tuple[str, ...] = ()) -> list[Block]:
@@ -564,8 +565,8 @@ class SchemaRenderer:
         return blocks
 
     def _less_common(self, schema: Data, above: tuple[str, ...]) -> list[Block]:
-        """Return the schemas in less common keywords, each labeled with its subject: a pattern, an index, or
-        the keyword."""
+        """Return the schemas in less common keywords, each labeled with what it applies to: a pattern, an
+        index, or the keyword."""
         inner = [
             *((f"/{pattern}/", each) for pattern, each in object_of(schema.get("patternProperties")).items()),
             *((f"[{index}]", each) for index, each in enumerate(list_of(schema.get("prefixItems")))),
@@ -655,8 +656,8 @@ class SchemaRenderer:
         about: object = None,
         examples: Sequence[tuple[str, object]] = (),
     ) -> list[Block]:
-        """Return a property or parameter: name, type, description, and content. ``examples``: the examples
-        outside the schema, each with its description."""
+        """Return a property or parameter with its name, type, description, and content. ``examples``: the
+        examples outside the schema, each with its description."""
         schema = self._description.follow(value)
         head: Nodes = [
             draw_text(name, "code") if name else self._label("other_key", "italic"),

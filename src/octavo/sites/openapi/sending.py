@@ -12,8 +12,8 @@ from octavo.kit.net.fetch import Fetcher, Limits
 from .trying import PreparedRequest
 
 _LIMITS = Limits(size=2 * 1024 * 1024, seconds=20, follow=False)
-"""A redirect is returned like any other response, because its target may be a server that the specification
-doesn't list."""
+"""Limits for a request. Redirects are returned like any other response, because their target may be a
+server that the specification doesn't list."""
 
 
 class Sent(Struct):

@@ -137,7 +137,7 @@ def delete_spec(tx: Transaction, spec_id: str) -> None:
 
 
 def release_pending(tx: Transaction, spec_id: str) -> None:
-    """Release a pending text before it is replaced or dropped."""
+    """Release a pending text, so that it can be replaced or dropped."""
     release(tx, "text", "SELECT pending AS hash FROM openapi_specs WHERE id = :id", id=spec_id)
 
 

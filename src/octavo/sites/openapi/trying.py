@@ -1,8 +1,8 @@
-"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on their
-behalf. Does no I/O.
+"""Requests that visitors send from a page: the form for a request, and the requests that can be sent on
+their behalf. This module does no I/O.
 
-A request is built from the server and values that a visitor chooses, never from a URL that they provide. So
-it always goes to a server in the specification, with the method and path of one operation."""
+A request is built from the server and values that a visitor chooses, never from a URL that they provide.
+Therefore, it is always sent to a server in the specification, with the method and path of one operation."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SERVERS = 50
 _VARIABLES = 20
 _VALUES = 200
 _ORIGINS = 20
-"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to the
-others."""
+"""Maximum number of hosts that a page's script can connect to; Octavo's server forwards requests to any
+other hosts."""
 _TOKEN_ORIGINS = 5
 _SCOPES = 500
 _EXAMPLE = 20_000
@@ -123,10 +123,11 @@ class Flow(Struct, omit_defaults=True):
 
 
 class Scheme(Struct, omit_defaults=True):
-    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and a
-    password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires. ``flows``:
-    the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't send it: it
-    is a certificate, which only the browser has, or a value that is ``computed`` for each request."""
+    """Credential and its location. ``prefix``: the text before it. ``basic``: whether it is a username and
+    a password. ``env``: its variable in samples. ``scopes``: the scopes that the operation requires.
+    ``flows``: the flows for getting a token, each with its URLs. ``beyond``: the reason why the page can't
+    send the credential: it is a certificate, which only the browser has, or a value that is ``computed``
+    for each request."""
 
     scheme: str
     place: Place
@@ -141,10 +142,11 @@ class Scheme(Struct, omit_defaults=True):
 
 
 class Form(Struct, omit_defaults=True):
-    """Form for sending a request for an operation. ``security``: the authentication methods, one of which is
-    selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for validating
-    responses, by status and media type. ``schemas``: the schemas that any of these refer to. ``signed_in``:
-    the URL that providers redirect readers to after sign-in; empty if sign-in isn't possible."""
+    """Form for sending a request for an operation. ``security``: the authentication methods, one of which
+    is selected. ``proxy``: whether Octavo's server forwards requests. ``answers``: the schemas for
+    validating responses, by status and media type. ``schemas``: the schemas that any of the other schemas
+    refer to. ``signed_in``: the URL that providers redirect readers to after sign-in; empty if sign-in
+    isn't possible."""
 
     method: str
     path: str
@@ -261,7 +263,7 @@ _CHECKED = frozenset(
     ]
 )
 _CHECKS = 3000
-"""Maximum number of schemas to send to a browser for validation; other schemas aren't validated."""
+"""Maximum number of schemas to send to a browser for validation. Further schemas aren't validated."""
 _REFERRED = "#/components/schemas/"
 
 
@@ -371,8 +373,8 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value. It can in the path, and in a host name if the
-    specification sets at least the last two labels, which determine the owner of the host."""
+    """Return whether a variable can have any value. This is the case in the path, and in a host name if the
+    specification contains at least its last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
         return written not in url.partition("://")[0]
@@ -586,11 +588,11 @@ class PreparedRequest(Struct, frozen=True):
 def prepare_request(
     description: ApiDescription, operation: DescribedOperation, wanted: FilledForm
 ) -> PreparedRequest:
-    """Return the request to send. Raises BadRequest, naming the value that the operation doesn't accept."""
+    """Return the request to send. Raises BadRequest with the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "This server can't send requests for this operation: its specification disables that. Call "
-            "the API directly."
+            "The specification of this operation doesn't allow sending requests through this server. Call the"
+            " API directly."
         )
     url = _address(description, operation, wanted)
     schemes = [
@@ -610,23 +612,26 @@ def prepare_request(
         if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
             raise BadRequest(f"headers: this operation has no header {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers: the value of header {name[:100]!r} can't be sent")
+            raise BadRequest(f"headers: the value of {name[:100]!r} can't be sent")
         headers[name] = value
     for name, value in wanted.cookies:
         if name.lower() not in known["cookie"]:
             raise BadRequest(f"cookies: this operation has no cookie {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
-            raise BadRequest(f"cookies: the value of cookie {name[:100]!r} can't be sent")
+            raise BadRequest(f"cookies: the value of {name[:100]!r} can't be sent")
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:
-        raise TooLarge(f"body: must be at most {format_size(MAX_SENT)} when sent from a page")
+        raise TooLarge(f"body: must be at most {format_size(MAX_SENT)} to be sent from a page")
     body = None
     if wanted.content_type:
         kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
         given = wanted.content_type.partition(";")[0].strip().lower()
         if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
-            raise BadRequest(f"contentType: this operation doesn't accept {wanted.content_type[:100]!r}")
+            raise BadRequest(
+                "contentType: must be a media type that this operation accepts, not"
+                f" {wanted.content_type[:100]!r}"
+            )
         headers["Content-Type"], body = wanted.content_type, wanted.body
     return PreparedRequest(operation.method.upper(), url, headers, body)
 
@@ -634,7 +639,7 @@ def prepare_request(
 def _address(description: ApiDescription, operation: DescribedOperation, wanted: FilledForm) -> str:
     servers = _servers(description, operation)
     if not 0 <= wanted.server < len(servers):
-        raise BadRequest("server: this operation has no such server")
+        raise BadRequest("server: must be one of the operation's servers")
     server = servers[wanted.server]
     url = template = text_of(server["url"])
     for variable in _variables(server):
@@ -642,7 +647,9 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
             if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
-                raise BadRequest(f"variables.{variable.name[:100]}: this value isn't allowed")
+                raise BadRequest(
+                    f"variables.{variable.name[:100]}: must be one of the values in the specification"
+                )
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
@@ -654,12 +661,12 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
     for name, value in wanted.path.items():
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: this value isn't allowed")
+            raise BadRequest(f"path.{name[:100]}: must be a value that can be part of a path")
         # Values joined by the browser are already individually encoded in the specified style.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:
-        raise BadRequest("path: every path variable needs a value")
+        raise BadRequest("path: must have a value for each path parameter")
     base, _, of_server = url.partition("#")[0].partition("?")
     path, _, of_path = path.partition("#")[0].partition("?")
     query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))

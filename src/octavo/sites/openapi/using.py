@@ -1,4 +1,4 @@
-"""Uses of schemas in a specification. Does no I/O."""
+"""Uses of schemas in a specification. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _uses: WeakKeyDictionary[ApiDescription, dict[str, Uses]] = WeakKeyDictionary()
 
 
 def uses_of(description: ApiDescription) -> dict[str, Uses]:
-    """Return the uses by schema name; unused schemas are omitted. Cached."""
+    """Return the uses by schema name. Unused schemas are omitted. The result is cached."""
     found = _uses.get(description)
     if found is None:
         found = _uses[description] = _list_uses(description)

@@ -118,7 +118,7 @@ def _complaint(file: SourceFile, error: Any) -> Complaint:
 
 
 def _find_best_error(error: Any) -> Any:
-    """If no variant fits, return the problem of the variant that fits best."""
+    """Return the best error to report: if no variant fits, the problem with the variant that fits best."""
     import jsonschema_rs
 
     kinds = jsonschema_rs.ValidationErrorKind
@@ -140,8 +140,8 @@ def _depth(error: Any) -> int:
 
 
 def _shorten_message(message: str) -> str:
-    """Shorten a message in the middle: its end describes what was expected, and its start may be the entire
-    value."""
+    """Shorten a message in the middle, because its end describes what was expected, and its start may be
+    the entire value."""
     return message if len(message) <= 300 else f"{message[:120]} … {message[-170:]}"
 
 

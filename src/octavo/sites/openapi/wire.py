@@ -158,8 +158,9 @@ class SpecChange(Struct):
 
 
 class SpecChanges(Struct):
-    """Changes between two versions. ``since``: the version to compare with; omitted for the first version,
-    which has no changes. ``breaking``: whether any change is breaking. Breaking changes are listed first."""
+    """Changes between two versions. ``since``: the version that was compared with; omitted for the first
+    version, which has no changes. ``breaking``: whether any change is breaking. Breaking changes are listed
+    first."""
 
     version: str
     breaking: bool

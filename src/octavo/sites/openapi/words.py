@@ -1,7 +1,8 @@
 """Labels of computed pages: titles of pages and headings, and labels in lists of changes.
 
 They are part of the content that navigation, search, Markdown, and PDFs show, so they are in the space's
-language. Labels added when a page is displayed are in the language of its reader (``BlockLabels``)."""
+language. Labels that are added when a page is displayed are in the language of its reader
+(``BlockLabels``)."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from octavo.organization.spaces.store import get_titles
 
 
 class ReferenceWords(Struct, frozen=True, kw_only=True):
-    """Labels in one language; ``words.toml`` has the other languages. ``{name}`` is replaced by a number."""
+    """Labels in one language; the other languages are in ``words.toml``. ``{name}`` is replaced by a
+    number."""
 
     overview: str = "Overview"
     models: str = "Models"

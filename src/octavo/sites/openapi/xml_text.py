@@ -1,4 +1,4 @@
-"""Example values as XML, using the `xml` objects in OpenAPI schemas. Does no I/O."""
+"""Example values as XML, using the `xml` objects in OpenAPI schemas. This module does no I/O."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def _wrapped(root: Data, value: object) -> Data:
 
 
 def _elements(description: ApiDescription, value_schema: object, value: object, name: str) -> list[Element]:
-    """Return the elements of a value called ``name``; several for an unwrapped list. Raises ValueError for an
-    invalid name."""
+    """Return the elements for a value called ``name``; more than one for an unwrapped list. Raises
+    ValueError if the name is invalid."""
     schema = description.merge(value_schema)
     xml = object_of(schema.get("xml"))
     if isinstance(value, list):

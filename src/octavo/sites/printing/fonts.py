@@ -67,8 +67,8 @@ _INVISIBLE = frozenset("\u200b\u00ad")
 
 
 class Glyphs:
-    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the characters found so
-    far that no font covers."""
+    """Characters covered by fonts. ``folders``: the folders with additional fonts. ``absent``: the
+    characters that have been found so far and that no font covers."""
 
     def __init__(self, *folders: str | None) -> None:
         self._ranges = _merge_ranges(
@@ -127,7 +127,7 @@ def read_folder_coverage(folder: str | None) -> Iterator[tuple[int, int]]:
 
 
 def _read_coverage(path: Path) -> Iterator[tuple[int, int]]:
-    """Yield the characters that a font covers, as ranges; none for a file that isn't a font."""
+    """Yield the characters that a font covers, as ranges; none if the file isn't a font."""
     data = path.read_bytes()
     try:
         starts = [0]

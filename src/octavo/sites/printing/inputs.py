@@ -1,4 +1,4 @@
-"""Collect the data for a PDF from a state of a space: an order, and the images for it."""
+"""Collect the data for a PDF from a state of a space: an order, and the order's images."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def collect_order(
     context: Context, tx: Transaction, state: State, wanted: PrintSubject, folder: Path
 ) -> PrintOrder:
     """Return the order for a PDF, and write the documents of its chapters and copies of their images to
-    ``folder``. Raises NotFound for a page that an anonymous reader can't see."""
+    ``folder``. Raises NotFound if an anonymous reader can't see the page."""
     space = get_space(tx, wanted.space_id)
     view = load_view(tx, state)
     chosen = chosen_pages(view.tree, wanted.page_id, wanted.single)
@@ -89,8 +89,7 @@ class _UsedReferences:
 
 
 def chosen_pages(tree: PageTree, page_id: str | None, single: bool) -> list[tuple[Page, int]]:
-    """Return the pages to print, with their levels. A page requested by id is printed even if it is
-    hidden."""
+    """Return the pages to print, with their levels. A page requested by ID is printed even if it is hidden."""
     first = tree.page(page_id) if page_id else None
     if page_id and (first is None or first.kind == "link"):
         raise NotFound(f"There is no page with the ID {page_id!r}.")

@@ -39,7 +39,7 @@ class PrintGrant(Struct, frozen=True):
 
 
 class OpenedPrint(Struct, frozen=True):
-    """Result of opening a link: the file or a permanent error; neither while the PDF is being created."""
+    """Result of opening a link: the file or a permanent error, or neither while the PDF is being created."""
 
     file: FileGrant | None = None
     size: int | None = None
@@ -60,9 +60,9 @@ def hidden_key(state: State) -> str:
 
 
 def open_print(context: Context, token: str) -> OpenedPrint | None:
-    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid or
-    has expired, if the person who requested it can no longer see the content, or if pages were restricted or made
-    visible since."""
+    """Return the PDF that a link points to, and order it if necessary. Return None if the link is invalid
+    or has expired, if the person who requested it can no longer see the content, or if pages have been
+    restricted or made visible since then."""
     signed = context.signer.read(_PURPOSE, token)
     if signed is None:
         return None

@@ -34,13 +34,12 @@ BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """Resource limits for creating a PDF."""
 KEPT = WEEK
 _SWEEP_EVERY = 6 * 3600.0
-_TOO_MUCH = (
-    "This space couldn't be printed: it needs more memory or time than allowed. Print single pages instead."
-)
+_TOO_MUCH = "Creating the PDF requires more memory or time than allowed. Create PDFs of single pages instead."
 
 
 class CannotPrint(Exception):
-    """Raised if even the plain text couldn't be typeset. The message tells the reader why."""
+    """Raised if even the plain text couldn't be typeset. The message, which is for the reader, contains the
+    reason."""
 
 
 class FailedApart(Exception):
@@ -49,7 +48,7 @@ class FailedApart(Exception):
 
 def order_print(tx: Transaction, wanted: PrintSubject, look: str) -> PrintRow | None:
     """Return the PDF's row, and order the PDF if necessary; None if the space was deleted. ``look``: the
-    version of its space's appearance.
+    version of the space's appearance.
 
     Requires a write transaction."""
     print_id = wanted.id_in(look)

@@ -12,8 +12,8 @@ from octavo.kit.db.database import Transaction
 from octavo.organization.spaces.garbage import release
 
 LOOK = 2
-"""Version of the output. Increase it if the same state would be printed differently with the same appearance,
-so that existing PDFs are recreated."""
+"""Version of the output. Increase it whenever a code change makes the same state with the same appearance
+print differently, so that existing PDFs are recreated."""
 
 
 class PrintSubject(Struct, frozen=True):
@@ -28,7 +28,7 @@ class PrintSubject(Struct, frozen=True):
     hidden: str = ""
 
     def id_in(self, look: str) -> str:
-        """Return the id of the subject's PDF for a version of its space's appearance."""
+        """Return the ID of the subject's PDF for a version of the space's appearance."""
         return hashlib.sha256(msgspec.json.encode((LOOK, look, msgspec.structs.astuple(self)))).hexdigest()[
             :40
         ]

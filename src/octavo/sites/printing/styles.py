@@ -1,4 +1,4 @@
-"""Appearance of a space's PDFs, based on the site that shows it. A higher-level package provides it."""
+"""Appearance of a space's PDFs, based on the site that shows it. A package on a higher layer provides it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,8 @@ _finders: list[FindLook] = []
 
 
 def register_look_finder(find: FindLook) -> None:
-    """Register ``find``, which returns the appearance of PDFs by space id; None if the space has none."""
+    """Register ``find``, which returns the appearance of a space's PDFs by space ID, or None if the space
+    has none."""
     _finders.append(find)
 
 

@@ -1,6 +1,6 @@
 """Convert web fonts for typst: decompress them, write one weight per file, and rename them.
 
-Organizations upload fonts, so this belongs in the sandboxed process that typesets a PDF."""
+Because organizations upload fonts, this runs in the sandboxed process that typesets a PDF."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .order import PrintFace
 _FAMILY_NAMES = (1, 2, 3, 4, 6, 16, 17, 21, 22, 25)
 """Entries of a font's name table that contain its family and style."""
 _COMPLEX = 0x590
-"""First character of each script whose letters change shape next to each other."""
+"""First character of each script whose letters change their shape depending on adjacent letters."""
 _ITALIC, _BOLD, _REGULAR = 1 << 0, 1 << 5, 1 << 6
 
 
@@ -37,7 +37,7 @@ def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int],
 
 
 def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
-    """Return the characters that the font has, and write the font if it has any."""
+    """Return the given characters that the font contains, and write the font if it contains any of them."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
@@ -71,7 +71,7 @@ def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> s
 
 
 def _make_static(font: Any, weight: int) -> None:
-    """Reduce a variable font to one weight, because typst shows variable fonts in only one weight."""
+    """Reduce a variable font to one weight, because typst supports only one weight of variable fonts."""
     if "fvar" not in font:
         return
     from fontTools.varLib import instancer

@@ -6,8 +6,8 @@ from msgspec import Struct
 
 
 class PrintQuery(Struct, rename="camel"):
-    """Query parameters of a PDF. ``page``: the id of the page to print, with its subpages. ``only``: whether
-    to print only that page."""
+    """Query parameters of a PDF. ``page``: the ID of the page to print, with its subpages. ``only``:
+    whether to print only that page."""
 
     only: bool = False
     page: str | None = None

@@ -33,7 +33,7 @@ def review_ads(
     reporting_id: str | None = None,
     reason: str | None = None,
 ) -> None:
-    """Store the result of a review: the site is `live` with two ids, or `rejected` with a reason."""
+    """Store the result of a review: the site is `live` with two IDs, or `rejected` with a reason."""
     ads: dict[str, object] = {"status": status}
     if status == "live":
         before = store.get_site(tx, site.site_id).settings.ads or {}
@@ -58,7 +58,8 @@ def _put(tx: Transaction, site: SiteAccess, ads: dict[str, object]) -> None:
 def list_sites_with_ads(
     tx: Transaction, caller: SignedIn, status: str, limit: int, page: str | None
 ) -> tuple[Slice[store.SiteRow], dict[str, OrgRow]]:
-    """List the sites with an ad status that the caller manages, oldest first, and their organizations by id."""
+    """List the sites with an ad status that the caller manages, oldest first, and their organizations by
+    ID."""
     owners, managed = {}, list[str]()
     for organization_id in list_reachable_organizations(tx, caller.actor):
         try:

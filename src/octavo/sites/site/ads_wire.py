@@ -16,14 +16,14 @@ Id = Annotated[str, Meta(max_length=256)]
 
 
 class UpdateAds(Struct):
-    """Update of a site's ads: submit the site for review with a ``topic``, or disable its ads."""
+    """Update of a site's ads: a ``topic`` submits the site for review; otherwise, its ads are disabled."""
 
     status: Literal["in-review", "disabled"] = "in-review"
     topic: Topic = "webdev"
 
 
 class UpdateAdsOfSite(Struct, rename="camel"):
-    """Result of a review. ``zoneId`` and ``reportingId``: the ad ids, present only with the status `live`.
+    """Result of a review. ``zoneId`` and ``reportingId``: the ad IDs, present only with the status `live`.
     ``reason``: the reason, present only with `rejected`."""
 
     status: Literal["live", "rejected", "pending"]
@@ -34,9 +34,9 @@ class UpdateAdsOfSite(Struct, rename="camel"):
     def __post_init__(self) -> None:
         for name, given in (("zoneId", self.zone_id), ("reportingId", self.reporting_id)):
             if (given is UNSET) == (self.status == "live"):
-                raise ValueError(f"{name}: required with the status `live`, and not allowed otherwise")
+                raise ValueError(f"{name}: is required with the status `live`, and must be omitted otherwise")
         if self.reason is not UNSET and self.status != "rejected":
-            raise ValueError("reason: only allowed with the status `rejected`")
+            raise ValueError("reason: can only be used with the status `rejected`")
 
 
 class AdsQuery(PageQuery):

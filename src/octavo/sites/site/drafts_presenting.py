@@ -158,8 +158,8 @@ def _count_links(tx: Transaction, structure: Structure, spaces: Sequence[str]) -
 def publish_drafts(
     tx: Transaction, to: Recipient, site: SiteAccess, items: Sequence[str], *, draft: bool
 ) -> None:
-    """Publish drafts, or convert live parts back to drafts. Raises NotFound for ids that aren't on the site,
-    Forbidden for spaces that the caller can't publish, and the errors that publishing redirects can raise."""
+    """Publish drafts, or convert live parts back to drafts. Raises NotFound if an ID isn't on the site,
+    Forbidden if the caller can't publish a space, and the errors that publishing redirects can raise."""
     with change_structure(tx, site.site_id, site) as structure:
         found = {id: structure.find(id) for id in dict.fromkeys(items)}
         for id, row in found.items():
@@ -172,5 +172,5 @@ def publish_drafts(
         if found[id] is None:
             redirect = find_redirect(tx, site.site_id, id)
             if redirect is None:
-                raise NotFound(f"items[{number}]: there is no draft {id!r} on this site.")
+                raise NotFound(f"items[{number}]: there is no draft with the ID {id!r} on this site")
             editor.update(redirect, RedirectFields(draft=draft))

@@ -38,7 +38,7 @@ class SiteDrafts(Struct):
 
 
 class PublishDrafts(Struct):
-    """Publication of drafts. ``items``: the ids of drafts. ``draft``: true converts them back to drafts."""
+    """Publication of drafts. ``items``: the IDs of drafts. ``draft``: true converts them back to drafts."""
 
     items: Annotated[list[str], Meta(min_length=1, max_length=1000)]
     draft: bool = False

@@ -39,8 +39,8 @@ class VerifiedLocations(NamedTuple):
 
 
 def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> VerifiedLocations:
-    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest for
-    invalid values."""
+    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest if a
+    value is invalid."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if given.get("hostname") is not None:
         name = normalize_hostname(context.settings, given["hostname"])
@@ -54,10 +54,10 @@ def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any
 def update_site(
     tx: Transaction, context: Context, site: SiteAccess, given: Mapping[str, Any], proved: VerifiedLocations
 ) -> None:
-    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest for invalid values, Conflict for
-    a basename in use, NotFound for a default that isn't on the site, and Forbidden if the update would show
-    spaces that the caller can't publish to more people, or if it sets a default level above the caller's own
-    role."""
+    """Update the given fields, named as in ``UpdateSite``. Raises BadRequest if a value is invalid,
+    Conflict if the basename is in use, NotFound if the default isn't on the site, and Forbidden if the
+    update would show spaces that the caller can't publish to more people, or if it sets a default level
+    above the caller's own role."""
     lock(tx, site.site_id)
     before = store.get_site(tx, site.site_id)
     values = {name: given[name] for name in _PLAIN if name in given}
@@ -97,22 +97,24 @@ def update_site(
 
 
 def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStyleguide | None) -> str | None:
-    """Return the ID of the space that becomes the style guide. Raises BadRequest for a space that isn't a
-    style guide."""
+    """Return the ID of the space that becomes the style guide. Raises BadRequest if the space isn't a style
+    guide."""
     if styleguide is None:
         return None
     access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)
     if access is None or access.organization_id != site.organization_id:
-        raise BadRequest("styleguide.space: there is no such space in this organization")
+        raise BadRequest("styleguide.space: must be a space in this organization")
     if get_space(tx, styleguide.space).type != "styleguide":
-        raise BadRequest("styleguide.space: this space isn't a style guide")
+        raise BadRequest("styleguide.space: must be a style guide")
     return styleguide.space
 
 
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     require_basename(new)
     if store.find_site_by_basename(tx, site.organization_id, new) is not None:
-        raise Conflict(f"basename: another site in the organization already has the basename {new!r}.")
+        raise Conflict(
+            f"basename: {new!r} is already used by another site in the organization. Choose another one."
+        )
     store.remove_former_name(tx, site.organization_id, new)
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 

@@ -61,7 +61,7 @@ def require_shared_host(context: Context, host: str) -> None:
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
     """Return whether a host belongs to an organization: the server administrator trusts the organization, a
     parent domain is verified, its DNS record verifies it, or, with ``points_here``, it resolves to the IP
-    address of the sites. Makes network requests, so don't call it within a transaction."""
+    address of the sites. This function makes network requests, so don't call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):
@@ -86,8 +86,8 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new host name. The name is either verified or claimed. Raises
-    BadRequest for an invalid name, and Conflict for another site's host name."""
+    """Return the columns of a site that gets a new host name. The name is either verified or claimed.
+    Raises BadRequest if the name is invalid, and Conflict if it belongs to another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
     hostname = read_hostname(tx, settings, site.id, given)
@@ -111,8 +111,8 @@ def proxy_columns(
 def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
-    """Store the result of a check; a verified name is assigned to the site. Raises Conflict if the site's
-    host name changed in the meantime or another site has this one."""
+    """Store the result of a check. A verified name is assigned to the site. Raises Conflict if the site's
+    host name changed in the meantime or if this host name belongs to another site."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
         raise Conflict("The host name was changed by another request. Reload it and try again.")
@@ -128,7 +128,7 @@ def put_status(
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
     """Remove a host name or the claim to it, so that the site is available only under the sites domain.
-    Raises NotFound for a name that the site doesn't have."""
+    Raises NotFound if the site doesn't have this name."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
         store.update_site(tx, site.site_id, claimed_hostname=None)

@@ -16,7 +16,7 @@ LocalizedDescription = dict[str, Annotated[str, Meta(max_length=256, pattern=NOT
 
 
 def require_languages(**texts: Mapping[str, str] | UnsetType | None) -> None:
-    """Raise ValueError for translations into languages that sites can't have, by field."""
+    """Raise ValueError, naming the field, if there is a translation into a language that sites can't have."""
     for field, given in texts.items():
         for language in given if isinstance(given, Mapping) else ():
             if language not in LANGUAGES:

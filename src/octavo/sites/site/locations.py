@@ -20,18 +20,18 @@ _BASENAME = re.compile(r"\w[\w.-]{0,99}")
 
 
 def require_basename(given: str) -> None:
-    """Raise BadRequest for a basename that is invalid or not in lowercase."""
+    """Raise BadRequest if a basename is invalid or isn't in lowercase."""
     if not _BASENAME.fullmatch(given) or given != given.lower():
-        raise BadRequest("basename: can only contain lowercase letters, digits, and `-_.`")
+        raise BadRequest("basename: must contain only lowercase letters, digits, and `-_.`")
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized host name. Raises BadRequest for an invalid host name or the server's own."""
+    """Return a normalized host name. Raises BadRequest if the name is invalid or is the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
     if _is_own(settings, hostname):
-        raise BadRequest("hostname: this is the host name of the Octavo server. Choose another one.")
+        raise BadRequest("hostname: must not be the host name of the Octavo server. Choose another one.")
     return hostname
 
 
@@ -41,15 +41,17 @@ def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str)
     hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
-        raise Conflict(f"hostname: {hostname!r} belongs to another site.")
+        raise Conflict(f"hostname: {hostname!r} is already used by another site. Choose another one.")
     if store.is_proxied_at(tx, hostname, but=site_id):
-        raise Conflict(f"hostname: another site is already shown through a proxy at {hostname!r}.")
+        raise Conflict(
+            f"hostname: {hostname!r} is already used by a proxy for another site. Choose another one."
+        )
     return hostname
 
 
 def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
-    """Return the normalized host and path of a proxy. Raises BadRequest for invalid values or the server's
-    own host."""
+    """Return the normalized host and path of a proxy. Raises BadRequest if a value is invalid or the host
+    is the server's own."""
     name, slash, path = given.partition("/")
     found = _PROXY.fullmatch(f"{spell_host(name)}{slash}{path}")
     if found is None or len(found[1]) > 253 or len(given) > store.MAX_PROXY:
@@ -58,7 +60,7 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
         )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: this is the host name of the Octavo server. Choose another one.")
+        raise BadRequest("proxy: must not have the host name of the Octavo server. Choose another one.")
     return host, path
 
 
@@ -70,13 +72,16 @@ def read_proxy(
     host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
-        raise Conflict(f"proxy: {host!r} is already the custom domain of another site.")
+        raise Conflict(
+            f"proxy: {host!r} is already the custom domain of another site. Choose another host name."
+        )
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
-        raise Conflict(f"proxy: another site is already at {host}{path}.")
+        raise Conflict(f"proxy: {host}{path} is already used by another site. Choose another path.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
         raise Conflict(
-            f"proxy: {host}{path} is a parent or child of the path of another organization's site."
+            f"proxy: {host}{path} is above or below the path of another organization's site. Choose another"
+            " path."
         )
     return host, path
 
@@ -84,27 +89,29 @@ def read_proxy(
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
     """Raise Conflict if a site's proxy uses the site's own host name."""
     if hostname is not None and hostname == proxy_host:
-        raise Conflict(f"proxy: {hostname!r} is already the custom domain of this site.")
+        raise Conflict(
+            f"proxy: {hostname!r} is already the custom domain of this site. Choose another host name."
+        )
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest or Conflict if a site from an archive can't have the location in its row."""
+    """Raise BadRequest or Conflict if a site from an archive can't use the host name or path in its row."""
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
-        raise BadRequest("hostname: must be lowercase")
+        raise BadRequest("hostname: must be in lowercase")
     if (host is None) is not (path is None):
-        raise BadRequest("proxy_path: proxy_path and proxy_host must be set together")
+        raise BadRequest("proxy_path: must be set if `proxy_host` is set, and null otherwise")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,
     ):
-        raise BadRequest("proxy_host: must be lowercase")
+        raise BadRequest("proxy_host: must be in lowercase")
     require_apart(hostname, host)
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest for a former name in an archive that no site can have had."""
+    """Raise BadRequest if an archive contains a former name that no site could have had."""
     require_basename(row["basename"])
 
 

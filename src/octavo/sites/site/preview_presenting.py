@@ -44,8 +44,8 @@ def list_entries(
     tx: Transaction, context: Context, site: SiteAccess, query: PretendedQuery
 ) -> PretendedListing:
     """List the sections and variants of a site, or the pages of one of its site spaces, in reading order.
-    Raises Forbidden if the caller can't see all spaces of the site, BadRequest for invalid claims, and
-    NotFound for another site's site space."""
+    Raises Forbidden if the caller can't see all spaces of the site, BadRequest if the claims are invalid,
+    and NotFound if the site space belongs to another site."""
     structure = load_structure(tx, site.site_id)
     require_seeing_all(tx, site, structure)
     given, visitor = read_claims(tx, site.site_id, query.claims)
@@ -59,7 +59,7 @@ def list_entries(
     else:
         shown = structure.site_spaces.get(query.site_space)
         if shown is None:
-            raise NotFound(f"siteSpace: there is no site space {query.site_space!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {query.site_space!r} on this site")
         seen = frozenset(one.space_id for one in outline.site_spaces())
 
         def view(space_id: str) -> SpaceView:

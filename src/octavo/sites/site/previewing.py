@@ -68,7 +68,7 @@ def make_preview(
     drafts: bool = False,
 ) -> str:
     """Return a token that shows its holder the site as the member sees it, with the given ``visitor`` value
-    for conditions. ``change``: the id of a change request to show instead of the content of its space.
+    for conditions. ``change``: the ID of a change request to show instead of the content of its space.
     ``look``: whether to use the customization that the member is previewing. ``theme``: light or dark,
     regardless of the customization. ``drafts``: whether to show drafts of the site structure."""
     preview = _Preview(site_id, grantor_of(actor), visitor, change, look, theme, drafts)
@@ -94,7 +94,7 @@ class PreviewGrant(Struct, frozen=True):
 
 
 def preview_until(signer: Signer, token: str) -> int | None:
-    """Return a token's expiration time in milliseconds; None for an invalid token."""
+    """Return a token's expiration time in milliseconds, or None if the token is invalid."""
     signed = signer.read(_PURPOSE, token)
     return signed.expires if signed is not None else None
 
@@ -152,12 +152,15 @@ def require_seeing_all(
     """Raise Forbidden if the caller can't see all spaces of the site. ``drafts``: whether this includes
     spaces in drafts."""
     if not _sees_all(tx, site.actor, structure, drafts=drafts):
-        raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
+        raise Forbidden(
+            "You can't preview this site, because it contains spaces that you don't have access to. Ask an"
+            " administrator for access."
+        )
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
     """Return the claims in a JSON text, with unsigned claims under `unsigned`, and the visitor that they
-    describe. Raises BadRequest for JSON that isn't an object."""
+    describe. Raises BadRequest if the JSON isn't an object."""
     try:
         given = msgspec.json.decode(claims, type=dict[str, Any]) if claims else {}
     except (msgspec.MsgspecError, RecursionError):
@@ -177,20 +180,20 @@ def preview_url(
     drafts: bool,
     target: str | None,
 ) -> str:
-    """Return the URL of a preview. ``drafts``: whether it shows drafts of the site structure. ``target``: the
-    URL or path on the site where the preview starts. Raises Forbidden if the caller can't see all of the
-    site's spaces, BadRequest for invalid claims or a target outside the site, and NotFound for another site's
-    site space or for a change request in a space that isn't on this site."""
+    """Return the URL of a preview. ``drafts``: whether it shows drafts of the site structure. ``target``:
+    the URL or path on the site where the preview starts. Raises Forbidden if the caller can't see all of
+    the site's spaces, BadRequest if the claims are invalid or the target is outside the site, and NotFound
+    if the site space or the space of the change request isn't on this site."""
     structure = load_structure(tx, site.site_id)
     start = None
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
     if change_id is not None:
         drafted = require_found(
             _find_drafted(tx, structure, change_id),
-            f"changeRequest: there is no change request {change_id!r} in the spaces of this site.",
+            f"changeRequest: there is no change request with the ID {change_id!r} in the spaces on this site",
         )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
@@ -206,7 +209,7 @@ def preview_url(
 
 def _below(url: str, target: str) -> str:
     """Return a target relative to ``url``. The target is a path on the site or a URL that starts with
-    ``url``. Raises BadRequest for any other URL."""
+    ``url``. Raises BadRequest if the URL is elsewhere."""
     address = escape_address(target).partition("#")[0]
     if address.startswith(url):
         return address.removeprefix(url)
@@ -219,14 +222,14 @@ def framed_preview_url(
     tx: Transaction, context: Context, site: SiteAccess, site_space_id: str | None, theme: Mode | None
 ) -> str:
     """Return a URL for a frame of the app that shows the site with the customization that the caller is
-    previewing. Raises Forbidden if the caller can't see all spaces of the site, and NotFound for another
-    site's site space."""
+    previewing. Raises Forbidden if the caller can't see all spaces of the site, and NotFound if the site
+    space belongs to another site."""
     structure = load_structure(tx, site.site_id)
     base = ""
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
         base = structure.base(start)
     require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})

@@ -29,8 +29,8 @@ def search_site(
     where: SearchedSpaces,
 ) -> SearchListing[SearchSpace]:
     """Search a site, and return spaces with matching pages, each with its best pages. ``named``: the site
-    spaces in the request, by field. ``where``: the site spaces to search. Raises NotFound for a site space
-    that isn't on the site or whose space the caller can't see."""
+    spaces in the request, by field. ``where``: the site spaces to search. Raises NotFound if a site space
+    isn't on the site or if the caller can't see its space."""
     structure = load_structure(tx, site.site_id)
     if isinstance(site, VisitedSite):
         visitor = site.visitor
@@ -64,7 +64,7 @@ def select_site_spaces(
     see. Raises NotFound like ``search_site``."""
     for place, id in named.items():
         if id not in visible:
-            raise NotFound(f"{place}: there is no site space {id!r} on this site.")
+            raise NotFound(f"{place}: there is no site space with the ID {id!r} on this site")
     if where.spread == "all":
         return dict(visible)
     if where.spread == "named":

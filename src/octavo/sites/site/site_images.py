@@ -65,8 +65,8 @@ def list_pictures(tx: Transaction, organization_id: str, limit: int, page: str |
 
 
 def create(tx: Transaction, context: Context, org: OrgAccess, key: str) -> PictureRow:
-    """Create an image from one of the caller's uploads. Raises NotFound for an unknown upload, and BadRequest
-    for a file that can't be used."""
+    """Create an image from one of the caller's uploads. Raises NotFound if the upload doesn't exist, and
+    BadRequest if its file can't be used."""
     upload = get_upload(tx, org.organization_id, org.user_id, "customization_picture", key)
     assert upload.hash is not None, "get_uploads returns only complete uploads"
     row = insert(tx, context.files, org.organization_id, org.actor, upload.name, upload.hash, upload.size)
@@ -117,7 +117,7 @@ def delete(tx: Transaction, org: OrgAccess, picture_id: str) -> bool:
 
 
 def find_picture(tx: Transaction, picture_id: str) -> tuple[FileGrant, int] | None:
-    """Return the file of an image and its size to anyone who has its id."""
+    """Return the file of an image and its size to anyone who has its ID."""
     row = tx.one("SELECT hash, name, type, size FROM pictures WHERE id = :id", id=picture_id)
     return None if row is None else (FileGrant(*row[:3]), row[3])
 

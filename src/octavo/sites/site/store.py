@@ -72,6 +72,7 @@ class SiteRow(Struct, frozen=True):
     updated_at: int
     customization: str | None
     styleguide_id: str | None
+    last_scan_at: int | None
     site_spaces: int
 
     @property
@@ -98,7 +99,7 @@ def _site(row: Row) -> SiteRow:
 
 
 def get_site(tx: Transaction, site_id: str) -> SiteRow:
-    return require_found(find_site(tx, site_id), f"There is no site {site_id!r}.")
+    return require_found(find_site(tx, site_id), f"There is no site with the ID {site_id!r}.")
 
 
 def find_site(tx: Transaction, site_id: str) -> SiteRow | None:
@@ -298,6 +299,11 @@ def insert_site(
         updated_at=moment,
     )
     return site_id
+
+
+def set_last_scan(tx: Transaction, site_id: str, moment: int) -> None:
+    """Record the end of the last completed scan of a site, in milliseconds."""
+    tx.run("UPDATE sites SET last_scan_at = :at WHERE id = :id", id=site_id, at=moment)
 
 
 def set_published(tx: Transaction, site_id: str, published: bool) -> None:

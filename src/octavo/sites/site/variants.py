@@ -39,8 +39,8 @@ def arrange_variants(
     brand: StoredBrand,
 ) -> tuple[str, list[Problem]]:
     """Show spaces as variants, next to the first one on the site that already shows it, or else on a new
-    site. Return the id of the site and the problems found. Raises Forbidden or NotFound without access to the
-    site or the spaces."""
+    site. Return the ID of the site and the problems found. Raises Forbidden or NotFound if the actor lacks
+    access to the site or the spaces."""
     problems: list[Problem] = []
     first = next((entry for entry in structure if entry.default), structure[0])
     site_id = store.find_site_of_space(tx, spaces[first.key])

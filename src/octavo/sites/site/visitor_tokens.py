@@ -1,9 +1,9 @@
 """Tokens that let external renderers read a site through the API for a visitor.
 
 They are JWTs, because renderers read their claims. They are short and stay the same for an hour, because
-renderers cache pages in folders named after the token, and the length of these names is limited. So the
-header is empty, and the signature is truncated to 96 bits. The expiration time and the site aren't in the
-token, but in the signed text; they are derived from the time and the request. A person or an API
+renderers cache pages in folders named after the token, and the length of these names is limited. Therefore,
+the header is empty, and the signature is truncated to 96 bits. The expiration time and the site are part of
+the signed text, but not of the token; they are derived from the time and the request. A person or an API
 specification can be requested if a page on the site refers to it. A token stops working when the visitor's
 access ends: when the share link or the visitor authentication key is no longer valid, or when the site is
 unpublished or its visibility changes."""
@@ -47,9 +47,9 @@ _MAX = 32 * 1024
 
 
 class _Payload(Struct, omit_defaults=True):
-    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the hour.
-    ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the id of the share
-    link. ``preview``: the preview token, which is checked again whenever this token is used."""
+    """Payload of a token. ``exp``: the expiration time in seconds; 0 for a token that expires with the
+    hour. ``claims``: the visitor's claims, with unsigned claims under `unsigned`. ``link``: the ID of the
+    share link. ``preview``: the preview token, which is checked again whenever this token is used."""
 
     exp: int = 0
     claims: dict[str, Any] | None = None
@@ -70,8 +70,8 @@ def make_visitor_token(
     until: int | None = None,
 ) -> str:
     """Return a token that is valid for one to two hours. ``claims``: the ``visitor`` value for conditions.
-    ``link``: the id of the share link that grants access. ``preview``: the preview token that grants access.
-    ``until``: the time in milliseconds when this access ends."""
+    ``link``: the ID of the share link that grants access. ``preview``: the preview token that grants
+    access. ``until``: the time in milliseconds when this access ends."""
     expires, exp = max(_ends()), 0
     if preview:
         until = preview_until(signer, preview)
@@ -111,8 +111,9 @@ def _sign(signer: Signer, site: SiteRow, body: str, link: str, preview: str) -> 
 
 
 def find_visitor(call: Call, token: str) -> Visitor | None:
-    """Return the visitor of a visitor or preview token; None for a token that isn't valid for this request.
-    Raises NotFound for a person or API specification that isn't on any page that the visitor can see."""
+    """Return the visitor that a visitor or preview token identifies, or None if the token isn't valid for
+    this request. Raises NotFound if the request names a person or API specification that isn't on any page
+    that the visitor can see."""
     if len(token) > _MAX:
         return None
     asked = _requested_resource(call)
@@ -185,7 +186,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("No page of this site refers to this.")
+    return NotFound("There is no page on this site that this reference points to.")
 
 
 class _RequestedResource(Struct, frozen=True):

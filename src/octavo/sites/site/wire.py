@@ -28,7 +28,7 @@ from .store import MAX_PROXY, SiteRow
 from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 
 PROXIED = "/~proxied/"
-"""Path prefix of requests from owners' proxies, followed by the id of a site."""
+"""Path prefix of requests from owners' proxies, followed by the ID of a site."""
 _PROXY = pattern(
     r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
 )
@@ -108,10 +108,10 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site of an organization. ``defaultLevel``: the role of all members on the site: a role, null for no
-    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on
-    it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that aren't
-    verified yet; an Octavo extension."""
+    """Site of an organization. ``defaultLevel``: the level that all members have on the site: a role, null
+    for no access, or ``inherit`` for their role in the organization. ``permissions``: the caller's
+    permissions on it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations
+    that aren't verified yet; an Octavo extension."""
 
     id: str
     type: SiteType
@@ -136,6 +136,7 @@ class Site(Struct, rename="camel", kw_only=True):
     git_sync: GitSyncState | UnsetType = UNSET
     unverified: list[UnverifiedLocation] | UnsetType = UNSET
     styleguide: SiteStyleguide | UnsetType = UNSET
+    last_scan_at: str | UnsetType = UNSET
 
 
 class UpdateSite(Struct, rename="camel", kw_only=True):
@@ -170,14 +171,14 @@ class SitesQuery(PageQuery, kw_only=True):
 
 
 class MemberSitesQuery(PageQuery):
-    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't see;
-    for administrators."""
+    """Query parameters for a member's sites. ``closed``: whether to include sites that the member can't
+    see; only for administrators."""
 
     closed: bool = False
 
 
 class MemberSitePermission(Struct):
-    """Role of a member on a site. ``source``: the reason for the role, for administrators."""
+    """Role of a member on a site. ``source``: the reason for the role; only for administrators."""
 
     permission: str | None
     site: Site
@@ -293,4 +294,5 @@ def present_site(
         ads=_public_ads(site.settings.ads),
         unverified=_list_unverified(to, site) or UNSET,
         styleguide=SiteStyleguide(site.styleguide_id) if site.styleguide_id else UNSET,
+        last_scan_at=iso(site.last_scan_at) if site.last_scan_at is not None else UNSET,
     )

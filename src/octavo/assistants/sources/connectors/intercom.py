@@ -14,7 +14,7 @@ BASE = "https://api.intercom.io"
 
 
 class Intercom:
-    """Connector for conversations. The cursor is the time of the last change, in seconds."""
+    """Connector for conversations. The cursor is the time of the last change in seconds."""
 
     name = "builtin:intercom"
     fields: tuple[str, ...] = ("token",)

@@ -20,7 +20,7 @@ _BATCH = 100
 
 
 class Website:
-    """Connector for a website: its pages under a URL, as far as its robots.txt allows."""
+    """Connector for a website. It reads the pages under a URL that the site's robots.txt allows."""
 
     name = "builtin:website"
     fields: tuple[str, ...] = ("url",)

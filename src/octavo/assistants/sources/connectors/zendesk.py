@@ -18,7 +18,7 @@ _SUBDOMAIN = re.compile(r"[a-z0-9][a-z0-9-]{0,62}\Z", re.A | re.I)
 
 
 class Zendesk:
-    """Connector for tickets. It uses Zendesk's incremental export and its cursor."""
+    """Connector for tickets. It uses Zendesk's incremental export, including its cursor."""
 
     name = "builtin:zendesk"
     fields: tuple[str, ...] = ("subdomain", "email", "api_token")

@@ -34,8 +34,8 @@ _KINDS: tuple[Literal["file", "reusable-content", "variable"], ...] = ("file", "
 
 
 class TemplateEntry(Struct, frozen=True):
-    """Template for change requests. ``space``: the space that is used as the template; None for a built-in
-    one. ``refs``: the names of its open references."""
+    """Template for the pages of a change request or space. ``space``: the space that is used as the
+    template; None for a built-in one. ``refs``: the names of its open references."""
 
     id: str
     title: str
@@ -47,7 +47,7 @@ class TemplateEntry(Struct, frozen=True):
 
 @cache
 def built_in() -> dict[str, dict[str, str]]:
-    """Return the metadata of built-in templates, sorted by id."""
+    """Return the metadata of built-in templates, sorted by ID."""
     return {
         folder.name: read_yaml((folder / "template.yaml").read_text("utf-8")).value
         for folder in sorted(_folder().iterdir())
@@ -90,12 +90,12 @@ def _built_in_material(template_id: str) -> CopiedMaterial:
 
 
 def get_material(tx: Transaction, actor: Actor, template_id: str) -> CopiedMaterial:
-    """Return the content of a template. Raises NotFound for an unknown template, or one that the caller can't
-    read."""
+    """Return the content of a template. Raises NotFound if the template doesn't exist or the caller can't
+    read it."""
     if template_id in built_in():
         return _built_in_material(template_id)
     if find_space_access(tx, actor, Can.VIEW, template_id) is None:
-        raise NotFound(f"id: there is no template {template_id!r}.")
+        raise NotFound(f"id: there is no template with the ID {template_id!r}")
     return _space_material(tx, template_id)
 
 

@@ -20,7 +20,7 @@ operation = Area("changes").operation
 
 @operation("listTemplates", "GET", "/orgs/{organizationId}/templates", needs=Can.VIEW)
 def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Template]:
-    """List templates: those that come with Octavo, and the spaces of an organization that the caller can read."""
+    """List templates: those included in Octavo, and the spaces of an organization that the caller can read."""
     with call.db.read() as tx:
         return present_slice(catalog.list_templates(tx, org, query.limit, query.page), present_template)
 
@@ -35,8 +35,8 @@ def list_templates(call: Call, org: OrgAccess, query: PageQuery) -> Listing[Temp
 )
 def apply_template(call: Call, space: SpaceAccess, body: ApplyTemplate) -> None:
     """Add a template's pages, files, and variables after the existing content of a change request, or of
-    main in spaces with live editing. Returns 404 for an unknown template, or a space that the caller can't
-    read."""
+    main in spaces with live editing. Returns 404 if the template doesn't exist, or if it is a space that
+    the caller can't read."""
     with call.db.read() as tx:
         material = catalog.get_material(tx, space.actor, body.id)
     refs = body.params.content_refs

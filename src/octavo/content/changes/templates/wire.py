@@ -11,7 +11,7 @@ from .catalog import TemplateEntry
 
 
 class ApplyTemplate(TemplateChoice, rename="camel", kw_only=True):
-    """Target of a template. ``changeRequestId``: the change request to apply the template in; by default
+    """Target of a template. ``changeRequestId``: the change request to add the template to; by default,
     main."""
 
     change_request_id: str | UnsetType = UNSET

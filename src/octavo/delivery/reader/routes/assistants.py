@@ -43,7 +43,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
     if not look.page_actions.mcp:
         raise NotFound("There is no page at this URL.")
     if is_cross_origin(view, visit):
-        raise Forbidden("Messages must be sent as application/json, and not from pages of other sites.")
+        raise Forbidden("Messages must be sent as application/json from this site's own pages.")
     headers = Headers.of(view.request)
     call = read_call(view.body, headers)
     if call is not None and call.asked.tool in KEPT:
@@ -95,8 +95,8 @@ def _reading(view: View, visit: SiteVisit, note: Callable[..., None]) -> Reading
 
 
 def _read(view: View, visit: SiteVisit, call: ToolCall, headers: Headers) -> Answer:
-    """Return the response to a call to a read-only tool. It comes from the cache if the result is the same
-    for this visitor."""
+    """Return the response to a call to a read-only tool. The response is from the cache if the result is
+    the same for this visitor."""
 
     def make() -> ToolResult:
         notes: list[EventNote] = []

@@ -58,7 +58,7 @@ def read_site_feed(view: View, visit: SiteVisit) -> Answer:
 
 
 def _count_view(visit: SiteVisit, answer: Answer) -> Answer:
-    """Return a response, to be counted as a view by an agent."""
+    """Return a response that counts as a view by an agent."""
     if not visit.admission.preview:
         visit.dependencies.count_view(location_at(visit, quote(visit.rest), "markdown"))
     return answer

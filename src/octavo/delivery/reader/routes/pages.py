@@ -47,8 +47,8 @@ _VIEW_BYTES = 2048
 
 
 def _find_start(view: View, visit: SpaceVisit) -> str | None:
-    """Return the Markdown path of the first page of a section or variant whose own URL was requested with `.md`
-    appended."""
+    """Return the Markdown path of the first page in a section or variant, if the URL of the section or
+    variant was requested with `.md` appended."""
     address, mark, rest = visit.visit.rest.rpartition(".md")
     if not mark or rest:
         return None
@@ -110,7 +110,7 @@ def read_page(view: View, visit: SpaceVisit, path: str) -> Answer | Later:
 
 
 def _answer_question(view: View, visit: SpaceVisit, look: SiteLook, page: Page) -> Later:
-    """Answer the question that an agent appended to the Markdown URL of a page."""
+    """Answer a question that an agent appended to a page's Markdown URL."""
     require_asking(look)
     request, context = view.request, view.context
     refuse_cross_origin(
@@ -179,7 +179,7 @@ def _drawn(
 def _with_addresses(
     page: SitePageView, site: SiteView, look: SiteLook, visit: SpaceVisit, canonical: str
 ) -> SitePageView:
-    """Return the page with the parts added that contain its public URL."""
+    """Add the parts that contain the page's public URL, and return the page."""
     actions = look.customization.page_actions
     assistants: tuple[LinkView, ...] = ()
     if actions.external_ai and visit.visit.site.visibility in ("public", "unlisted"):
@@ -214,7 +214,8 @@ def _merge_alternates(
 
 
 def _alternates(site: SiteView, visit: SiteVisit, canonical: str) -> tuple[VariantView, ...]:
-    """Return the same page in each available language, including its own; empty if variants are versions."""
+    """Return the same page in each available language, including its own; empty if the variants are
+    versions."""
     if not site.variants_by_language or not any(variant.same for variant in site.variants):
         return ()
     return tuple(

@@ -42,8 +42,8 @@ def read_questions(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAsk", ASK_PATH)
 def read_ask(view: View, visit: SpaceVisit) -> Answer:
-    """Return the form for asking a question. Opening a URL never asks a question; otherwise, crawlers that
-    follow links would spend tokens."""
+    """Return the form for asking a question. Opening a URL never asks a question, because otherwise
+    crawlers that follow links would use up tokens."""
     frame = Frame(view, visit)
     require_asking(frame.look)
     questions = suggest(view.tx, make_asker(view.context, frame.look, visit))

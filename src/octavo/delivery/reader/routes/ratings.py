@@ -1,7 +1,7 @@
 """Readers' page ratings.
 
-A browser submits the form and returns to the page; a script posts the same data without leaving the page. The
-rating is stored as an anonymous insights event: every rating counts as a separate visitor."""
+A browser submits the form and returns to the page; a script posts the same data without leaving the page.
+The rating is stored as an anonymous insights event: every rating counts as coming from a different visitor."""
 
 from __future__ import annotations
 

@@ -27,7 +27,8 @@ def read_operations(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readModels", "~models.json")
 def read_models(view: View, visit: SpaceVisit) -> Answer:
-    """Return the models that a page lists, for the filter above the list. Raises NotFound for other pages."""
+    """Return the models that a page lists, for the filter above the list. Raises NotFound if the page has
+    no such list."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     listed = require_found(list_shown_models(view.tx, visit, page_id), "This page doesn't list models.")
     return revalidated_answer(msgspec.json.encode(listed), "application/json")
@@ -35,7 +36,7 @@ def read_models(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readAccess", "~access.json")
 def read_access(view: View, visit: SpaceVisit) -> Answer:
-    """Return the fields of an authentication page's form. Raises NotFound for other pages."""
+    """Return the fields of an authentication page's form. Raises NotFound if the page has no such form."""
     page_id = parse_qs(view.request.query_string.decode("latin-1")).get("page", [""])[0]
     page = visit.view.tree.page(page_id)
     form = find_access_form(view.tx, visit, page) if page is not None else None
@@ -47,8 +48,8 @@ def read_access(view: View, visit: SpaceVisit) -> Answer:
 
 @route("readSpecification", "~specification", pool="calls")
 def read_specification(view: View, visit: SpaceVisit) -> Later:
-    """Return the complete specification that a page is generated from. Raises NotFound if its authors don't
-    offer it."""
+    """Return the complete specification that a page is generated from. Raises NotFound if the site's
+    authors don't offer it."""
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page_id, form = (query.get(name, [""])[0] for name in ("page", "as"))
     page = visit.view.tree.page(page_id)

@@ -29,7 +29,7 @@ MAX_DEPTH = 60
 _SAFE_DEPTH = 16
 MAX_TITLE = 200
 _PARTS = ("p", "li", "dt", "dd", "td", "th", "pre", "img", "h1", "h2", "h3", "h4", "h5", "h6")
-"""Elements that become at least two nodes."""
+"""Elements that each become at least two nodes."""
 
 
 class Converted(Struct, frozen=True):
@@ -42,8 +42,8 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. Never
-    fetches anything and never fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. This
+    never fetches anything and never fails."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",
@@ -115,10 +115,10 @@ def decode_html(data: bytes, declared: str | None = None) -> str:
 def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "") -> Converted:
     """Convert the main content of a tree from ``parse_html`` to a page, without the surrounding parts.
 
-    Raises DocumentError for a tree that can't be represented as a page.
+    Raises DocumentError if the tree can't be represented as a page.
     """
     links = [a.get("href") for a in tree.iter("a", "area") if a.get("href")]
-    told = find_title(tree)
+    found_title = find_title(tree)
     description = find_description(tree)
     main = find_main_content(tree)
     drop_lead(main, description)
@@ -133,13 +133,13 @@ def convert(tree: Any, *, link: Rewrite, image: Rewrite, fallback_title: str = "
         if "nested" not in str(error):
             raise
         title, body = _written(NodeBuilder(link, image, _SAFE_DEPTH, notes).flow(main))
-    title = (title or told or fallback_title or "Untitled")[:MAX_TITLE]
+    title = (title or found_title or fallback_title or "Untitled")[:MAX_TITLE]
     head = {"title": title, **without_empty(description=description)}
     return Converted(title, with_head("", head) + ("\n" + body if body else ""), links)
 
 
 def _written(nodes: list[Node]) -> tuple[str, str]:
-    """Return the title of these nodes, and the Markdown of the rest."""
+    """Return the title in these nodes, and the other nodes as Markdown."""
     title, rest = lift_title(nodes)
     return title, write(from_json({"object": "document", "data": {"schemaVersion": 1}, "nodes": rest}))
 
@@ -155,8 +155,8 @@ def title_of(tree: object) -> str:
 
 
 def anchors_of(tree: object) -> dict[str, str]:
-    """Return the anchor to use for each id on a page: the anchor of the heading with the id, or of the
-    nearest heading above it. The anchor is empty for ids above the first heading, which point to the top of
+    """Return the anchor to use for each ID on a page: the anchor of the heading with the ID, or of the
+    nearest heading above it. The anchor is empty for IDs above the first heading, which point to the top of
     the page."""
     anchors: dict[str, str] = {}
     at, titled = "", False

@@ -83,7 +83,7 @@ class NodeBuilder:
         self.depth = 0
 
     def flow(self, element: Any) -> list[Node]:
-        """Return the content of an element as blocks. Text between blocks becomes paragraphs."""
+        """Return the content of an element as blocks. Text between blocks is converted to paragraphs."""
         if self.depth >= self.deepest:
             text = squeezed("".join(element.itertext()))
             return [make_block("paragraph", [make_text(text)])] if text else []
@@ -493,7 +493,7 @@ def _holds_blocks(element: Any) -> bool:
 
 
 def _safe_href(href: str | None) -> str | None:
-    """Return a link unchanged if following it doesn't run anything. Browsers ignore control characters and
+    """Return a link unchanged if following it doesn't run any code. Browsers ignore control characters and
     spaces in schemes."""
     if not href:
         return None
@@ -521,7 +521,7 @@ def _width_of(image: Any) -> int | JsonObject | None:
 
 
 def explicit_id(heading: Any) -> str:
-    """Return the explicit id of a heading, or an empty string if it has none that is valid as an anchor."""
+    """Return the explicit ID of a heading, or an empty string if it has none that is valid as an anchor."""
     pinned = heading.get("id") or next((a.get("id") or a.get("name") for a in heading.iter("a")), None)
     parent = heading.getparent()
     if not pinned and parent is not None and parent.tag in ("section", "div") and parent.get("id"):

@@ -85,7 +85,7 @@ _REFERS = re.compile(r"footnote|endnote|noteref|citation|biblioref", re.IGNORECA
 
 
 def take_notes(main: Any) -> JsonObject:
-    """Remove the footnotes from a page, mark the references to them, and return the footnotes by id. A
+    """Remove the footnotes from a page, mark the references to them, and return the footnotes by ID. A
     footnote is an element that a number links to and that links back to that number."""
     by_id = {element.get("id"): element for element in main.iter(etree.Element) if element.get("id")}
     notes: JsonObject = {}

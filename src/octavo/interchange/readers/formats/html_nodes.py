@@ -13,8 +13,8 @@ SPACES = re.compile(r"[ \t\n\r\f]+")
 
 
 def lift_title(nodes: list[Node]) -> tuple[str, list[Node]]:
-    """Remove the title from the nodes, and return both. The title is the first top-level heading, if little
-    comes before it."""
+    """Remove the title from the nodes, and return the title and the remaining nodes. The title is the first
+    top-level heading, if little content precedes it."""
     for at, node in enumerate(nodes[:4]):
         if node["type"] == "heading-0":
             return squeezed(plain_text(node)), settled_nodes(nodes[:at] + nodes[at + 1 :])
@@ -59,8 +59,8 @@ def make_text(text: str, marks: Iterable[str] = ()) -> Node:
 
 
 def make_text_between_tags(text: str, marks: Iterable[str] = ()) -> Node:
-    """Return text between tags, in which a line end is a space. A text that consists of only a line end is a
-    line break."""
+    """Return the text between tags, in which a line end counts as a space. A text that consists only of a
+    line end becomes a line break."""
     return make_text(" " if text == "\n" else text, marks)
 
 
@@ -101,7 +101,8 @@ def wrap_in_paragraphs(run: list[Node]) -> list[Node]:
 
 
 def trimmed_nodes(run: Iterable[Node]) -> list[Node]:
-    """Collapse whitespace like a browser: one space between words, none at the ends. Line breaks are kept."""
+    """Collapse whitespace like a browser: one space between words, and none at the ends. Line breaks are
+    kept."""
     found = list(collapsed_nodes(run))
     while found and found[0]["object"] == "text" and not found[0]["leaves"][0]["text"].lstrip(" \n"):
         del found[0]

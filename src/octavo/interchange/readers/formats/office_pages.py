@@ -1,5 +1,4 @@
-"""Rewrite HTML pages from Google Docs and SharePoint so that the markup expresses the meaning of the
-styles."""
+"""Rewrite HTML pages from Google Docs and SharePoint so that elements express what their styles mean."""
 
 from __future__ import annotations
 
@@ -35,8 +34,8 @@ def canvas_of(text: str) -> str:
     # Escaped for XML, and once more for the property that contains it.
     inside = html.unescape(text[start:end])
     inside = html.unescape(inside) if "&lt;" in inside and "<" not in inside else inside
-    told = _TITLED.search(text)
-    title = html.unescape((told["title"] or told["said"] or "").strip()) if told else ""
+    match = _TITLED.search(text)
+    title = html.unescape((match["title"] or match["said"] or "").strip()) if match else ""
     shown = html.escape(title)
     return (
         f"<html><head><title>{shown}</title></head><body><main><h1>{shown}</h1>{inside}</main></body></html>"
@@ -164,7 +163,7 @@ def _replace_tracking_link(link: Any) -> None:
 def _nest(tree: Any) -> None:
     """Nest flat lists. In the source, each level is a separate list with the level in its class name."""
     stack: list[Any] = []
-    """The last list of each level, for lists that continue."""
+    """The last list at each level, for lists that continue."""
     for one in list(tree.iter("ul", "ol")):
         found = _LIST.search(one.get("class") or "")
         if found is None:

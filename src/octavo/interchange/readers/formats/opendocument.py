@@ -70,7 +70,7 @@ _SILENT = (
 _GENERATED = _all(
     "text", "table-of-content illustration-index table-index object-index user-index alphabetical-index"
 )
-"""Generated parts of a document. Octavo shows a table of contents anyway."""
+"""Generated parts of a document, such as a table of contents, which Octavo shows anyway."""
 _HOLDERS = _all("text", "section index-body index-title bibliography numbered-paragraph")
 _ITEMS, _ROWS = _all("text", "list-item list-header"), _all("table", "table-rows table-row-group")
 _DELETED, _INSERTED = _q("text:deletion"), _q("text:insertion")
@@ -81,7 +81,7 @@ _MAX_BLANKS = 200
 _MAX_COLUMNS = 60
 _MAX_ROWS = 1000
 _ELEMENT = 4
-"""Cost of visiting an element, in characters. It is lower than the cost of writing any element."""
+"""Cost of visiting an element, in characters. This is less than the cost of writing an element."""
 
 _TAGS = (
     ("code", "code"),
@@ -132,13 +132,15 @@ def read_opendocument(
 
     ``read``: a function that returns the bytes of a part of the document by name, or None if there is none.
     ``flat``: the complete document if it is a single file. ``keep``: a function that stores the bytes of an
-    image and returns its path. ``problem``: a function that is called with a code and a message for
-    everything that isn't imported. Raises SourceError if the document can't be read."""
+    image and returns its path. ``problem``: a function to call with a code and a message for everything
+    that isn't imported. Raises SourceError if the document can't be read."""
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
-        raise SourceError("the document is password-protected. Remove the password and import it again")
+        raise SourceError(
+            "the document is password-protected. Remove the password, and import the document again."
+        )
     content = flat if flat is not None else read("content.xml")
     if content is None:
-        raise SourceError("the document has no content.xml")
+        raise SourceError("the document doesn't contain a content.xml file")
     root = _parse(content)
     body = root.find(f"{_q('office:body')}/{_q('office:text')}")
     if body is None:
@@ -147,13 +149,13 @@ def read_opendocument(
         (root, root) if flat is not None else map(_parse_part, (read("styles.xml"), read("meta.xml")))
     )
     title = next(meta.iter(_q("dc:title")), None)
-    told = escape("".join(title.itertext())) if title is not None else ""
+    shown = escape("".join(title.itertext())) if title is not None else ""
     made = _Document(_Styles(root, shared), read, keep, most)
     made.convert(body)
     for (code, what, place), times in made.problem_counts.items():
         often = f" ({times} times)" if times > 1 else ""
         problem(code, f"{what}{often}{f', under “{place}”' if place else ''}")
-    return f'<html><head><meta property="og:title" content="{told}"></head><body>{"".join(made.parts)}</body></html>'
+    return f'<html><head><meta property="og:title" content="{shown}"></head><body>{"".join(made.parts)}</body></html>'
 
 
 def _parse_part(data: bytes | None) -> Any:
@@ -317,7 +319,7 @@ class _Document:
         self.place = ""
         self.depth = 0
         self.below = 0
-        """Number of levels to move headings down: 1 if the document has a title."""
+        """Number of levels to move headings down: 1 if the document has a title, and otherwise 0."""
         self.run = ""
         """Tag that is left open because it continues in the next paragraph."""
         self.later: list[Callable[[], None]] = []
@@ -398,8 +400,8 @@ class _Document:
         self.ids = {element: id for element, id in self.ids.items() if id and id in linked}
 
     def _anchor(self, href: str) -> str | None:
-        """Return the id of the heading that a link within the document points to, or None for a link without
-        a target."""
+        """Return the ID of the heading that a link within the document points to, or None for a link
+        without a target."""
         if not href.startswith("#"):
             return None
         name = unquote(href[1:])
@@ -415,7 +417,7 @@ class _Document:
     # Output
 
     def spend(self, much: int) -> None:
-        """Charge for output and visited elements, so that nested repetition eventually stops."""
+        """Charge for output and visited elements, so that nested repetitions eventually stop."""
         self.left -= much
         if self.left < 0:
             raise SourceError("the document has too much content")
@@ -429,7 +431,7 @@ class _Document:
         return "".join(element.itertext())
 
     def say(self, text: str | None, look: Look) -> None:
-        """Write text as in the document. Whitespace in its XML becomes one space."""
+        """Write a text of the document. Any whitespace in its XML becomes one space."""
         self._write(re.sub(r"[ \t\r\n]+", " ", text or ""), look)
 
     def _write(self, text: str, look: Look) -> None:
@@ -621,7 +623,7 @@ class _Document:
     def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.report("left_out", f"repetitions of {what} of a table after the first {most}")
+            self.report("left_out", f"repetitions of {what} in a table after the first {most}")
         return min(times, most)
 
     # Text
@@ -673,7 +675,7 @@ class _Document:
         elif tag.startswith(_SPACES["draw"]):
             self.report(
                 "left_out",
-                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text is kept",
+                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text was kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
@@ -750,8 +752,8 @@ class _Document:
         return self.formulas[key]
 
     def _keep(self, image: Any) -> str | None:
-        """Return the path where an image in the document is stored; empty if it is too large or in an unknown
-        format, None if it isn't part of the document."""
+        """Return the path where an image in the document is stored; empty if the image is too large or in
+        an unknown format, and None if it isn't part of the document."""
         held = image.find(_q("office:binary-data"))
         key = image if held is not None else image.get(_HREF)
         if key not in self.kept:
@@ -764,7 +766,7 @@ class _Document:
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
-            self.report("image_left_out", "an image is damaged, too large, or in an unknown format")
+            self.report("image_left_out", "an image is damaged, too large, or has an unknown format")
         elif source is None and images:
             source = _resolve_relative(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):
@@ -788,6 +790,6 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _resolve_relative(href: str) -> str:
-    """Return a relative URL as a path outside the document. It is relative to the document, as if that were a
-    folder."""
+    """Return a relative URL as a path outside the document. In OpenDocument files, URLs are relative to the
+    document, as if it were a folder."""
     return href.removeprefix("../")

@@ -1,4 +1,4 @@
-"""Convert the blocks of a page."""
+"""Convert the blocks of a Markdown page."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ class Writer(ContainerWriter):
 
     @staticmethod
     def _named_below(lines: list[Line], at: int) -> str | None:
-        """Return the label that attributes on the next line assign to a line."""
+        """Return the label that the attributes on the next line assign to a line."""
         below = lines[at + 1][0].strip() if at + 1 < len(lines) else ""
         named = _ID.search(below) if below.startswith("{:") and ATTRIBUTES.fullmatch(below) else None
         return named[1] if named else None
@@ -406,7 +406,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "circular_include",
-                f"{path} includes itself, or includes too much; nothing is shown in its place",
+                f"{path} includes itself or too many other files; nothing is shown in its place",
             )
             return []
         body, _ = split_front(text)
@@ -416,7 +416,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
+                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
                 "included",
             )
             return []
@@ -535,8 +535,8 @@ class Writer(ContainerWriter):
                 at = line + 1
 
     def brace(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return a construct that starts with a brace: a comment, an expression, a template tag, or attributes of
-        the block above."""
+        """Return the construct that starts with a brace: a comment, an expression, a template tag, or
+        attributes of the block above."""
         text, number = lines[at]
         start = text.strip()
         if self.jsx and start.startswith("{/*"):
@@ -584,7 +584,7 @@ class Writer(ContainerWriter):
         return at, []
 
     def _own_tag(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return an Octavo tag, across all its lines, with its target rewritten."""
+        """Return an Octavo tag, which can span several lines, with its target rewritten."""
         last = at
         while "%}" not in lines[last][0]:
             last += 1

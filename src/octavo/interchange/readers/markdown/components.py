@@ -32,7 +32,7 @@ def first_text(attributes: Attributes, *names: str) -> str:
 def component_block(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a block-level component, or None for an element that stays unchanged."""
+    """Return the lines for a block-level component, or None if the element stays unchanged."""
     partial = writer.imports.get(name)
     if partial is not None and re.search(r"\.mdx?$", partial):
         return writer.included(partial, number, attributes)
@@ -112,7 +112,7 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 def version_badge(name: str, version: str) -> str | None:
     """Return the text of a custom component or shortcode that shows the version when something was added or
-    removed; None for any other component. Nearly every site has one, with similar names."""
+    removed; None for any other component. Nearly every site has such a component, with a similar name."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -231,7 +231,7 @@ def _file_tree(
 def _type_table(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return the properties of a type as a table."""
+    """Return the properties of a type in a table."""
     given = attributes.get("type")
     rows = []
     for prop, facts in given.items() if isinstance(given, dict) else ():
@@ -540,8 +540,8 @@ def _html_block(
 def _marked_element(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return the content of an HTML element that is marked to contain Markdown: an image with its caption, or a
-    grid of cards."""
+    """Return the content of an HTML element that is marked as containing Markdown: an image with its
+    caption, or a grid of cards."""
     if name == "figure":
         joined = "\n".join(text for text, _ in inside)
         shown = re.search(r"!\[([^\[\]]*)\]\(([^()\s]+)[^()]*\)(?:\{([^{}]*)\})?", joined)
@@ -617,7 +617,7 @@ def _prompt(writer: Writer, name: str, attributes: Attributes, inside: list[Line
 def _package_managers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return a command in the variant for each package manager."""
+    """Return a command with a variant for each package manager."""
     package, args = first_text(attributes, "pkg"), first_text(attributes, "args")
     kind = first_text(attributes, "type") or "add"
     items = []
@@ -647,12 +647,15 @@ _MANAGERS = {
 def _for_readers(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return content that only people, or only agents, see on a page."""
+    """Return the content that only people, or only agents, see on a page."""
     reader = {"llms-only": "agents", "llms-ignore": "humans"}.get(name) or first_text(attributes, "for")
     condition = _READERS.get(reader)
     if condition is None:
         writer.report(
-            number, "unknown_component", f"<{name}> is for “{reader}”; its contents were kept", name
+            number,
+            "unknown_component",
+            f"<{name}> is shown only to “{reader}” in the source; its contents were kept",
+            name,
         )
         return writer.blocks(inside)
     return [(f"{{% if {condition} %}}", number), *writer.blocks(inside), ("{% endif %}", number)]
@@ -796,7 +799,7 @@ def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
     value = writer.place.value(name)
     if value is None:
         writer.report(
-            0, "variable", f"{name[:80]} is computed when the page is viewed, so it isn't imported", name
+            0, "variable", f"{name[:80]} is computed when the page is viewed, so it wasn't imported", name
         )
     return value if value is not None else f"`{name}`"
 

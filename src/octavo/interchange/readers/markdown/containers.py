@@ -91,7 +91,7 @@ def hint_of_classes(found: re.Match[str]) -> str:
 
 
 def hint_of_attributes(line: str) -> str:
-    """Return the hint kind that attributes on a separate line give to their block; empty for any other
+    """Return the hint kind that attributes on a separate line assign to a block; empty for any other
     attributes."""
     if not line.startswith("{:") or not ATTRIBUTES.fullmatch(line):
         return ""
@@ -175,7 +175,7 @@ class ContainerWriter(InlineWriter, ABC):
         )
 
     def body_below(self, lines: list[Line], at: int, indent: int) -> int:
-        """Return the end of the lines that are indented more than the line before ``at``."""
+        """Return the end of the lines from ``at`` on that are indented by more than ``indent``."""
         end = at
         while at < len(lines):
             text = lines[at][0]
@@ -396,7 +396,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "code_reference",
-                f"::: {named[:100]} is generated from code when the site is built; skipped",
+                f"::: {named[:100]} is generated from code when the site is built; it was skipped",
             )
             return self.body_below(lines, at + 1, indent_of(found["indent"])), []
         end = self._end_of_container(lines, at, found)
@@ -486,7 +486,7 @@ class ContainerWriter(InlineWriter, ABC):
         return self.tab_list(items, number)
 
     def _tabs_of_fences(self, lines: list[Line], at: int) -> tuple[int, list[Line]]:
-        """Return adjacent listings that each specify a tab."""
+        """Return adjacent listings that each specify a tab as tabs."""
         items, end, number = [], at, lines[at][1]
         while at < len(lines) and (found := FENCE.match(lines[at][0])):
             named = re.search(r"\btab=([\"'])(.*?)\1", found["info"])
@@ -500,7 +500,7 @@ class ContainerWriter(InlineWriter, ABC):
         return end, self.tab_list(items, number)
 
     def tabset(self, lines: list[Line], at: int, level: int, title: str) -> tuple[int, list[Line]]:
-        """Return tabs that are headings one level below their own."""
+        """Return tabs that are written as headings one level below the heading of the tab set."""
         number = lines[at][1]
         items: list[tuple[str, list[Line], int]] = []
         before: list[Line] = []
@@ -585,8 +585,8 @@ class ContainerWriter(InlineWriter, ABC):
                 behind["kind"], "", self.blocks([*inside[:-1], (behind["words"], inside[-1][1])]), number
             )
             return end, [*indented(made, lead), ("", made[-1][1])]
-        if self.dialect.magic and found is None and (told := self.vocabulary.magic_sign(inside[0][0])):
-            made = self.hint(told[0], self.inline(told[1], number), self.blocks(inside[1:]), number)
+        if self.dialect.magic and found is None and (sign := self.vocabulary.magic_sign(inside[0][0])):
+            made = self.hint(sign[0], self.inline(sign[1], number), self.blocks(inside[1:]), number)
             return end, [*indented(made, lead), *([("", made[-1][1])] if made else [])]
         if end < len(lines) and (styled := _STYLED.match(lines[end][0])):
             made = self.hint(styled[1], "", self.blocks(inside), number)
@@ -653,7 +653,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
+                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
                 "included",
             )
             return []

@@ -153,7 +153,7 @@ def directive_block(
                 return [(row, number) for row in made.split("\n") if made]
         if name in ("eval-rst", "raw") and body:
             writer.report(
-                number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; skipped", name
+                number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; it was skipped", name
             )
         return []
     writer.report(number, "unknown_directive", f"{{{name}}} isn't supported; its contents were kept", name)
@@ -161,7 +161,7 @@ def directive_block(
 
 
 def part_of(rows: list[str], options: dict[str, str]) -> list[str]:
-    """Return the rows of a file that the options of an include select."""
+    """Return the rows of a file that are selected by the options of an include directive."""
     if lines := options.get("lines"):
         made: list[str] = []
         for part in lines.split(",")[:1000]:
@@ -235,7 +235,7 @@ def _cards(writer: Writer, body: list[Line]) -> list[tuple[str, str, str, str]]:
 
 
 def _terms(writer: Writer, body: list[Line]) -> list[Line]:
-    """Return terms with their definitions, which are indented below them."""
+    """Return terms with their definitions, which are indented below the terms."""
     made: list[Line] = []
     inside: list[Line] = []
     for text, line in [*body, ("end", 0)]:
@@ -275,7 +275,7 @@ def _table(
     if name == "list-table" and not options.get("header-rows"):
         rows.insert(0, [""] * widest)
 
-    def told(row: list[str]) -> str:
+    def table_row(row: list[str]) -> str:
         cells = [cell.replace("\n", " ").replace("|", "\\|").strip() for cell in row] + [""] * (
             widest - len(row)
         )
@@ -283,14 +283,14 @@ def _table(
 
     return [
         *caption,
-        (told(rows[0]), number),
+        (table_row(rows[0]), number),
         ("|" + " --- |" * widest, number),
-        *((told(row), number) for row in rows[1:]),
+        *((table_row(row), number) for row in rows[1:]),
     ]
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location, otherwise plain text."""
+    """Return the text for a role: a link if it refers to a location, or else plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]

@@ -1,5 +1,6 @@
-"""Shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their parameters.
-Nothing is executed; a template that computes anything else isn't filled in. Does no I/O."""
+"""Fill in the shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their
+parameters. Nothing is executed; a template that computes anything else isn't filled in. This module does no
+I/O."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _TERM = re.compile(
 _AS_IT_IS = frozenset(
     "safeHTML safeURL safeHTMLAttr safeCSS safeJS plainify relURL absURL relLangURL htmlUnescape".split()
 )
-"""Functions whose effect doesn't matter on an Octavo page, so they return their argument."""
+"""Functions whose effect doesn't matter on an Octavo page, so they just return their argument."""
 _LONGEST = 50_000
 """Maximum number of characters in a template, and of its output excluding its parameters."""
 _LONGEST_WHOLE = 400_000
@@ -126,7 +127,8 @@ class _Filling:
         return value or ""
 
     def _terms(self, step: str, dot: str) -> list[tuple[bool, str]]:
-        """Return the terms of an action: whether each is a string, and its text. Parentheses form one term."""
+        """Return the terms of an action: for each term, whether it is a string, and its text. An expression
+        in parentheses is one term."""
         found = list(_TERM.finditer(step))
         if "".join(step.split()) != "".join("".join(one[0].split()) for one in found):
             raise _Computed

@@ -17,7 +17,7 @@ from .literals import UNKNOWN, read_literal
 MAX_WORDS = 50_000
 """Maximum number of characters in a paragraph or line to search for links and components."""
 MAX_SEARCHED_LINES = 2_000_000
-"""Maximum total number of lines on a page to search for missing ends."""
+"""Maximum total number of lines on a page to search for closing markers that don't exist."""
 _LABELLED = re.compile(r"[ \t]+\([\w:.-]+\)(?=[ \t]*(?:\n|\Z))")
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|avif|bmp)$", re.IGNORECASE)
 _PIECES = re.compile(
@@ -64,8 +64,8 @@ AnyWriter = TypeVar("AnyWriter", bound="InlineWriter")
 
 
 class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
-    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, Liquid tags.
-    Each returns lines or text, or None for an unknown name."""
+    """Handlers of names that aren't part of Markdown: components, directives and roles, shortcodes, and
+    Liquid tags. Each returns lines or text, or None for an unknown name."""
 
     component: Callable[[AnyWriter, str, dict[str, Any], list[Line], int], list[Line] | None]
     component_inline: Callable[[AnyWriter, str, re.Match[str], int], tuple[str, int]]
@@ -82,7 +82,7 @@ class Vocabulary(Struct, Generic[AnyWriter], frozen=True):
 
 
 class SearchBudget(Struct):
-    """Number of lines on a page that were searched for an end without success, with a maximum."""
+    """Number of lines on a page that were searched without finding a closing marker, with a maximum."""
 
     lines: int = 0
 
@@ -154,7 +154,7 @@ class InlineWriter:
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
-            message = f"more than {MAX_WORDS:,} characters without an empty line; kept as written"
+            message = f"this paragraph has more than {MAX_WORDS:,} characters; it was kept as written"
             self.report(number, "too_long", message)
             return text
         made: list[str] = []
@@ -206,7 +206,7 @@ class InlineWriter:
 
     def _spanning(self, text: str, found: re.Match[str], endless: set[str], line: int) -> tuple[str, int]:
         """Return the replacement for comments, formulas, and shortcodes, and the position where the text
-        continues. ``endless`` collects opening markers that have no end in the rest of the text."""
+        continues. ``endless`` collects opening markers without a closing marker in the rest of the text."""
         sign, start = found[0], found.end() + (found[0] == "$$")
         if sign[0] == "\\" and not (self.dialect.dollars and self.dialect.indented):
             return sign, start  # An escaped literal character.
@@ -277,8 +277,8 @@ class InlineWriter:
         return f"![{alt}]({pointed(href)}{title})"
 
     def _target(self, written: str, line: int) -> tuple[str, bool]:
-        """Return the target of a link, and whether a template referred to a page in the source. Such a target
-        is already resolved."""
+        """Return the target of a link, and whether a template referred to a page in the source. In that
+        case, the target is already resolved."""
         href = written[1:-1] if written.startswith("<") and written.endswith(">") else written
         if not (self.dialect.liquid or self.dialect.shortcodes) or "{" not in href:
             return href, False
@@ -311,7 +311,7 @@ class InlineWriter:
             self.report(
                 line,
                 "variable",
-                f"{found[0]} is computed when the page is viewed, so it isn't imported",
+                f"{found[0]} is computed when the page is viewed, so it wasn't imported",
                 name,
             )
             return f"\\<\\<{name}>>"
@@ -334,7 +334,7 @@ class InlineWriter:
                         self.report(
                             line,
                             "expression_left_out",
-                            f"{key}={value} is computed when the page runs, so it isn't imported",
+                            f"{key}={value} is computed when the page is viewed, so it wasn't imported",
                         )
                     return ""
                 value = f'"{given}"'
@@ -375,7 +375,7 @@ class InlineWriter:
             self.report(
                 line,
                 "variable",
-                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
                 found["value"][:60],
             )
         elif self.jsx and found["value"] is not None:
@@ -389,7 +389,7 @@ class InlineWriter:
             self.report(
                 line,
                 "expression_left_out",
-                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
                 found["value"][:60],
             )
         return found[0]
@@ -403,7 +403,7 @@ class InlineWriter:
         self.report(
             line,
             "expression_left_out",
-            f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+            f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
             found[0][:60],
         )
         return found[0]

@@ -90,7 +90,8 @@ def indented(lines: list[Line], by: str) -> list[Line]:
 
 
 def dedented(lines: list[Line], by: int | None = None) -> list[Line]:
-    """Return the lines without their common indentation, or at most ``by`` columns of it."""
+    """Return the lines without their common indentation; if ``by`` is given, without at most that many
+    columns of it."""
     if by is None:
         by = min((indent_of(text) for text, _ in lines if text.strip()), default=0)
     return [(text[_columns(text, by) :], number) for text, number in lines]
@@ -148,8 +149,8 @@ def anchor(id: str) -> str:
 
 
 def keep_text_column(row: str, text: str) -> str:
-    """Return a list line with the original indentation of its text. Otherwise, with its leading marker
-    removed, the text would be indented further and become a listing."""
+    """Return a list line with the original indentation of its text. Otherwise, after a marker at the start
+    of its line is removed, the text would be indented too far and become a code listing."""
     lead = _LEAD.match(text)
     if lead is None or not row.startswith(lead[0]) or row == text:
         return row
@@ -157,7 +158,7 @@ def keep_text_column(row: str, text: str) -> str:
 
 
 def label_id(name: str) -> str:
-    """Return the id for a location with this label."""
+    """Return the ID for a location with this label."""
     return re.sub(r"[^\w.+%~:-]+", "-", name.strip())[:200]
 
 
@@ -186,7 +187,8 @@ def without_marks(lines: list[Line]) -> list[Line]:
 
 
 def without_comments(lines: list[Line]) -> list[Line]:
-    """Return lines without comments between two ``%%`` and without block ids at line ends, except in listings."""
+    """Return lines without comments between two ``%%`` and without block IDs at line ends, except in
+    listings."""
     made: list[Line] = []
     fence, began = "", -1
     for at, (text, number) in enumerate(lines):
@@ -226,8 +228,8 @@ def cut_section(rows: list[str], section: str) -> list[str]:
 
 
 def _cut_region(rows: list[str], name: str) -> list[str]:
-    """Return the rows between the comments that mark a region, or below the heading with this id, or else all
-    rows."""
+    """Return the rows between the comments that mark a region, or below the heading with this ID, or else
+    all rows."""
     marks = [
         at
         for at, row in enumerate(rows)

@@ -1,4 +1,4 @@
-"""Values in a JavaScript or TypeScript file, read without running it: literals, constants in it and in
+"""Read values in a JavaScript or TypeScript file without running it: literals, constants in the file and in
 imported files, and functions that return these. Anything else is `UNKNOWN`."""
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "0": "\0", "\
 
 
 class Module(Struct, frozen=True):
-    """Code file. ``take``: a function that returns the module at a path."""
+    """Code file. ``take``: the function that returns the module at a path."""
 
     text: str
     take: Callable[[str], Module | None] = lambda path: None
@@ -78,8 +78,8 @@ def read_literal(text: str) -> Any:
 
 class Statements(Struct, frozen=True):
     """Names in the import and export statements of a page. ``imports``: the path and the original name of
-    each; the name is empty for the default export and ``*`` for the entire module. ``constants``: values of
-    exported names."""
+    each; the original name is empty for the default export and ``*`` for the entire module. ``constants``:
+    values of exported names."""
 
     imports: dict[str, tuple[str, str]]
     constants: JsonObject
@@ -94,7 +94,7 @@ def read_statements(text: str) -> Statements | None:
 
 
 class _Spent(Struct):
-    """Amount read so far, for a file and all its imports, and the depth of the current value."""
+    """Amount of code read so far, in a file and all its imports, and the depth of the current value."""
 
     depth: int = 0
     values: int = 0

@@ -113,7 +113,7 @@ def _made(writer: Writer, kind: str, data: Mapping[str, object], number: int) ->
 
 
 def html_lines(writer: Writer, given: object, number: int) -> list[Line]:
-    """Return HTML that a page shows as written, except for scripts and styles."""
+    """Return HTML that pages show as written, except for scripts and styles."""
     text = given if isinstance(given, str) else ""
     made, count = _RUNS.subn("", text)
     if count:

@@ -265,9 +265,9 @@ def _template(writer: Writer, found: re.Match[str], number: int) -> str | None:
 
 
 class _Pieces:
-    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately, and
-    replaces its placeholder once the HTML has also become Markdown. ``has_templates``: whether part of the
-    HTML comes from templates."""
+    """HTML of templates with placeholders for pieces of Markdown. Each piece is converted separately and
+    replaces its placeholder after the HTML has been converted to Markdown, too. ``has_templates``: whether
+    part of the HTML comes from templates."""
 
     def __init__(self, writer: Writer) -> None:
         self.writer = writer
@@ -290,7 +290,7 @@ class _Pieces:
 
     def html_of(self, lines: list[Line]) -> str:
         """Return the content between the tags of a shortcode, with the site's own shortcodes filled in and
-        the rest as placeholders."""
+        everything else as placeholders."""
         if self.writer.depth >= MAX_NESTING:
             return self.put(lines)
         self.writer.depth += 1
@@ -711,7 +711,7 @@ def _filled(writer: Writer, path: str, given: dict[str, str], number: int) -> st
 
 
 _HOSTS = frozenset(["site.baseurl", "site.url", "base_path", "site.github.url"])
-"""Values that precede URLs. In Octavo, these URLs are relative to the root of the space."""
+"""Template values that are put before URLs. In Octavo, these URLs are relative to the root of the space."""
 _PARTS_OF = re.compile(r"(?:[^|\"']|\"[^\"]*\"|'[^']*')+")
 _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     "upcase": lambda value, given: value.upper(),
@@ -748,7 +748,7 @@ _FILTERS: dict[str, Callable[[str, list[str]], str]] = {
     ),
 }
 MAX_VALUE = 10_000
-"""Maximum number of characters of filter output. Filter input can have a tenth of that."""
+"""Maximum number of characters in a filter's output. Its input can have a tenth of that."""
 
 
 def _value(writer: Writer, said: str) -> str | None:
@@ -802,7 +802,7 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
     writer.report(
         line,
         "variable",
-        f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+        f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
         value[:60],
     )
     return found[0]

@@ -17,8 +17,8 @@ MAX_TAG = 20_000
 
 
 class Opening(Struct, frozen=True):
-    """Opening tag: its end, and its attributes as written. Expressions keep their braces; a string that
-    starts with a brace has a null character before it."""
+    """Opening tag: its end, and its attributes as written. Expressions keep their braces; strings that
+    start with a brace get a null character before it."""
 
     line: int
     column: int
@@ -27,7 +27,7 @@ class Opening(Struct, frozen=True):
 
 
 class EndlessTag(Exception):
-    """Raised for a tag without an end. ``size``: the number of characters that were searched."""
+    """Raised if a tag has no end. ``size``: the number of characters that were searched."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -35,8 +35,8 @@ class EndlessTag(Exception):
 
 
 def read_opening(lines: list[Line], at: int, column: int) -> Opening | None:
-    """Return the tag that opens at a position, or None if there is none. Raises EndlessTag for a tag without
-    an end."""
+    """Return the tag that opens at a position, or None if there is none. Raises EndlessTag if the tag has
+    no end."""
     text = lines[at][0][column : column + MAX_TAG]
     starts = [0]
     last = at
@@ -146,7 +146,7 @@ def _end_of_braces(text: str, at: int) -> int | None:
 def find_closing(
     lines: list[Line], opened: Opening, name: str, opening: Callable[[list[Line], int, int], Opening | None]
 ) -> tuple[int, int, int] | None:
-    """Return the line and columns of the tag that closes an element. Tags in listings don't count."""
+    """Return the line and columns of the tag that closes an element. Tags in code listings don't count."""
     pattern = re.compile(rf"<(?P<close>/?){re.escape(name)}(?=[\s/>]|$)|(?P<code>`+)")
     depth, fence = 1, ""
     at, column = opened.line, opened.column

@@ -30,8 +30,8 @@ _VOCABULARY = Vocabulary(
 
 
 class Translated(Struct, frozen=True):
-    """Page in Octavo Markdown, without its front matter. ``lines``: the line number in the source for each of
-    its lines."""
+    """Page in Octavo Markdown, without its front matter. ``lines``: for each of its lines, the line number
+    in the source."""
 
     text: str
     lines: list[int]

@@ -1,5 +1,5 @@
-"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses them in a
-process without any permissions, requests each file that a page includes, and returns the page as HTML."""
+"""Reader for AsciiDoc: Antora components and folders of pages. The Asciidoctor library parses pages in a
+process without any permissions. It requests each file that a page includes, and returns the page as HTML."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ SCRIPT = Path(__file__).parents[1] / "dist" / "asciidoc.js"
 MAX_TEXT = 2_000_000
 """Maximum size in bytes of a page, or of an included file."""
 SECONDS = 20.0
-"""Maximum seconds for one page with all its includes."""
+"""Maximum number of seconds for one page with all its includes."""
 _ROOT = "http://source.invalid/"
 _KEPT = 40
 """Number of pages to cache as HTML, because links from other pages need their anchors."""
@@ -93,11 +93,11 @@ _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 MAX_BOOK = 1000
-"""Maximum number of lines in a page that is checked for being a book of chapters."""
+"""Maximum number of lines in a page that is split into chapters. A longer page is never split."""
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )
-"""Attributes that describe a single page."""
+"""Attributes that describe only a single page."""
 _ID = re.compile(r"^\[(?:\[([^\],]+)[^\]]*\]|#([^\],.%]+)[^\]]*)\][ \t]*$", re.MULTILINE)
 _COMMENT = re.compile(r"/{4,}[ \t]*$")
 _SEVERE = ("ERROR", "FATAL", "WARN")
@@ -119,7 +119,7 @@ class _Read(Struct):
 
 class Asciidoctor:
     """The Asciidoctor library, in one process for all pages of a source. ``find``: a function that returns
-    the source file for a path or resource id, as written in the page at a path."""
+    the source file for a path or resource ID, as written in the page at a path."""
 
     def __init__(self, files: Heads, find: Callable[[str, str], str | None]) -> None:
         self._files = files
@@ -132,9 +132,10 @@ class Asciidoctor:
             self._process = None
 
     def read(self, path: str, text: str | None, attributes: dict[str, str]) -> _Read:
-        """Return a page. Raises ScriptFailed with the reason, and Unavailable if the library isn't available."""
+        """Return a page. Raises ScriptFailed with the reason if the page can't be parsed, and Unavailable
+        if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("the file isn't UTF-8 text, or is too large")
+            raise ScriptFailed("the file must be text in UTF-8 and not too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -411,8 +412,8 @@ class _Reading:
         return _plain(_filled(found["title"], self.header(path))) if found else self.files.name(path)
 
     def find(self, target: str, page: str) -> str | None:
-        """Return the file for a path or a resource id in a page. A path that starts with a slash is relative
-        to the root folder."""
+        """Return the file for a path or a resource ID in a page. A path that starts with a slash is
+        relative to the root folder."""
         component = self.component(page)
         if (unknown := _UNKNOWN.match(target)) and component is None:
             # Only the site's build knows the folder, so use the only file whose path ends this way.
@@ -467,8 +468,8 @@ class _Reading:
     # Books
 
     def chapters(self, book: str) -> list[Entry]:
-        """Return the chapters of a page that consists of includes, with the headings between them; empty for
-        all other pages, which aren't split."""
+        """Return the chapters of a page that consists of includes, with the headings between them; empty
+        for any other page, which isn't split."""
         rows = (self.files.text(book) or "").replace("\r\n", "\n").split("\n")
         if len(rows) > MAX_BOOK:
             return []
@@ -532,7 +533,7 @@ class _Reading:
             text = self.files.text(path)
             if text is None:
                 self.problems.append(
-                    Problem(path, 0, "missing_file", "listed as navigation but doesn't exist")
+                    Problem(path, 0, "missing_file", "this file is listed as navigation but doesn't exist")
                 )
                 continue
             made += self._nav_file(path, text, component)
@@ -684,7 +685,7 @@ class _Reading:
                 place.problem(
                     row,
                     "variable",
-                    f"{{{name[:80]}}} is computed when the site is built, so it isn't imported",
+                    f"{{{name[:80]}}} is computed when the site is built, so it wasn't imported",
                 )
 
         def ready(tree: Any) -> None:
@@ -695,11 +696,11 @@ class _Reading:
         return html_page(whole, _Lined(place, rows), self.titles[path], ready)
 
     def _tell(self, read: _Read, path: str, place: Place) -> None:
-        told: set[tuple[str, str]] = set()
+        reported: set[tuple[str, str]] = set()
         for message in read.messages:
-            if message.severity not in _SEVERE or (message.path, message.text) in told:
+            if message.severity not in _SEVERE or (message.path, message.text) in reported:
                 continue
-            told.add((message.path, message.text))
+            reported.add((message.path, message.text))
             where = (
                 posixpath.normpath(posixpath.join(posixpath.dirname(path), message.path))
                 if message.path
@@ -709,7 +710,9 @@ class _Reading:
             said = message.text
             if found := re.match(r"include (?:URI|file) not \w+: (\S+)", said):
                 name = unquote(found[1].removeprefix(_ROOT))
-                written.problem(message.line, "missing_include", f"{name[:200]} doesn't exist; skipped")
+                written.problem(
+                    message.line, "missing_include", f"{name[:200]} doesn't exist; it was skipped"
+                )
             elif said.startswith(_DEEP):
                 written.problem(
                     message.line,
@@ -783,7 +786,7 @@ def _attributes_in(text: str) -> dict[str, str]:
 
 
 def _opening(text: str) -> int | None:
-    """Return the level of the heading that a file starts with, or None if it starts with something else."""
+    """Return the level of the heading that a file starts with, or None if it doesn't start with one."""
     commented = False
     for row in text[:20_000].replace("\r\n", "\n").split("\n"):
         commented ^= _COMMENT.match(row) is not None

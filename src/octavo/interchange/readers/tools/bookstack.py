@@ -81,7 +81,7 @@ class _BookStack:
         self.names = FreeNames()
         self.pages: dict[str, _BookStackPage] = {}
         self.places: dict[tuple[str, str, str], str] = {}
-        """Page paths by folder, kind, and id."""
+        """Page paths by folder, kind, and ID."""
         self.assets: dict[tuple[str, str, str], str] = {}
         self.addresses: dict[str, str] = {}
         self.redirects: dict[str, str] = {}
@@ -98,7 +98,9 @@ class _BookStack:
                     if given := mapping(data.get(kind)):
                         made.append(self._archive(kind, given, folder_of(path)))
                 if not any(mapping(data.get(kind)) for kind in _KINDS):
-                    self._tell(path, "not_converted", "the export contains no book, chapter, or page")
+                    self._tell(
+                        path, "not_converted", "the export doesn't contain any books, chapters, or pages"
+                    )
             elif path.lower().endswith((".html", ".htm")):
                 if book := self._book(path):
                     made.append(book)
@@ -135,7 +137,7 @@ class _BookStack:
         return ""
 
     def anchors(self, path: str) -> dict[str, str]:
-        """Return the heading anchors of a page written in Markdown. The wiki creates them from the text of
+        """Return the heading anchors of a page written in Markdown. The wiki derives them from the text of
         the headings."""
         page = self.pages.get(path)
         written = text_of(page.data.get("markdown")) if page else ""

@@ -45,7 +45,7 @@ _TABS = {
     "localtabgroup": ("localtab",),
     "tabs-macro": ("tab-macro",),
 }
-"""Macros that contain tabs, with the macros for the tabs."""
+"""Macros that contain tabs, each with the macro for its tabs."""
 _PANES = frozenset(pane for panes in _TABS.values() for pane in panes)
 _ALIKE = {"ui-expand": "expand", "aui-message": "panel", "auimessage": "panel", "note-box": "note"}
 _MESSAGES = {
@@ -63,7 +63,7 @@ _FULL = re.compile(
     r"|pages/viewpage\.action\?(?:[^#]*&)?pageId=(?P<id>\d+))[^#]*(?P<rest>#.*)?\Z"
 )
 _LEFT = re.compile(r"^([ \t]*)\ufdd0(\d+)\ufdd0$", re.MULTILINE)
-"""Placeholder for Markdown on a page. No page contains these characters."""
+"""Placeholder for Markdown on a page. These characters don't occur on any page."""
 _SILENT = frozenset(
     """detailssummary easy-heading-free easy-heading-macro index listlabels navmap favpages spaces-list page-index style
     calendar team-calendar roadmap pageproperties-report scroll-pagebreak scroll-pagetitle scroll-title scroll-bookmark
@@ -92,7 +92,7 @@ _WRAPPERS = frozenset(
 
 
 class _Content(Struct):
-    """Page. ``children``: the ids of its subpages. ``body``: the text in the storage format."""
+    """Page. ``children``: the IDs of its subpages. ``body``: the text in the storage format."""
 
     id: str
     title: str
@@ -116,12 +116,12 @@ def _find(files: Heads) -> str | None:
 
 
 def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str], dict[str, str]]]:
-    """Yield each object: its class, its id, its properties, and the ids that its properties refer to. Raises
-    SourceError."""
+    """Yield each object: its class, its ID, its properties, and the IDs that its properties refer to.
+    Raises SourceError if the file can't be read."""
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
-            raise SourceError(f"{path}: contains a document type declaration, which isn't allowed")
+            raise SourceError(f"{path}: must not contain a document type declaration")
     with files.source.opening(path)() as file:
         try:
             for _, element in etree.iterparse(
@@ -136,7 +136,7 @@ def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str]
             ):
                 count += 1
                 if count > MAX_OBJECTS:
-                    raise SourceError(f"{path}: more than {MAX_OBJECTS:,} objects")
+                    raise SourceError(f"{path}: must contain at most {MAX_OBJECTS:,} objects")
                 said: dict[str, str] = {}
                 named: dict[str, str] = {}
                 for child in element.iter("property"):
@@ -170,11 +170,11 @@ class _Export:
         self.project = project
         self.pages: dict[str, _Content] = {}
         self.spaces: dict[str, tuple[str, str, str]] = {}
-        """Name, key, and home page id of each space, by space id."""
+        """Name, key, and home page ID of each space, by space ID."""
         self.site = ""
         """URL of the space, if it was read through the API."""
         self.folders: set[str] = set()
-        """Ids of folders, which contain pages but aren't pages."""
+        """IDs of folders, which contain pages but aren't pages."""
         self.problems: list[Problem] = []
 
     def layout(self) -> Layout:
@@ -282,7 +282,7 @@ class _Export:
                 body = said.get("body", "")
                 total += len(body)
                 if total > MAX_BODIES:
-                    raise SourceError(f"{where}: contains more than {MAX_BODIES // 1024**2} MB of text")
+                    raise SourceError(f"{where}: must contain at most {MAX_BODIES // 1024**2} MB of text")
                 if len(body) > MAX_BODY:
                     self.problems.append(
                         Problem(
@@ -299,7 +299,7 @@ class _Export:
                             page.title,
                             0,
                             "format_left_out",
-                            "this page uses wiki markup from before Confluence 4; its source was imported as text",
+                            "this page uses wiki markup from before Confluence 4; its source was kept as text",
                         )
                     )
                     body = f"<pre>{html.escape(body)}</pre>"
@@ -371,7 +371,7 @@ class _Export:
     # Pages
 
     def _anchors(self, path: str) -> dict[str, str]:
-        """Return the anchors of a page's headings, by each text that links use for them."""
+        """Return the anchors of a page's headings, by each of the texts that links use for them."""
         made: dict[str, str] = {}
         page = self.by_path.get(path)
         for part in re.split(r"<h[1-6](?=[\s>])", page.body)[1:] if page is not None else []:
@@ -517,8 +517,8 @@ class _Storage:
             element.set("href", href + (f"#{anchor}" if anchor else ""))
 
     def card(self, element: Any) -> None:
-        """Replace the text of a card link, which is only its URL, with the title of the page that it links
-        to, if the export has the page."""
+        """Replace the text of a card link, which is just its URL, with the title of the page that it links
+        to, if the page is in the export."""
         href = element.get("href") or ""
         site = self.export.site
         inside = (

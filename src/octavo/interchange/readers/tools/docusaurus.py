@@ -190,8 +190,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                         config_path,
                         0,
                         "redirect_left_out",
-                        "redirects created by a function are computed when the site is built, so "
-                        "they aren't imported",
+                        "redirects created by a function are computed when the site is built, so they weren't"
+                        " imported",
                     )
                 )
     if version is not None:
@@ -298,7 +298,7 @@ def _docs_folder(project: str, instance: Mapping[str, object]) -> str:
 
 
 class _Docs:
-    """Set of Docusaurus documents: their ids, URL paths, and sidebars."""
+    """Set of Docusaurus documents: their IDs, URL paths, and sidebars."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
-"""Notion and Confluence exports: pages with ids in their names, databases, macros, and trees that pages
-describe."""
+"""Readers for Notion and Confluence exports, with page names that contain IDs, databases, macros, and page
+trees that are described on pages."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ def _notion_title(files: Heads, path: str) -> str:
 
 
 class _Notion:
-    """Converter for the parts of a Notion export that aren't plain Markdown."""
+    """Converter for those parts of a Notion export that aren't plain Markdown."""
 
     def __init__(self, files: Heads, layout: Layout, keys: dict[tuple[str, ...], str]) -> None:
         self.files = files
@@ -499,10 +499,10 @@ def _listing(element: Any) -> None:
     pre = next(element.iter("pre"), None)
     if pre is None:
         return
-    told = re.search(
+    match = re.search(
         r"brush:\s*([\w+#-]+)", pre.get("data-syntaxhighlighter-params") or pre.get("class") or ""
     )
-    language = told[1].lower() if told else ""
+    language = match[1].lower() if match else ""
     header = next(
         (one for one in element.iter("div") if "codeHeader" in (one.get("class") or "").split()), None
     )

@@ -61,12 +61,12 @@ def _fumadocs(files: Heads, project: str) -> Layout:
         layout = _fumadocs_of(files, project, top, "", [])
         layout = replace(layout, language=first or html_language(files, project))
     left = "This collection wasn't imported. Import its folder separately."
-    told = [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
-    return replace(layout, problems=[*layout.problems, *told])
+    left_out = [Problem(one.rstrip("/"), 0, "pages_left_out", left) for one in there if one != top]
+    return replace(layout, problems=[*layout.problems, *left_out])
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """Return the text of a code file anywhere in the project that has this name and contains the word
+    """Return the text of a code file, anywhere in the project, that has this name and contains the word
     ``holds``."""
     return next(
         (
@@ -80,8 +80,8 @@ def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
 
 
 def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: list[str]) -> Layout:
-    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if file name
-    suffixes before the extension distinguish the ``tongues``."""
+    """Return the layout. ``root``: the folder of all pages. ``tongue``: the chosen language, if languages
+    (``tongues``) are distinguished by file name suffixes before the extension."""
     problems: list[Problem] = []
     foreign = tuple(f".{name}" for name in tongues if name != tongue)
     stems: dict[str, str] = {}
@@ -108,8 +108,8 @@ def _fumadocs_of(files: Heads, project: str, root: str, tongue: str, tongues: li
 
     deepest = root.count("/") + MAX_LEVEL
     laid: set[str] = set()
-    """Folders that are already in the tree. A folder that is listed again, or that lists itself, isn't
-    repeated."""
+    """Folders that are already in the tree. A folder that is listed again or lists itself isn't added
+    again."""
 
     def node(name: str, folder: str) -> list[Entry]:
         """Return the page or folder with a name, relative to a folder; empty if there is none."""

@@ -202,7 +202,7 @@ def _jekyll_nav(files: Heads, data: Mapping[str, object], addresses: dict[str, s
 
 
 def _by_parents(files: Heads, paths: list[str], project: str) -> list[Entry]:
-    """Return the tree based on the parent titles declared in the pages, or else based on folders."""
+    """Return the tree based on the parent titles that pages declare, or else based on folders."""
     if not any("parent" in files.head(path) for path in paths):
         return grow(files, paths, project)
     entries = {path: Entry(title=label_of(files.head(path)), path=path) for path in paths}

@@ -38,7 +38,7 @@ _UPLOADED = re.compile(rf"(?:^|/)(?:uploads|attachments|public)/{UUID}/{UUID}/[^
 _REDIRECT = re.compile(rf"/api/attachments\.redirect\?id=({UUID})")
 _MENTION = re.compile(r"@\[(?P<label>[^\[\]\n]*)\]\(mention://[^()\s]*\)")
 _FILE_SIGN = "\ufdd0"
-"""Prefix for the name of an attached file. No text contains it."""
+"""Prefix for the name of an attached file. It doesn't occur in any text."""
 _FILE_LINK = re.compile(rf"^[ \t]*\[{_FILE_SIGN}[^\[\]\n]*\]\(<?([^()\n<>]*)>?\)[ \t]*$", re.MULTILINE)
 _ATTACHED = re.compile(r"[ \t]*\[(?P<name>[^\[\]\n]+?) \d+\]\((?P<href>[^()\s]+)\)[ \t]*$")
 
@@ -142,7 +142,7 @@ class _OutlineJson:
         self.names = FreeNames()
         self.documents: dict[str, dict[str, Any]] = {}
         self.pages: dict[str, str] = {}
-        """Path of each document, by its id and by the id in its URL."""
+        """Path of each document, by its ID and by the ID in its URL."""
         self.of_path: dict[str, dict[str, Any]] = {}
         self.attachments: dict[str, str] = {}
         self.addresses: dict[str, str] = {}
@@ -159,7 +159,7 @@ class _OutlineJson:
             collection = mapping(data.get("collection"))
             if not collection:
                 self.problems.append(
-                    Problem(path, 0, "not_converted", "the export contains no readable collection")
+                    Problem(path, 0, "not_converted", "the export doesn't contain any readable collections")
                 )
                 continue
             for id, one in mapping(data.get("documents")).items():
@@ -223,11 +223,11 @@ class _OutlineJson:
         if document is None:
             return None
         title = self.titles[path]
-        told: set[str] = set()
+        reported: set[str] = set()
 
         def tell(code: str, message: str) -> None:
-            if message not in told:
-                told.add(message)
+            if message not in reported:
+                reported.add(message)
                 place.problem(0, code, message)
 
         inside = write_html(document.get("data"), self._refer, tell)

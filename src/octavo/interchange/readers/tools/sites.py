@@ -1,5 +1,5 @@
-"""Reader for folders of HTML created by a site generator or a person. The tree is based on the pages'
-navigation. Markup specific to generators is rewritten as semantic HTML."""
+"""Reader for folders of HTML that a site generator or a person created. The tree is based on the pages'
+navigation. Generator-specific markup is rewritten as semantic HTML."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _common(files: Heads) -> str | None:
 
 
 class _Page:
-    """Properties of a page other than its text. ``anchors``: the anchors for ids that aren't headings.
+    """Properties of a page other than its text. ``anchors``: the anchors for IDs that aren't headings.
     ``nav``: its navigation. ``contents``: the subpages that it lists, in Sphinx's format."""
 
     __slots__ = ("anchors", "contents", "nav", "refresh", "title")
@@ -433,7 +433,7 @@ def _words(element: Any, without: list[Any]) -> str:
 
 
 def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the tree without repeated pages; each page keeps its first position."""
+    """Return the tree without repeated pages. Each page keeps only its first position."""
     made = []
     for entry in entries:
         if entry.path is not None and entry.path in taken:
@@ -562,7 +562,7 @@ def _members(table: Any) -> None:
 
 
 def _without_line_numbers(element: Any) -> None:
-    """Rewrite a listing whose line numbers are a separate column."""
+    """Rewrite a listing whose line numbers are in a separate column."""
     listings = [
         pre
         for pre in element.iter("pre")

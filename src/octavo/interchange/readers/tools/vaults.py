@@ -26,7 +26,7 @@ _OF_WIKI = re.compile(
     r"(?P<site>https://github\.com/[\w.-]{1,100}/[\w.-]{1,100}/wiki)/(?P<name>[^\s()\[\]\"'#<>?]{1,200})"
 )
 MAX_ASKED = 500
-"""Maximum number of pages to check when detecting the kind of wiki."""
+"""Maximum number of pages to check in order to detect the kind of wiki."""
 
 
 def _wiki(files: Heads, project: str) -> Layout:
@@ -35,12 +35,12 @@ def _wiki(files: Heads, project: str) -> Layout:
     by_name = {stem_of(path).casefold(): path for path in paths}
     home = next((path for path in paths if stem_of(path).lower() == "home"), None)
     # No file identifies the kind of wiki, so use the links between its pages.
-    told: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for path in [*paths, f"{project}_Sidebar.md"][-MAX_ASKED:]:
         for found in _OF_WIKI.finditer(files.text(path) or ""):
             if unquote(found["name"]).replace(" ", "-").casefold() in by_name:
-                told[found["site"]] += 1
-    site = max(told, key=lambda one: told[one]) if told else ""
+                counts[found["site"]] += 1
+    site = max(counts, key=lambda one: counts[one]) if counts else ""
 
     def find(name: str) -> str | None:
         if site and name.rstrip("/") == site:

@@ -73,7 +73,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
     others = [one for one in locales if f"{project}{one}/" != first]
     for path in inside:
         if path.endswith((".adoc", ".txt")) and path.startswith(root):
-            problems.append(Problem(path, 0, "format_left_out", "skipped: a page in an unsupported format"))
+            problems.append(Problem(path, 0, "format_left_out", "skipped: the page format isn't supported"))
     beside = others if root == project else []
     paths = pages_below(files, root, lambda path: path.partition("/")[0] in beside)
     pages = [
@@ -154,10 +154,10 @@ def _prepare_wikijs(tree: Any) -> None:
             element.set("class", f"callout {kind}")
 
 
-def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
-    """Return the language prefix of URL paths: the folder's language, or else the one in links."""
-    if told:
-        return told
+def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
+    """Return the language prefix of URL paths: that of the folder, or else the one used in links."""
+    if specified:
+        return specified
     found: dict[str, int] = {}
     for path in paths[:200]:
         for locale, _ in re.findall(r"\]\(/([a-z]{2}(?:-[a-z]{2})?)/([\w-])", files.text(path) or ""):
@@ -168,7 +168,7 @@ def _wikijs_locale(files: Heads, paths: list[str], told: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the folder tree, preceded by the headings and pages of the navigation if the export has one."""
+    """Return the folder tree, preceded by the headings and pages of the navigation, if the export has one."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []

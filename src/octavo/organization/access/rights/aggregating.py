@@ -36,8 +36,8 @@ def list_people_with_access(
     sort: store.Sort | None = None,
     descending: bool = False,
 ) -> PeopleWithAccess:
-    """Return one page of the people with access to an object. ``role``: the exact role to filter by; `guest`
-    for members without access. Raises NotFound for another organization's team."""
+    """Return one page of the people with access to an object. ``role``: the exact role to filter by;
+    `guest` for members without access. Raises NotFound if the team belongs to another organization."""
     steps = list_steps(tx, target.kind, target.id)
     standings = list_evaluated_roles(tx, target.organization_id, steps)
     if search or team is not None or sort is not None:

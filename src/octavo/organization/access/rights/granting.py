@@ -36,7 +36,9 @@ def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
     for user_id, role in after.items():
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
-            raise Forbidden(f"This change would affect a role above your own, which is `{target.role}` here.")
+            raise Forbidden(
+                f"This change would affect a role that is higher than your own role, `{target.role}`."
+            )
 
 
 def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
@@ -55,8 +57,8 @@ def keep_own_role(tx: Transaction, target: ObjectAccess) -> None:
 
 @contextmanager
 def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[str, Any]) -> Iterator[None]:
-    """Wrap an update of an object to ``values``. Raises Forbidden for a default level above the caller's own
-    role on it.
+    """Wrap an update of an object to ``values``. Raises Forbidden if the default level is above the
+    caller's own role on the object.
 
     If the caller's access came from the previous default level, they keep their role through a grant."""
     if "default_level" not in values:
@@ -64,7 +66,7 @@ def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[s
         return
     level = values["default_level"]
     if level not in (None, "inherit") and not at_least(target.role, level):
-        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`.")
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`")
     with guard_roles(tx, target):
         yield
         keep_own_role(tx, target)
@@ -80,7 +82,8 @@ def invite(
 ) -> None:
     """Grant people and teams of the organization a role, replacing their previous role on this object.
 
-    Raises NotFound for people and teams of other organizations, and Forbidden for a role above the caller's.
+    Raises NotFound if a person or team isn't in the organization, and Forbidden if the role is above the
+    caller's.
     """
     user_ids, team_ids = list(dict.fromkeys(users)), list(dict.fromkeys(teams))
     require_members(tx, target.organization_id, user_ids, "users")
@@ -148,12 +151,12 @@ def _put(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | No
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
     if not at_least(target.role, role):
-        raise Forbidden(f"role: `{role}` is higher than your own role, `{target.role}`.")
+        raise Forbidden(f"role: `{role}` is higher than your own role, `{target.role}`")
 
 
 def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
     there = f"on this {target.kind}" if target.kind == "site" else f"in this {target.kind}"
-    return NotFound(f"The {subject.type} {subject.id!r} has no direct role {there}.")
+    return NotFound(f"The {subject.type} with the ID {subject.id!r} has no direct role {there}.")
 
 
 def _audit(

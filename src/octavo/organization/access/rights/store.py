@@ -109,8 +109,8 @@ _KEYS = {
 def list_people_keys(
     tx: Transaction, organization_id: str, *, search: str | None, team: str | None, sort: Sort | None
 ) -> dict[str, str]:
-    """Return the matching members, each with the text by which they are sorted. ``search``: part of a name or
-    email address. Raises NotFound for another organization's team."""
+    """Return the matching members, each with the text by which they are sorted. ``search``: part of a name
+    or email address. Raises NotFound if the team belongs to another organization."""
     where, given = "m.organization_id = :org", {"org": organization_id}
     if search:
         where += f" AND {PEOPLE_LIKE}"

@@ -19,7 +19,7 @@ Ids = Annotated[list[str], Meta(min_length=1, max_length=500)]
 
 class Invite(Struct):
     """Body for granting a role to people by user ID, teams by team ID, or both. ``role``: the role; null
-    makes them guests, who can't see anything in it."""
+    makes them guests, who can't see the object."""
 
     role: RoleOrGuest
     users: Ids | UnsetType = UNSET
@@ -113,10 +113,10 @@ class TeamGrant(Struct):
 class PermissionPlace(Struct, rename="camel", kw_only=True):
     """Possible source of a person's role, and whether it determines the role.
 
-    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their
-    teams on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
+    ``user``: the role granted to the person on the object, if any. ``teams``: the roles granted to their teams
+    on the object. ``defaultLevel``: the role that the object gives to every member, or `inherit`. These
     three are omitted if the caller can't list the grants on the object. ``role``: their role in the
-    organization, only for the organization."""
+    organization, only if the source is the organization."""
 
     object: PermissionObject
     decides: bool
@@ -139,18 +139,18 @@ class ExplainedPermission(Struct):
 def present_places(
     found: EvaluatedRole,
     said: Sequence[StepGrants],
-    told: Sequence[bool],
+    grants_visible: Sequence[bool],
     organization_id: str,
     role: str | None,
 ) -> list[PermissionPlace]:
-    """Return the possible sources. ``told``: for each source, whether the caller can see its grants.
+    """Return the possible sources. ``grants_visible``: for each source, whether the caller can see its grants.
     ``role``: the role in the organization."""
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(
             object=PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
         )
-        if told[index]:
+        if grants_visible[index]:
             place.user = one.user[0] if one.user else UNSET
             place.teams = [TeamGrant(team, permission) for team, permission in one.teams.items()]
             place.default_level = one.step.default_level

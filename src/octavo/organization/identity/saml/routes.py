@@ -34,8 +34,8 @@ _PROVIDER = _PROVIDERS + "/{samlProviderId}"
 def _validate_columns(
     tx: Transaction, org: OrgAccess, body: wire.CreateProvider | wire.UpdateProvider
 ) -> dict[str, object]:
-    """Return the columns that a request body sets. Raises BadRequest for invalid values, and NotFound for
-    another organization's team."""
+    """Return the columns that a request body sets. Raises BadRequest if a value is invalid, and NotFound if
+    the team belongs to another organization."""
     values = given(body)
     if "label" in values:
         values["label"] = values["label"].strip()
@@ -49,7 +49,7 @@ def _validate_columns(
             raise BadRequest("ssoURL: must be an http or https URL")
     team = values.get("default_team")
     if team is not None and find_team(tx, org.organization_id, team) is None:
-        raise NotFound(f"This organization has no team {team!r}.")
+        raise NotFound(f"There is no team with the ID {team!r} in this organization.")
     return values
 
 
@@ -191,7 +191,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     """Get the SAML metadata about Octavo that the identity provider needs."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
-            raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
+            raise NotFound("There is no sign-in provider at this URL. Check the provider's ID.")
     metadata = service_metadata(service(call.context, saml_provider_id))
     return Reply(metadata, headers={"content-type": "application/samlmetadata+xml"})
 
@@ -218,7 +218,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
         raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
-        raise BadRequest("SAMLResponse: must be provided exactly once")
+        raise BadRequest("SAMLResponse: must be sent exactly once")
     relay_state = form.get("RelayState", [None])[0]
     return _redirect(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 
@@ -268,8 +268,8 @@ def _reply_with_session(call: Call, finished: signing_in.SamlSignIn) -> Reply:
 )
 def read_saml_answer(call: Call, body: wire.UseAnswer) -> Reply:
     """Get an identity provider's response and the required step: `confirm` if the user must confirm it, or
-    `connect` if the owner of the account with this email address must connect the account. Available only to
-    the browser that received the response."""
+    `connect` if the owner of the account with this email address must connect the account. Only the browser
+    that received the response can get it."""
     waiting = signing_in.describe_answer(call.context, _returning_browser(call).binding, body.answer)
     shown = wire.SamlAnswer(waiting.step, waiting.organization, waiting.provider, waiting.email)
     return Reply(shown, headers={"cache-control": "no-store"})
@@ -305,7 +305,7 @@ def confirm_saml(call: Call, body: wire.UseAnswer) -> Reply:
 )
 def connect_saml(call: Call, caller: SignedIn, body: wire.UseAnswer) -> Reply:
     """Connect the caller's account to an organization's identity provider, for this organization only. The
-    caller becomes a member of the organization. Starts a session through the provider."""
+    caller becomes a member of the organization. The operation starts a session through the provider."""
     require_same_origin(call)
     return _reply_with_session(
         call, signing_in.connect(call.context, _returning_browser(call), caller.actor, body.answer)

@@ -81,7 +81,7 @@ class _Answer(Struct, frozen=True):
 
 
 class BrowserRedirect(Struct, frozen=True):
-    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current cookie."""
+    """Redirect of the browser. ``binding``: the new cookie value, or None to keep the current one."""
 
     url: str
     binding: str | None
@@ -102,8 +102,8 @@ class PendingConfirmation(Struct, frozen=True):
 
 
 class ReturningBrowser(NamedTuple):
-    """Browser that returns from a provider. ``binding``: its cookie value; empty without a cookie.
-    ``person``: the user who is already signed in to Octavo in it."""
+    """Browser that returns from a provider. ``binding``: the browser's cookie value; empty if it has no
+    cookie. ``person``: the user who is already signed in to Octavo in the browser, if any."""
 
     browser: sessions.Browser
     binding: str
@@ -133,28 +133,29 @@ def _asked(provider_id: str) -> str:
 
 
 def receive(context: Context, provider_id: str, encoded: str, relay_state: str | None) -> BrowserRedirect:
-    """Verify a response, and return a redirect to the next step. Raises NotFound for an unknown provider,
-    Unauthorized for an invalid response, and Forbidden if the person can't sign in."""
+    """Verify a response, and return a redirect to the next step. Raises NotFound if the provider doesn't
+    exist, Unauthorized if the response is invalid, and Forbidden if the person can't sign in."""
     with context.db.read() as tx:
         provider = store.get_active_provider(tx, provider_id)
     assertion = read_response(encoded, provider, service(context, provider_id), now())
     binding = None
     with context.db.write() as tx:
         if not store.remember_assertion(tx, provider_id, assertion.id, assertion.expires_at):
-            raise RefusedResponse("SAML response: has already been used. Start over at the sign-in page.")
+            raise RefusedResponse("SAML response: was already used. Start over on the sign-in page.")
         if assertion.in_response_to is not None:
             asked = one_time.redeem(tx, context.sealer, _asked(provider_id), assertion.in_response_to, _Asked)
             if asked is None:
                 raise RefusedResponse(
-                    "SAML response: belongs to an unknown or expired request. Start over at the sign-in page."
+                    "SAML response: belongs to an unknown or expired sign-in request. Start over on the"
+                    " sign-in page."
                 )
         elif provider.idp_initiated:
             binding = secrets.token_urlsafe(32)
             asked = _Asked(local_path(relay_state), hash_token(binding))
         else:
             raise RefusedResponse(
-                "SAML response: wasn't requested by Octavo. Start at Octavo's sign-in page, or allow sign-ins that the"
-                " provider initiates (`idpInitiated`)."
+                "SAML response: wasn't requested by Octavo. Start on Octavo's sign-in page, or turn on"
+                " `idpInitiated` to allow sign-ins that start with the provider."
             )
         secret = one_time.issue(tx, context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME)
     if binding is None:
@@ -184,13 +185,14 @@ def _page(context: Context, secret: str) -> str:
 def _get_answer(
     tx: Transaction, context: Context, binding: str, secret: str
 ) -> tuple[_Answer, store.ProviderRow]:
-    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized for an
-    unknown or expired answer or another browser, and NotFound if the provider was deleted."""
+    """Return an answer and its provider, for the browser that received the answer. Raises Unauthorized if
+    the answer is unknown, has expired, or was received by another browser, and NotFound if the provider was
+    deleted."""
     answer = one_time.peek(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
         raise Unauthorized(
-            "This sign-in has expired, was already used, or was started in another browser. "
-            "Start over at the sign-in page."
+            "This sign-in has expired, was already used, or was started in another browser. Start over on the"
+            " sign-in page."
         )
     return answer, store.get_active_provider(tx, answer.provider_id)
 
@@ -206,15 +208,15 @@ def describe_answer(context: Context, binding: str, secret: str) -> PendingConfi
 
 
 def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str) -> SamlSignIn | str:
-    """Start a session if this browser requested the answer and its account is trusted. Otherwise, return the
-    URL of the confirmation page.
+    """Start a session if this browser requested the answer and its account is trusted. Otherwise, return
+    the URL of the confirmation page.
 
-    Raises Unauthorized for an unknown or expired answer, Forbidden if the person can't sign in, and NotFound
-    if the provider was deleted."""
+    Raises Unauthorized if the answer is unknown or has expired, Forbidden if the person can't sign in, and
+    NotFound if the provider was deleted."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
-            raise Unauthorized("This sign-in belongs to another provider. Start over at the sign-in page.")
+            raise Unauthorized("This sign-in belongs to another provider. Start over on the sign-in page.")
         known = _find_person(tx, provider, answer)
         if not answer.asked or (known is not None and not known.vouched):
             return _page(context, secret)
@@ -224,13 +226,14 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
 def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
     """Start a session after the person using the browser has confirmed it.
 
-    Raises Conflict if the account's owner must connect it first; otherwise, the same errors as ``finish``."""
+    Raises Conflict if the account's owner must connect the account first, and the same errors as ``finish``."""
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
         if known is not None and not known.vouched:
             raise Conflict(
-                "An account with this email address already exists. Sign in to it, then connect it."
+                "An account with this email address already exists. Sign in to it, then connect it to the"
+                " provider."
             )
         return _sign_in(tx, context, by, provider, answer, secret, known)
 
@@ -238,14 +241,15 @@ def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
 def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -> SamlSignIn:
     """Trust the provider for the caller's account and make the caller a member of the organization.
 
-    Raises Forbidden for anyone other than the account's owner; otherwise, the same errors as ``finish``."""
+    Raises Forbidden if the caller isn't the account's owner, and the same errors as ``finish``."""
     with context.db.write() as tx:
         sessions.require_still_signed_in(tx, actor)
         answer, provider = _get_answer(tx, context, by.binding, secret)
         known = _find_person(tx, provider, answer)
         if known is None or known.user_id != actor.user_id:
             raise Forbidden(
-                "The identity provider's response is for a different account than the one you are signed in to."
+                "The sign-in provider returned a different account than the one you're signed in to. Sign in"
+                " with the same account."
             )
         return _sign_in(tx, context, by, provider, answer, secret, known)
 
@@ -268,7 +272,7 @@ def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) 
         user = find_user(tx, linked_id)
     elif answer.email is None:
         raise Forbidden(
-            "The identity provider didn't send your email address. Ask your administrator to include it."
+            "The sign-in provider didn't send your email address. Ask your administrator to include it."
         )
     else:
         user = find_user_by_email(tx, answer.email)
@@ -296,7 +300,7 @@ def _sign_in(
     known: _Known | None,
 ) -> SamlSignIn:
     if one_time.redeem(tx, context.sealer, _ANSWER, secret, _Answer) is None:
-        raise Unauthorized("This sign-in was already used. Start over at the sign-in page.")
+        raise Unauthorized("This sign-in was already used. Start over on the sign-in page.")
     user_id = known.user_id if known else _make_account(tx, provider, answer)
     if linked_accounts.find_user_id(tx, provider.id, answer.subject) is None:
         linked_accounts.link(tx, provider.id, answer.subject, user_id)

@@ -46,7 +46,7 @@ def get_member(call: Call, org: OrgAccess, user_id: str) -> Member:
 
 @operation("updateMemberInOrganizationById", "PATCH", _MEMBER, needs=Can.ADMIN, errors=(404, 409))
 def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) -> Member:
-    """Update a member's role. `null` makes them a guest. Returns 409 for the last administrator."""
+    """Update a member's role. `null` makes them a guest. Returns 409 if they are the last administrator."""
     with call.db.write() as tx:
         if body.role is not UNSET:
             editing.set_role(tx, org, user_id, body.role)
@@ -56,10 +56,10 @@ def update_member(call: Call, org: OrgAccess, user_id: str, body: UpdateMember) 
 @operation("removeMemberFromOrganizationById", "DELETE", _MEMBER, needs=Can.VIEW, errors=(409,))
 def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     """Remove a member, including their sessions, tokens, team memberships, and grants. Administrators can
-    remove anyone; members can remove themselves. Returns 409 for the last administrator."""
+    remove anyone; members can remove themselves. Returns 409 if they are the last administrator."""
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
         raise Forbidden(
-            "Only administrators can remove other members. Use your own user ID to leave the organization."
+            "Only administrators can remove other members. To leave the organization, use your own user ID."
         )
     with call.db.write() as tx:
         return editing.remove_member(tx, org, user_id)
@@ -67,8 +67,8 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
 
 @operation("setUserAsSSOMemberForOrganization", "POST", _MEMBER + "/sso", needs=Can.ADMIN, errors=(404, 412))
 def set_sso(call: Call, org: OrgAccess, user_id: str) -> Member:
-    """Set a member to sign in through the organization's identity provider. Returns 412 if there is no active
-    provider."""
+    """Record that a member signs in through the organization's identity provider. Returns 412 if there is
+    no active provider."""
     with call.db.write() as tx:
         editing.mark_sso(tx, org, user_id)
         return present_member(call, store.get_member(tx, org.organization_id, user_id))

@@ -24,12 +24,14 @@ from . import store
 
 def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
     return require_found(
-        find_team(tx, org.organization_id, team_id), f"This organization has no team {team_id!r}."
+        find_team(tx, org.organization_id, team_id),
+        f"There is no team with the ID {team_id!r} in this organization.",
     )
 
 
 def create_team(tx: Transaction, org: OrgAccess, title: str, members: Sequence[str]) -> TeamRow:
-    """Create a team with these members, identified by ID or email address. Raises NotFound for non-members."""
+    """Create a team with these members, identified by ID or email address. Raises NotFound if one of them
+    isn't a member of the organization."""
     user_ids = _find_members(tx, org, members, "members")
     team_id = insert_team(tx, org.organization_id, title)
     for user_id in user_ids:
@@ -74,8 +76,8 @@ def update_members(
 ) -> None:
     """Add and remove people, identified by ID or email address. ``memberships``: the roles of people.
 
-    A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team,
-    and NotFound for people who aren't members of the organization."""
+    A person who is both added and removed is removed. Raises Forbidden unless the caller manages the team, and
+    NotFound if a person isn't a member of the organization."""
     _require_manager(tx, org, team_id)
     removed = _find_members(tx, org, remove, "remove")
     roles: dict[str, TeamRole | None] = dict.fromkeys(_find_members(tx, org, add, "add"))
@@ -112,15 +114,16 @@ def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
     if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
-        raise Forbidden("Only owners of the team and administrators can manage it.")
+        raise Forbidden("Only the team's owners and administrators can manage it.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:
-    """Return the IDs of members identified by ID or email address. Raises NotFound for a non-member."""
+    """Return the IDs of members identified by ID or email address. Raises NotFound if one of them isn't a
+    member."""
     found = store.find_member_ids(tx, org.organization_id, list(named))
     for name in named:
         if name not in found:
-            raise NotFound(f"{place}: {name!r} isn't a member of this organization.")
+            raise NotFound(f"{place}: {name!r} isn't a member of this organization")
     return list(dict.fromkeys(found[name] for name in named))
 
 

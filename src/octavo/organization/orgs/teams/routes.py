@@ -1,4 +1,4 @@
-"""Teams: created by administrators, with members managed by their owners."""
+"""Operations on teams, which administrators create and whose owners manage the members."""
 
 from __future__ import annotations
 

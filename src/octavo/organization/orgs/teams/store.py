@@ -107,7 +107,7 @@ def is_team_owner(tx: Transaction, team_id: str, user_id: str) -> bool:
 
 
 def find_member_ids(tx: Transaction, organization_id: str, named: list[str]) -> dict[str, str]:
-    """Return the IDs of members, keyed by the given ID or email address."""
+    """Return the IDs of members, keyed by the given IDs or email addresses."""
     rows = tx.all(
         """SELECT u.id, u.email FROM members m JOIN users u ON u.id = m.user_id
            WHERE m.organization_id = :org AND (u.id IN :named OR u.email IN :lower)""",

@@ -39,7 +39,8 @@ async function call(method, path, body) {
   return found;
 }
 
-// Allow one action at a time, and show errors where screen readers announce them.
+// Allow one action at a time, and show errors where screen readers announce them. The page's forms are hidden until
+// they have their listeners: otherwise, the browser would put a password that is submitted early into the URL.
 function on(id, event, work) {
   find(id)?.addEventListener(event, async (happened) => {
     happened.preventDefault();
@@ -227,7 +228,10 @@ function signIn() {
       // Other sign-in methods are optional: the form also works without them.
     }
   });
-  if (!link) welcome();
+  if (!link) {
+    find("password").elements.email.focus();
+    welcome();
+  }
 }
 
 // Invitations for the email address of a signed-in person, who needs no secret to accept them.

@@ -16,7 +16,7 @@ _decoder = msgspec.json.Decoder(VisitorSchema)
 
 
 def find_schema(tx: Transaction, site_id: str) -> tuple[VisitorSchema, int] | None:
-    """Return a site's schema and the time when it was set; None if there is none."""
+    """Return a site's schema and the time when it was set; None if the site has no schema."""
     row = tx.one("SELECT adaptive_schema, adaptive_updated_at FROM sites WHERE id = :site", site=site_id)
     if row is None or row[0] is None:
         return None
@@ -30,8 +30,8 @@ def get_schema(tx: Transaction, site_id: str) -> VisitorSchema:
 
 
 def set_schema(tx: Transaction, site: SiteAccess, schema: VisitorSchema) -> None:
-    """Set the schema of a site. Raises Forbidden for a published site with spaces that the caller can't
-    publish, because the schema changes the results of conditions."""
+    """Set the schema of a site. Raises Forbidden if the site is published and has spaces that the caller
+    can't publish, because the schema changes the results of conditions."""
     require_publish_permission_if_published(tx, site)
     before = find_schema(tx, site.site_id)
     tx.run(

@@ -166,9 +166,9 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     errors=(400,),
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
-    """List the content of the site that a visitor with the given claims can see, and the condition that hides
-    each of the other entries. The entries are the site's sections and variants or, with `siteSpace`, the
-    pages of one site space and the conditional parts of each page, in reading order.
+    """List the content of the site that a visitor with the given claims can see, and, for each of the other
+    entries, the condition that hides it. The entries are the site's sections and variants or, with
+    `siteSpace`, the pages of one site space and the conditional parts of each page, in reading order.
 
     Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
     content."""

@@ -21,7 +21,7 @@ MAX_DEPTH = 8
 MAX_CONDITIONS = 500
 _TEXT = 4096
 _LONE = re.compile("[\ud800-\udfff]")
-"""Pattern for a surrogate, which UTF-8 text can't contain."""
+"""Pattern for a lone surrogate, which UTF-8 text can't contain."""
 
 Name = Annotated[
     str,

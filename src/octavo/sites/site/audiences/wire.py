@@ -44,7 +44,7 @@ class UpdateLink(Struct):
 
     def __post_init__(self) -> None:
         if self.active is UNSET and self.name is UNSET:
-            raise ValueError("active: provide `active` or `name`")
+            raise ValueError("provide `active`, `name`, or both")
 
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):
@@ -71,9 +71,9 @@ class UpdatePublishingAuth(Struct, rename="camel"):
 
 class PreviewQuery(Struct, rename="camel"):
     """Query parameters of a preview. ``claims``: a visitor's claims as JSON, with unsigned claims under
-    `unsigned`. ``changeRequest``: the id of a change request to show as if it were merged. ``draft``: whether
-    to show drafts of the structure and of redirects. ``target``: the URL or path on the site where the
-    preview starts."""
+    `unsigned`. ``changeRequest``: the ID of a change request to show as if it were merged. ``draft``:
+    whether to show drafts of the structure and of redirects. ``target``: the URL or path on the site where
+    the preview starts."""
 
     site_space: str | None = None
     claims: Annotated[str, Meta(max_length=4096)] | None = None
@@ -113,8 +113,8 @@ PretendedObject = Literal["site-section-group", "site-section", "site-external-l
 
 class PretendedQuery(Struct, rename="camel"):
     """Query parameters for the content visible to a visitor. ``claims``: the visitor's claims as JSON, with
-    unsigned claims under `unsigned`. ``siteSpace``: the id of the site space whose pages to list; by default,
-    the sections and variants of the site are listed."""
+    unsigned claims under `unsigned`. ``siteSpace``: the ID of the site space whose pages to list; by
+    default, the site's sections and variants are listed."""
 
     claims: Annotated[str, Meta(max_length=4096)] | None = None
     site_space: Annotated[str, Meta(max_length=100)] | None = None
@@ -132,8 +132,8 @@ class PretendedCondition(Struct):
 
 
 class Obstacle(Struct):
-    """Reason why something is hidden: the condition of this object, a draft section, an empty section or
-    group, or a link to something hidden."""
+    """Reason why an entry is hidden: the condition of this object, a draft section, an empty section or
+    group, or a link to a hidden entry."""
 
     object: PretendedObject
     id: str

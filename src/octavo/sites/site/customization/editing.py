@@ -57,8 +57,8 @@ def get_customization(tx: Transaction, site_id: str) -> Customization:
 
 
 def put_customization(tx: Transaction, site: SiteAccess, body: PutCustomization) -> Customization:
-    """Replace the customization of a site. Raises NotFound for a link to a space that isn't on the site, or
-    for another organization's font."""
+    """Replace the customization of a site. Raises NotFound if a link points to a space that isn't on the
+    site, or if a font belongs to another organization."""
     lock(tx, site.site_id)
     before, after = _put(tx, site, body)
     tx.run(
@@ -83,7 +83,7 @@ def try_customization(
     kept = None
     if over is not None:
         if site_space_id is None:
-            raise BadRequest("siteSpace: required with `override`.")
+            raise BadRequest("siteSpace: is required with `override`")
         _require_seen(tx, site, site_space_id)
         _require_links(tx, site, over)
         kept = msgspec.json.encode(_without_nulls(msgspec.to_builtins(over))).decode()
@@ -105,8 +105,8 @@ def try_customization(
 def _put(
     tx: Transaction, site: SiteAccess, body: PutCustomization
 ) -> tuple[StoredCustomization, StoredCustomization]:
-    """Return the customization of a site before and after applying a request body. Raises NotFound for
-    invalid references."""
+    """Return the customization of a site before and after applying a request body. Raises NotFound if a
+    reference is invalid."""
     _require_links(tx, site, body)
     _require_fonts(tx, site, body)
     before = _read(tx.value("SELECT customization FROM sites WHERE id = :site", site=site.site_id))
@@ -181,7 +181,8 @@ def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
             return was if given is UNSET else given
         if given not in (UNSET, was, item in listed):
             raise BadRequest(
-                f"{name}: conflicts with `pageActions.items`. Set only one of them, or the same value in both."
+                f"{name}: conflicts with `pageActions.items`. Set only one of them, or set both to the same"
+                " value."
             )
         return item in listed
 
@@ -232,7 +233,7 @@ def find_customization(
 
 
 def list_customizations(tx: Transaction, site_id: str) -> dict[str, Customization]:
-    """Return the customizations of site spaces that override a setting, by id."""
+    """Return the customizations of site spaces that override a setting, by ID."""
     whole = get_customization(tx, site_id)
     rows = tx.all(
         "SELECT id, customization FROM site_spaces WHERE site_id = :site AND customization IS NOT NULL",
@@ -249,10 +250,10 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
-    """Raise NotFound for an unknown site space, or one whose space the caller can't see."""
+    """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise NotFound(f"There is no site space {site_space_id!r} on this site.")
+        raise NotFound(f"There is no site space with the ID {site_space_id!r} on this site.")
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
@@ -288,7 +289,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 
 
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove all overrides of a site space; return False if it has none or doesn't exist."""
+    """Remove all overrides of a site space. Return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
     if site_space_id not in load_structure(tx, site.site_id).site_spaces:
         return False
@@ -332,19 +333,19 @@ def _without_nulls(overrides: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObj
 
 
 def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | Override) -> None:
-    """Raise NotFound for links in the header and footer to spaces that aren't on the site."""
+    """Raise NotFound if a link in the header or footer points to a space that isn't on the site."""
     shown = {one.space_id for one in load_structure(tx, site.site_id).site_spaces.values()}
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)
         if isinstance(space, str) and space not in shown:
-            raise NotFound(f"space: there is no space {space!r} on this site.")
+            raise NotFound(f"space: there is no space with the ID {space!r} on this site")
 
 
 def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
     for name in ("font", "heading_font", "monospace_font"):
         font = getattr(body.styling, name)
         if isinstance(font, FontDefinition) and not find_fonts(tx, site.organization_id, [font.id], ""):
-            raise NotFound(f"styling.{name}: there is no font {font.id!r} in this organization.")
+            raise NotFound(f"styling.{name}: there is no font with the ID {font.id!r} in this organization")
 
 
 def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:

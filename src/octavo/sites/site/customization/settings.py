@@ -1,5 +1,5 @@
-"""Declare settings. The table of settings is `model.py`. The overrides of site spaces, the app's screen, and
-the CSS classes of pages are derived from it.
+"""Declare the customization settings. The list of settings is in `model.py`. The overrides of site spaces,
+the app's screen, and the CSS classes of pages are derived from these declarations.
 
 To add a setting, see "Add a setting to customization" in docs/architecture.md.
 """

@@ -53,7 +53,8 @@ class RedirectFields(Struct, frozen=True, kw_only=True):
 
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
     return require_found(
-        store.find_redirect(tx, site_id, redirect_id), f"There is no redirect {redirect_id!r} on this site."
+        store.find_redirect(tx, site_id, redirect_id),
+        f"There is no redirect with the ID {redirect_id!r} on this site.",
     )
 
 
@@ -76,14 +77,14 @@ class RedirectEditor:
 
     def create(self, fields: RedirectFields) -> RedirectRow:
         """Create a redirect. Raises Conflict if the site already has a redirect from this source or has too
-        many redirects, BadRequest if the redirect would point to itself, and NotFound for a destination that
+        many redirects, BadRequest if the redirect would point to itself, and NotFound if the destination
         isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)
         destination = self._resolve(fields.destination)
         if self.is_full:
             raise Conflict(
-                f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete some before adding others."
+                f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete one before adding another."
             )
         self._require_free(source, draft=draft)
         self._require_effect(source, destination, capture=bool(fields.capture), draft=draft)
@@ -116,6 +117,8 @@ class RedirectEditor:
         if fields.destination is not UNSET:
             destination = self._resolve(fields.destination)
             values |= columns_of(destination)
+        elif is_published:
+            self._require_destination(source, destination)
         capture = bool(before.capture) if fields.capture is UNSET else fields.capture
         self._require_effect(source, destination, capture=capture, draft=draft, but=before.id)
         values |= {"draft": int(draft), "capture": int(capture)}
@@ -160,13 +163,13 @@ class RedirectEditor:
     def _require_free(self, source: str, *, draft: bool) -> None:
         if self.find(source, draft=draft) is not None:
             kind = "a draft of a redirect" if draft else "a redirect"
-            raise Conflict(f"source: there is already {kind} from {source!r}. Edit or delete it instead.")
+            raise Conflict(f"source: {kind} from {source!r} already exists. Edit or delete it instead.")
 
     # --- destinations ----------------------------------------------------------------------------------
 
     def _resolve(self, destination: GivenDestination) -> Destination:
-        """Return a destination whose parts are on the site. Raises NotFound if they aren't, and BadRequest
-        for a URL of the server's sites."""
+        """Return a destination, after checking that its parts are on the site. Raises NotFound if they
+        aren't, and BadRequest if it is a URL on one of the server's sites."""
         match destination:
             case ToSection():
                 get_section(self.structure, destination.site_section_id, "destination.siteSectionId")
@@ -174,7 +177,9 @@ class RedirectEditor:
                 get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
             case ToPage():
                 shown = get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
-                missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
+                missing = (
+                    f"destination.pageId: there is no page with the ID {destination.page_id!r} in this space"
+                )
                 space = find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id)
                 if space is None:
                     raise NotFound(missing)
@@ -188,11 +193,20 @@ class RedirectEditor:
                 row = get_site(self._tx, self._site.site_id)
                 if not is_elsewhere(destination.url, row, self._to.settings.sites_url):
                     raise BadRequest(
-                        "destination.url: must be outside of this server's sites."
-                        " Choose a section, space, or page for destinations on the site."
+                        "destination.url: must not be a URL of a site on this server. Choose a section,"
+                        " space, or page as the destination instead."
                     )
                 return ToExternal(destination.url)
         return destination
+
+    def _require_destination(self, source: str, destination: Destination) -> None:
+        """Raise NotFound if the destination of a draft was removed after the draft was created."""
+        try:
+            self._resolve(destination)
+        except NotFound:
+            raise NotFound(
+                f"destination: the destination of the redirect from {source!r} no longer exists. Select another one."
+            ) from None
 
     def _at_path(self, destination: ToPath) -> Destination:
         shown = next(
@@ -200,10 +214,12 @@ class RedirectEditor:
             None,
         )
         if shown is None:
-            raise NotFound(f"destination.spaceId: the space {destination.space_id!r} isn't on this site.")
+            raise NotFound(
+                f"destination.spaceId: there is no space with the ID {destination.space_id!r} on this site"
+            )
         found = self.page_at(shown, destination.path.strip("/"))
         if found is None:
-            raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space.")
+            raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space")
         return found
 
     def page_at(self, shown: SiteSpaceRow, path: str) -> ToSiteSpace | ToPage | None:
@@ -228,7 +244,7 @@ class RedirectEditor:
         draft: bool,
         but: str | None = None,
     ) -> None:
-        """Raise BadRequest for a redirect that would point to itself, directly or through other redirects.
+        """Raise BadRequest if a redirect would point to itself, either directly or through other redirects.
         ``but``: the redirect that it replaces."""
         if capture and not source.endswith(WILDCARD):
             raise BadRequest("captureWildcard: requires a source that ends with `*`, such as /old/*")
@@ -237,7 +253,7 @@ class RedirectEditor:
         if leads_to is None:
             return
         if leads_to == key:
-            raise BadRequest(f"destination: is already at {source}, so this redirect would point to itself")
+            raise BadRequest(f"destination: must not be the same as the source {source}")
         if not capture:
             return
         way, seen = [source], {key}
@@ -246,7 +262,9 @@ class RedirectEditor:
             reached = store.match(self._tx, self._site.site_id, f"{leads_to}/\ufffd", drafts=draft)
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
-                raise BadRequest(f"captureWildcard: would redirect in a loop: {' → '.join([*way, source])}")
+                raise BadRequest(
+                    f"captureWildcard: would cause a redirect loop: {' → '.join([*way, source])}"
+                )
             if reached is None or not reached.capture or reached.id == but:
                 return
             if store.source_key(reached.source) in seen:
@@ -279,7 +297,7 @@ def _state_of(row: RedirectRow) -> dict[str, object]:
 
 
 def delete_redirect(tx: Transaction, to: Recipient, site: SiteAccess, redirect_id: str) -> bool:
-    """Delete a redirect; return False if it doesn't exist."""
+    """Delete a redirect. Return False if it doesn't exist."""
     found = store.find_redirect(tx, site.site_id, redirect_id)
     if found is None:
         return False

@@ -1,8 +1,8 @@
 """Import redirects from a table or from another platform's file.
 
 A row sets the destination of its source, whether or not a redirect from it already exists; an empty
-destination in a table deletes it. If several rows have the same source, only the first counts. Invalid rows
-are reported, and the others are imported."""
+destination in a table deletes it. If more than one row has the same source, only the first counts. Invalid
+rows are reported, and the others are imported."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def import_redirects(
     tx: Transaction, to: Recipient, site: SiteAccess, text: str, name: str, *, draft: bool
 ) -> Imported:
     """Import the redirects in a file, and return the result. ``name``: the name of the file, which can be
-    empty. ``draft``: whether rows without an intent become drafts. Raises BadRequest for an invalid file."""
+    empty. ``draft``: whether rows without an intent become drafts. Raises BadRequest if the file is
+    invalid."""
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.redirect_files import format_of, read_redirects
 
@@ -75,7 +76,8 @@ def import_redirects(
         raise BadRequest(f"text: {error}") from None
     if len(rows) > MAX_ROWS:
         raise BadRequest(
-            f"text: can have at most {MAX_ROWS:,} redirects. Split the file and import the parts."
+            f"text: must have at most {MAX_ROWS:,} redirects. Split the file, and import the parts one by"
+            " one."
         )
     done = Imported(format)
     importing = _Importing(tx, to, site, draft=draft)
@@ -126,7 +128,8 @@ class _Importing:
         return "removed" if status == "deleted" else status
 
     def _destination(self, text: str) -> Destination:
-        """Resolve a URL or a path on the site to a destination. Raises NotFound for a path without a page."""
+        """Resolve a URL or a path on the site to a destination. Raises NotFound if there is no page at the
+        path."""
         if (address := escape_address(text)).startswith(self._base):
             text = f"/{address.removeprefix(self._base)}"
         if not text.startswith("/"):
@@ -137,7 +140,7 @@ class _Importing:
         shown, path = self._editor.structure.find_at(segments)
         found = self._editor.page_at(shown, path) if shown is not None else None
         if found is None:
-            raise NotFound(f"destination: there is no page at {text[:200]!r} on this site.")
+            raise NotFound(f"destination: there is no page at {text[:200]!r} on this site")
         return found
 
 

@@ -70,8 +70,8 @@ def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List up to 50 URLs of deleted pages that have no redirect, most recent first. URLs of renamed or moved
-    pages redirect automatically."""
+    """List up to 50 URLs of deleted pages that have no redirect, most recent first. The URLs of renamed or
+    moved pages redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
@@ -112,10 +112,10 @@ def get_redirect_by_source(
 ) -> wire.FoundRedirect:
     """Get the redirect for a path, and its target URL. Case is ignored. With a token from `POST
     /urls/published`, this also resolves redirects in a space's files and former paths of sections and
-    variants; `redirect` then has the id of the site space."""
+    variants; `redirect` then has the ID of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
-            raise NotFound("shareKey: there is no active share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key")
         match site:
             case VisitedSite():
                 found = _resolve_for_visitor(tx, call, site, query)

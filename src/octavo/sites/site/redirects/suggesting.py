@@ -1,4 +1,4 @@
-"""Suggest redirects for deleted pages. URLs of renamed or moved pages redirect automatically."""
+"""Suggest redirects for deleted pages. The URLs of renamed or moved pages redirect automatically."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def present_redirect(row: RedirectRow) -> Redirect:
 
 def present_resolved(site_space_id: str, source: str, target: str, created_at: int) -> Redirect:
     """Present a redirect that comes from a space's files or from a former path instead of the site's own
-    redirects. It has the id of the site space and the creation time of the site."""
+    redirects. It has the ID of the site space and the creation time of the site."""
     return Redirect(
         id=site_space_id,
         source=source,

@@ -42,13 +42,11 @@ def require_bounds(config: DocsConfig) -> None:
     ):
         count = sum(entry.type == type for entry in entries)
         if count > most:
-            raise BadRequest(
-                f"{DOCS_PATH}: a site can have at most {most:,} entries of type {type}, but the file has {count:,}"
-            )
+            raise BadRequest(f"{DOCS_PATH}: must have at most {most:,} entries of type {type}, not {count:,}")
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml``, by id: its key or, without one, a stable name derived
+    """Return the name of each part in ``docs.yaml``, by ID: its key or, without one, a stable name derived
     from its title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
@@ -83,11 +81,11 @@ def arrange_site(
     source: str,
     by: SiteAccess | None = None,
 ) -> list[Problem]:
-    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key
-    are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by key;
-    entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``: the
-    actor whose permissions apply; None for the server administrator. Raises BadRequest for an invalid
-    structure, and Forbidden without permission."""
+    """Replace the structure of a site with ``config``, and return the problems found. Parts with the same
+    key are kept and updated, and all others are removed. ``spaces``: the space that each entry shows, by
+    key; entries without one are skipped. ``source``: the source of the site, used to find it again. ``by``:
+    the actor whose permissions apply; None for the server administrator. Raises BadRequest if the structure
+    is invalid, and Forbidden if the actor lacks permission."""
     site = get_site(tx, site_id)
     with change_structure(tx, site_id, by) as before:
         wanted = _Arrangement(tx, site_id, before, spaces)
@@ -123,11 +121,11 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space for each entry, and update titles and languages. The space is the one in ``known`` by
-    key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the keys
-    whose directories contain files. Entries with neither a directory nor a space are skipped and reported.
-    ``by``: the actor who needs permission to rename each space; None for the server administrator. Raises
-    NotFound or Forbidden without access to a space."""
+    """Return the space for each entry, and update titles and languages. The space is the one in ``known``
+    by key, or else the one that the site already shows, or else a new one from ``make``. ``there``: the
+    keys whose directories contain files. Entries with neither a directory nor a space are skipped and
+    reported. ``by``: the actor who needs permission to rename each space; None for the server
+    administrator. Raises NotFound or Forbidden if the actor lacks access to a space."""
     ours = name_spaces(tx, site_id) if site_id is not None else {}
     found: dict[str, str] = {}
     of_directory: dict[str | None, str] = {}
@@ -141,7 +139,10 @@ def provide_spaces(
         elif entry.directory is not None:
             continue
         elif space_id is None:
-            message = f"{entry.key} is skipped: it has no directory, and the site has no space with this key"
+            message = (
+                f"{entry.key} was skipped, because it has no directory and the site has no space with this"
+                " key"
+            )
             config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
             continue
         if space_id not in found.values():
@@ -273,7 +274,8 @@ class _Arrangement:
             self.add_problem(
                 entry.line,
                 "bad_value",
-                f"only one entry can be the default: {said[0].key} is used, and `default` of {entry.key} is ignored",
+                f"only one entry can be the default: {said[0].key} is used, and `default` is ignored for"
+                f" {entry.key}",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)
@@ -306,7 +308,9 @@ class _Arrangement:
             if wanted is not None and not is_taken(at)(wanted):
                 found[at] = wanted
             elif wanted is not None:
-                self.add_problem(entry.line, "path_taken", f"another part of the site is already at {wanted}")
+                self.add_problem(
+                    entry.line, "path_taken", f"the path {wanted} is already used by another part of the site"
+                )
         for at, entry in enumerate(entries):
             if at not in found:
                 wanted = olds[at] or slugify(entry.title)[:_PATH_MAX]
@@ -417,7 +421,7 @@ def _directories(shown: Sequence[SiteSpaceRow], names: Mapping[str, str]) -> dic
 
 
 def find_parts(tx: Transaction, site_id: str) -> dict[str, str]:
-    """Return the ids of a site's parts, by their names in ``docs.yaml``."""
+    """Return the IDs of a site's parts, by their names in ``docs.yaml``."""
     return {name: id for id, name in name_parts(tx, store.load_structure(tx, site_id, trashed=True)).items()}
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from octavo.content.changes.filling import fill, filling_with_template
 from octavo.content.changes.wire import TemplateChoice
-from octavo.errors import BadRequest
+from octavo.errors import BadRequest, NotFound
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.authorization import SiteAccess, organization_access
@@ -23,8 +23,8 @@ class SpaceToAdd:
         self._site, self._space_id, self._title = site, space_id, title
 
     def id(self, tx: Transaction) -> str:
-        """Return the id of the space, and create it if it is new. Raises Forbidden if the caller can't create
-        spaces."""
+        """Return the ID of the space, and create it if it is new. Raises Forbidden if the caller can't
+        create spaces."""
         if self._space_id is None:
             org = organization_access(tx, self._site.actor, Can.CREATE_CONTENT, self._site.organization_id)
             self._space_id = create_space(tx, org, self._title or UNTITLED).id
@@ -43,16 +43,20 @@ def space_to_add(
 ) -> Iterator[SpaceToAdd]:
     """Yield the space to add to a site, and then fill it with the pages of ``template``.
 
-    ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest
-    for a template with an existing space, a home page with a new space, or an invalid template."""
+    ``space_id``: an existing space; None to create a new one. Before anything is created, raises BadRequest if
+    a template is combined with an existing space, if a home page is combined with a new space, or if the
+    template is invalid."""
     if space_id is not None and template is not None:
-        raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")
+        raise BadRequest("template: can only be used for a new space. Set `spaceId` to null to create one.")
     if space_id is None and page_id is not None:
-        raise BadRequest("pageId: only for an existing space. A new space has no pages yet.")
+        raise BadRequest("pageId: can only be used for an existing space. A new space has no pages yet.")
     make = None
     if template is not None:
         with context.db.read() as tx:
-            make = filling_with_template(tx, site.actor, template.id, template.params.content_refs)
+            try:
+                make = filling_with_template(tx, site.actor, template.id, template.params.content_refs)
+            except (BadRequest, NotFound) as error:
+                raise error.inside("template") from None
     added = SpaceToAdd(site, space_id, title)
     yield added
     if make is not None:

@@ -15,13 +15,17 @@ from .store import ExternalLinkRow
 
 
 def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict[str, object]) -> str:
-    """Add a link at the end of a group or of the top level, and return its id. Raises NotFound for an unknown
-    group, and Conflict if the site has no sections or too many links."""
+    """Add a link at the end of a group or of the top level, and return its ID. Raises NotFound if the group
+    doesn't exist, and Conflict if the site has no sections or too many links."""
     with change_structure(tx, site.site_id, site) as structure:
         if not structure.sections:
-            raise Conflict("External links appear between sections. Add a section to the site first.")
+            raise Conflict(
+                "External links appear between sections, but this site has none. Add a section first."
+            )
         if len(structure.links) >= store.MAX_LINKS:
-            raise Conflict(f"A site can have at most {store.MAX_LINKS} external links.")
+            raise Conflict(
+                f"A site can have at most {store.MAX_LINKS} external links. Delete one before adding another."
+            )
         if parent is not None:
             get_group(structure, parent, "parent")
         link_id, rank = ids.new_id(), rank_at_end(structure.children(parent))
@@ -32,7 +36,7 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
 
 
 def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: Mapping[str, object]) -> None:
-    """Update columns of a link. Raises NotFound for an unknown link or group."""
+    """Update columns of a link. Raises NotFound if the link or group doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         link = get_link(structure, link_id)
         values = ranked_in_parent(structure, values, "group_id", link.group_id, "parent")
@@ -42,7 +46,7 @@ def update_link(tx: Transaction, site: SiteAccess, link_id: str, values: Mapping
 
 
 def delete_link(tx: Transaction, site: SiteAccess, link_id: str) -> bool:
-    """Delete a link; return False if it doesn't exist."""
+    """Delete a link. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         link = structure.links.get(link_id)
         if link is None:

@@ -1,8 +1,8 @@
 """Structure of a site as one caller sees it.
 
 Site spaces whose spaces the caller can't see are omitted: showing a space on a site doesn't mean that
-everyone can read its unpublished content. Sections and groups with nothing else in them are also omitted,
-because their titles and paths are derived from those of the spaces."""
+everyone can read its unpublished content. Sections and groups that contain only such site spaces are also
+omitted, because their titles and paths are derived from those of the spaces."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ U = TypeVar("U")
 
 
 class ShownStructure:
-    """Presenter of a site's structure, limited to the parts that the caller or visitor can see.
-    ``share_key``: the key to include in URLs. Raises NotFound for an unknown key."""
+    """Presenter for a site's structure, limited to the parts that the caller or visitor can see.
+    ``share_key``: the key to include in URLs. Raises NotFound if the key is unknown."""
 
     def __init__(
         self, tx: Transaction, to: Recipient, site: SiteAccess | VisitedSite, share_key: str | None = None
@@ -72,7 +72,7 @@ class ShownStructure:
                 assert_never(site)
         self._base: str | None = None
         if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
-            raise NotFound("shareKey: there is no active share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key")
         if self._visitor is not None:
             self._base = self._visitor.base
         elif self.site.published:
@@ -92,7 +92,7 @@ class ShownStructure:
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
         """Present a site space. Raises NotFound if the caller can't see its space."""
         if shown.space_id not in self._spaces:
-            raise NotFound(f"There is no site space {shown.id!r} on this site.")
+            raise NotFound(f"There is no site space with the ID {shown.id!r} on this site.")
         space, _ = self._spaces[shown.space_id]
         urls = self._urls(None if self._is_unseen(shown) else self.structure.base(shown))
         if self._visitor is None:
@@ -170,9 +170,9 @@ class ShownStructure:
         return find_kept_space_access(self._tx, self._to.actor, Can.VIEW, space_id) is not None
 
     def require_seen(self, node: Node) -> None:
-        """Raise NotFound for a section or group that the caller can't see."""
+        """Raise NotFound if the caller can't see the section or group."""
         if self._visitor is None and not self._sees(node):
-            raise NotFound(f"There is no section or group {node.id!r} on this site.")
+            raise NotFound(f"There is no section or group with the ID {node.id!r} on this site.")
 
     def section(self, section: SectionRow) -> wire.SiteSection:
         shown = self._variants(section)
@@ -242,7 +242,7 @@ class ShownStructure:
         return wire.SiteSpacesStructure([self.site_space(one) for one in self.seen(self._variants(None))])
 
     def find(self, item_id: str) -> wire.SiteSpace | wire.StructureNode:
-        """Present the part of the structure with this id. Raises NotFound if the caller can't see it."""
+        """Present the part of the structure with this ID. Raises NotFound if the caller can't see it."""
         structure = self.structure
         node = (
             structure.sections.get(item_id) or structure.groups.get(item_id) or structure.links.get(item_id)
@@ -252,7 +252,9 @@ class ShownStructure:
             return self.node(node)
         if item_id in structure.site_spaces:
             return self.site_space(structure.site_spaces[item_id])
-        raise NotFound(f"There is no section, group, link, or site space {item_id!r} on this site.")
+        raise NotFound(
+            f"There is no section, group, link, or site space with the ID {item_id!r} on this site."
+        )
 
 
 def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:

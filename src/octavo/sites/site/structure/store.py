@@ -87,7 +87,7 @@ class SiteSpaceRow(Struct, frozen=True):
     title: str | None = None
     """Title on the site; None to use the space's title."""
     page_id: str | None = None
-    """Id of the page to show as the start page instead of the first page."""
+    """ID of the page to show as the start page instead of the first page."""
     hidden: int = 0
     """Whether the site space is omitted from the navigation. Its URLs still work."""
     draft: int = 0
@@ -165,7 +165,7 @@ class Structure:
 
     @staticmethod
     def parent(node: Node) -> str | None:
-        """Return the id of the group that contains a section, group, or link; None at the top level."""
+        """Return the ID of the group that contains a section, group, or link; None at the top level."""
         return node.parent_id if isinstance(node, SectionGroupRow) else node.group_id
 
     def children(self, group_id: str | None) -> list[Node]:
@@ -195,7 +195,7 @@ class Structure:
         return self.draft_of(row) is not None
 
     def find(self, row_id: str) -> Row | None:
-        """Return the section, group, link, or site space with this id."""
+        """Return the section, group, link, or site space with this ID."""
         return (
             self.sections.get(row_id)
             or self.groups.get(row_id)
@@ -404,7 +404,7 @@ _TABLES: dict[type, str] = {
 
 
 def put_row(tx: Transaction, row: Row) -> None:
-    """Insert a row, replacing any row with the same id."""
+    """Insert a row, replacing any row with the same ID."""
     values = msgspec.structs.asdict(row)
     columns, parameters = ", ".join(values), ", ".join(f":{name}" for name in values)
     changes = ", ".join(f"{name} = excluded.{name}" for name in values if name != "id")
@@ -459,7 +459,7 @@ def remove_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> None
 
 
 def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
-    """List all former paths, each with the id of its site space."""
+    """List all former paths, each with the ID of its site space."""
     rows = tx.all(
         "SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site ORDER BY path", site=site_id
     )
@@ -467,7 +467,8 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return those of the paths that are former paths, longest first, each with the id of its site space."""
+    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its
+    site space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",

@@ -28,7 +28,7 @@ ShareKey = Annotated[str, Meta(max_length=100)]
 
 
 def require_condition(condition: str | UnsetType | None) -> None:
-    """Raise ValueError for an invalid expression; an empty one means no condition."""
+    """Raise ValueError if the expression is invalid. An empty expression means no condition."""
     if isinstance(condition, str) and condition:
         try:
             parse(condition)
@@ -133,8 +133,8 @@ class SiteSpacesQuery(ShownListQuery):
 
 class AddSection(Struct, rename="camel", kw_only=True):
     """New section. ``draft``: whether to hide the section from visitors until this is set to false.
-    ``pageId``: the id of the space's home page. ``spaceId``: the space; null to create a space with the pages
-    of ``template``."""
+    ``pageId``: the ID of the space's home page. ``spaceId``: the space; null to create a space with the
+    pages of ``template``."""
 
     space_id: str | None
     template: TemplateChoice | None = None
@@ -184,7 +184,7 @@ class UpdateGroup(Struct, rename="camel"):
 
 
 class AddExternalLink(Struct, rename="camel", kw_only=True):
-    """New external link. ``parent``: the id of a section group; omitted for the top level."""
+    """New external link. ``parent``: the ID of a section group; omitted for the top level."""
 
     title: LinkTitle
     url: HttpUrl
@@ -204,7 +204,7 @@ class AddExternalLink(Struct, rename="camel", kw_only=True):
 
 
 class UpdateExternalLink(Struct, rename="camel", kw_only=True):
-    """Update of an external link. ``parent``: the id of a section group; null for the top level."""
+    """Update of an external link. ``parent``: the ID of a section group; null for the top level."""
 
     title: LinkTitle | UnsetType = UNSET
     url: HttpUrl | UnsetType = UNSET
@@ -228,8 +228,8 @@ class AddSectionToGroup(Struct, rename="camel"):
 
 
 class AddSiteSpace(Struct, rename="camel", kw_only=True):
-    """New site space. ``title``: the title on the site; by default, the space's title. ``pageId``: the id of
-    the start page. ``spaceId``: the space; null to create a space with the pages of ``template``."""
+    """New site space. ``title``: the title on the site; by default, the space's title. ``pageId``: the ID
+    of the start page. ``spaceId``: the space; null to create a space with the pages of ``template``."""
 
     space_id: str | None
     section_id: str | None = None
@@ -240,7 +240,7 @@ class AddSiteSpace(Struct, rename="camel", kw_only=True):
 
 
 class UpdateSiteSpace(Struct, rename="camel", kw_only=True):
-    """Update of a site space. ``title`` and ``localizedTitle`` are Octavo extensions. ``pageId``: the id of
+    """Update of a site space. ``title`` and ``localizedTitle`` are Octavo extensions. ``pageId``: the ID of
     the start page; null for the first page. ``hidden``: whether the site space is omitted from the
     navigation."""
 

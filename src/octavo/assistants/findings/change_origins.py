@@ -1,0 +1,73 @@
+"""Show and filter change requests by the finding, topic, or style guide check that they were created for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import UNSET
+
+from octavo.content.changes.store import register_filters
+from octavo.content.changes.wire import (
+    ChangeOrigin,
+    ChangeRequestStyleguide,
+    ChangeRequestTopic,
+    register_origins,
+)
+from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
+from octavo.kit.http.operation import Person, Recipient, Script
+from octavo.organization.access.authorization import find_site_access
+from octavo.organization.access.roles import Can
+
+from .store import list_topics_of_changes
+from .styleguide_store import list_runs_of_changes
+
+
+def find_origins(to: Recipient, tx: Transaction, change_ids: Sequence[str]) -> dict[str, ChangeOrigin]:
+    """Return the origins of change requests, by id. Sites that the recipient can't see are left out."""
+    topics = list_topics_of_changes(tx, change_ids)
+    runs = list_runs_of_changes(tx, change_ids)
+    named = {topic.site_id for topic in topics.values()} | {run.site_id for run in runs.values()}
+    sites = _seen(to, tx, named)
+    found: dict[str, ChangeOrigin] = {}
+    for change_id in change_ids:
+        topic, run = topics.get(change_id), runs.get(change_id)
+        origin = ChangeOrigin()
+        if topic is not None and topic.site_id in sites:
+            origin.topic = ChangeRequestTopic(
+                site=topic.site_id, topic=topic.topic_id, finding=topic.finding_id
+            )
+        if run is not None and run.site_id in sites:
+            origin.styleguide = ChangeRequestStyleguide(
+                site=run.site_id,
+                run=run.run_id,
+                changed_pages=run.changed_pages if run.changed_pages is not None else UNSET,
+                checked_at=iso(run.checked_at),
+            )
+        found[change_id] = origin
+    return found
+
+
+def _seen(to: Recipient, tx: Transaction, site_ids: Iterable[str]) -> set[str]:
+    caller = to.authenticated
+    if not isinstance(caller, Person | Script):
+        return set()
+    rows = (
+        tx.all("SELECT id, organization_id FROM sites WHERE id IN :ids", ids=sorted(site_ids))
+        if site_ids
+        else []
+    )
+    return {
+        site_id
+        for site_id, organization_id in rows
+        if find_site_access(tx, caller, Can.VIEW, organization_id, site_id) is not None
+    }
+
+
+register_origins(find_origins)
+register_filters(
+    topic="""c.id IN (SELECT k.change_id FROM site_finding_changes k JOIN site_findings f ON f.id = k.finding_id
+             JOIN site_questions q ON q.id = f.question_id WHERE q.topic_id = :topic)""",
+    styleguide_run="c.id IN (SELECT k.change_id FROM styleguide_run_changes k WHERE k.run_id = :styleguide_run)",
+    finding=":finding = 'none' AND c.id NOT IN (SELECT k.change_id FROM site_finding_changes k)",
+)

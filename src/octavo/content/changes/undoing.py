@@ -1,0 +1,36 @@
+"""Undo a change request that an agent created, using the same operations as people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+from octavo.errors import Conflict
+
+Ask = Callable[..., Any]
+"""Function that performs ``(operation, path, body)`` as the person who undoes the changes."""
+
+
+class UndoneChange(NamedTuple):
+    """Result for a change request. ``revert``: the new change request that reverts a merged one."""
+
+    result: Literal["archived", "reverted", "already"]
+    revert: str | None = None
+
+
+def undo_change(ask: Ask, space_id: str, change_id: str, *, made: bool) -> UndoneChange:
+    """Archive a change request, or create one that reverts it if it is merged. ``made``: whether the agent
+    created it. Raises Conflict if it is someone else's and isn't merged."""
+    path = {"spaceId": space_id, "changeRequestId": change_id}
+    change = ask("getChangeRequestById", path)
+    if change["status"] == "merged":
+        merged = {"spaceId": space_id, "revisionId": change["revisionMerged"]}
+        return UndoneChange("reverted", ask("revertRevision", merged)["id"])
+    if not made:
+        raise Conflict(
+            "Someone else created this change request. Revert the agent's edits in the change request."
+        )
+    if change["status"] == "archived":
+        return UndoneChange("already")
+    ask("updateChangeRequestById", path, {"status": "archived"})
+    return UndoneChange("archived")
