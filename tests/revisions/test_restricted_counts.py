@@ -77,8 +77,8 @@ def test_scores_and_counts_leave_out_restricted_pages(sqlite_world: World) -> No
     restrict(world, SPACE, ON_SITES, page)
     scene.scan()
     assert counts("reader")[:2] == before[:2] and counts("reader")[3:] == before[3:]
-    assert counts("admin")[0] < before[0] and counts("admin")[4] == of_admin[4] + 3
-    assert sum(counts("reader")[2].values()) == 0 and sum(counts("admin")[2].values()) == 3
+    assert counts("admin")[0] < before[0] and counts("admin")[4] == of_admin[4] + 4
+    assert sum(counts("reader")[2].values()) == 0 and sum(counts("admin")[2].values()) == 4
     health = world.get("reader", f"{scene.site}/health")
     assert len(health["trend"]) == 1 and "change" not in health and "score" not in health["scan"]
     restrict(world, SPACE, [], page)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, get_type_hints
 
 import msgspec
@@ -15,7 +15,10 @@ from octavo.errors import require_found
 from octavo.kit.db.database import Row, Transaction, json_list
 from octavo.organization.access.page_rules import Rule
 
-from .states import FOREVER, VALID, State, count_rows, find_rows
+from .states import FOREVER, VALID, Layer, State, count_rows, find_rows, list_changed
+
+_MOST_CHANGED = 100
+"""Number of changed pages from which on rules are read again."""
 
 _PAGE = """p.page_id, p.parent_id, p.rank, p.slug, p.kind, p.title, p.body, p.file_path, p.created_at, p.updated_at,
            p.fields, p.deleted"""
@@ -161,9 +164,9 @@ def _select_from_layers(state: State, select: str, where: str) -> tuple[list[str
     return selects, parameters
 
 
-def _not_hidden(tx: Transaction, state: State) -> str:
-    """Return the condition for pages that the reader of the state can see, with the parameter ``hidden``."""
-    return f" AND NOT p.page_id {tx.among('hidden')}" if state.hidden else ""
+def _not_hidden(tx: Transaction, hidden: Iterable[str]) -> str:
+    """Return the condition for pages that aren't hidden, with the parameter ``hidden``."""
+    return f" AND NOT p.page_id {tx.among('hidden')}" if hidden else ""
 
 
 def list_restricted(tx: Transaction, state: State) -> dict[str, Rule]:
@@ -253,6 +256,52 @@ def list_deleted_below(tx: Transaction, state: State, parents: Iterable[str]) ->
         )
     found = find_pages(tx, state, (row[0] for row in rows))
     return [(row[0], row[1]) for row in rows if row[0] not in found]
+
+
+def keeps_rules(tx: Transaction, layer: Layer, revision_id: str, rules: Mapping[str, object]) -> bool:
+    """Return whether the pages of main that changed since a revision have the same rules and parents as before.
+    ``rules``: the pages to which rules applied in that revision."""
+    after = tx.value(
+        "SELECT sequence FROM revisions WHERE id = :id AND branch_id = :branch AND sequence <= :seq",
+        id=revision_id,
+        branch=layer.branch_id,
+        seq=layer.sequence,
+    )
+    if after is None:
+        return False
+    changed = list_changed(tx, layer, after).pages
+    if len(changed) > _MOST_CHANGED:
+        return False
+    columns = "p.page_id, p.parent_id, p.fields, p.deleted"
+    before, now = (
+        find_rows(tx, State("", "", (each,)), "page_versions", "page_id", columns, changed)
+        for each in (Layer(layer.branch_id, after), layer)
+    )
+    for id in changed:
+        old, new = before.get(id), now.get(id)
+        if new is None:
+            return False
+        _, parent, fields, _ = new
+        rule = _decode_fields(fields).get("visible_to")
+        if old is None:
+            # A page that existed earlier can have rules of its own.
+            if rule or parent in rules or id in rules or _existed(tx, layer, id, after):
+                return False
+        elif old[1] != parent or _decode_fields(old[2]).get("visible_to") != rule:
+            return False
+    return True
+
+
+def _existed(tx: Transaction, layer: Layer, page_id: str, sequence: int) -> bool:
+    return (
+        tx.one(
+            "SELECT 1 FROM page_versions WHERE branch_id = :branch AND page_id = :page AND from_seq <= :seq LIMIT 1",
+            branch=layer.branch_id,
+            page=page_id,
+            seq=sequence,
+        )
+        is not None
+    )
 
 
 def list_ever_below(tx: Transaction, state: State, parents: Iterable[str]) -> set[str]:
@@ -371,10 +420,8 @@ def slice_children(
 ) -> list[Page]:
     """Return up to ``limit`` children of a page (None: the top level) in order, starting at the index
     ``at``. ``after``: the rank and ID of the child after which to start counting."""
-    among, hidden = (
-        f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, state)}",
-        json_list(state.hidden),
-    )
+    below = state.hidden_below([parent or ""])
+    among, hidden = f"p.parent_id = :parent AND p.deleted = 0{_not_hidden(tx, below)}", json_list(below)
     if after is not None:
         among += " AND (p.rank, p.page_id) > (:after_rank, :after_id)"
     after_rank, after_id = after or ("", "")
@@ -396,7 +443,8 @@ def slice_children(
 def count_children(tx: Transaction, state: State, parent: str | None, before: Page | None = None) -> int:
     """Return the number of children of a page (None: the top level), or the number of children before one of
     them."""
-    where, key = f"p.parent_id = :parent{_not_hidden(tx, state)}", {"hidden": json_list(state.hidden)}
+    below = state.hidden_below([parent or ""])
+    where, key = f"p.parent_id = :parent{_not_hidden(tx, below)}", {"hidden": json_list(below)}
     if before is not None:
         where += " AND (p.rank, p.page_id) < (:rank, :id)"
         key |= {"rank": before.rank, "id": before.id}
@@ -405,11 +453,13 @@ def count_children(tx: Transaction, state: State, parent: str | None, before: Pa
 
 def find_parents(tx: Transaction, state: State, page_ids: Iterable[str]) -> set[str]:
     """Return the pages with these IDs that have subpages."""
-    below = f"p.parent_id = w.id AND p.deleted = 0{_not_hidden(tx, state)}"
+    page_ids = list(page_ids)
+    hidden = state.hidden_below(page_ids)
+    below = f"p.parent_id = w.id AND p.deleted = 0{_not_hidden(tx, hidden)}"
     selects, layers = _select_from_layers(state, "SELECT 1 FROM page_versions p", below)
     any_below = " OR ".join(f"EXISTS ({select})" for select in selects)
     wanted = tx.given("ids", "id")
-    given = {"ids": json_list(page_ids), "hidden": json_list(state.hidden)}
+    given = {"ids": json_list(page_ids), "hidden": json_list(hidden)}
     rows = tx.all(f"SELECT w.id FROM {wanted} AS w WHERE {any_below}", **given, **layers)
     return {row[0] for row in rows}
 
@@ -516,8 +566,8 @@ def trace_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[
 
 
 def count_pages(tx: Transaction, state: State) -> int:
-    hidden = json_list(state.hidden)
-    return count_rows(tx, state, "page_versions", "page_id", f"1 = 1{_not_hidden(tx, state)}", hidden=hidden)
+    where, hidden = f"1 = 1{_not_hidden(tx, state.hidden)}", json_list(state.hidden)
+    return count_rows(tx, state, "page_versions", "page_id", where, hidden=hidden)
 
 
 def page_row(branch: str, sequence: int, page_id: str, page: Page | None, moment: int) -> dict[str, object]:

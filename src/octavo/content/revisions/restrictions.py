@@ -7,7 +7,7 @@ before the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Literal
 
@@ -25,60 +25,95 @@ from octavo.organization.access.roles import SPACE, Can, at_least
 from octavo.organization.access.teams import list_team_ids
 
 from .page_versions import (
+    find_last_rules,
     find_pages,
     find_rules_at_deletion,
+    keeps_rules,
     list_child_ids,
     list_children,
     list_deleted_below,
-    list_deleted_restricted,
     list_ever_below,
     list_ever_restricted,
-    list_restricted,
     list_restricted_spaces,
 )
 from .states import ReaderLimits, State, main_state, revision_state
 
 Rules = Mapping[str, tuple[Rule, ...]]
 """The rules that apply to each restricted page and to everything below it."""
+
+
+class _ReadRules(msgspec.Struct, frozen=True):
+    """Rules of a state. ``parents``: the parents of the pages that exist, empty at the top level. ``key``: a key that
+    all states with these rules have. ``revision_id``: for main, the last revision that is known to have them."""
+
+    key: str
+    rules: Rules
+    parents: Mapping[str, str]
+    revision_id: str = ""
+
+
 _PAGE_BYTES = 150
 _MOVED_WIDER = "Only space administrators can move a page to a location where more people can see it."
 _RESTORED_WIDER = "Only space administrators can restore a page to a location where more people can see it."
-_rules: OwnCache[Rules] = OwnCache("restricted pages", 4)
+_rules: OwnCache[_ReadRules] = OwnCache("restricted pages", 4)
 _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages", 4)
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
     """Return the rules that apply in a state: the rules of its pages, and those of main, including rules of pages that
     were deleted there."""
+    return _find_rules(tx, state).rules
+
+
+def _find_rules(tx: Transaction, state: State) -> _ReadRules:
     main = main_state(tx, state.space_id)
-    found = _read_cached(tx, (main.revision_id,), lambda: _read_with_deleted(tx, main, {}))
+    found = _rules_of_main(tx, main)
     if state.revision_id == main.revision_id:
         return found
-    key = (state.revision_id, main.revision_id if found else "") if state.revision_id else None
-    own = _read_cached(tx, key, lambda: _read_with_deleted(tx, state.whole, found))
-    return {id: (*found.get(id, ()), *own.get(id, ())) for id in found.keys() | own.keys()} if own else found
+    key = f"{state.revision_id} {found.key if found.rules else ''}" if state.revision_id else ""
+    own = _rules.of(tx).get(key) if key else None
+    if own is None:
+        rules, parents = _read_with_deleted(tx, state.whole, found.rules)
+        own = _ReadRules(key, _joined(found.rules, rules), parents)
+        if key:
+            _rules.of(tx).put(key, own, _PAGE_BYTES * (1 + len(rules)))
+    return own
 
 
-def _read_cached(tx: Transaction, key: tuple[str, ...] | None, read: Callable[[], Rules]) -> Rules:
-    """Return rules, cached by a key made of revisions, which never change. If the key is None, the state
-    has no revision, and nothing is cached."""
-    cache = _rules.of(tx)
-    found = cache.get(key) if key is not None else None
+def _joined(of_main: Rules, own: Rules) -> Rules:
+    ids = of_main.keys() | own.keys()
+    return {id: (*of_main.get(id, ()), *own.get(id, ())) for id in ids} if own else of_main
+
+
+def _rules_of_main(tx: Transaction, main: State) -> _ReadRules:
+    """Return the rules of main: those of the last known revision, if nothing that they depend on has changed since."""
+    cache, (layer,) = _rules.of(tx), main.layers
+    found = cache.get(main.revision_id)
     if found is None:
-        found = read()
-        if key is not None:
-            cache.put(key, found, _PAGE_BYTES * (1 + len(found)))
+        last = cache.get(layer.branch_id)
+        if last is not None and last.rules and keeps_rules(tx, layer, last.revision_id, last.rules):
+            found = replace(last, revision_id=main.revision_id)
+        else:
+            found = _ReadRules(main.revision_id, *_read_with_deleted(tx, main, {}), main.revision_id)
+        for key in (main.revision_id, layer.branch_id):
+            cache.put(key, found, _PAGE_BYTES * (1 + len(found.rules)))
     return found
 
 
-def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. ``of_main``:
+def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> tuple[Rules, Mapping[str, str]]:
+    """Read the rules of a state, including those of pages that were deleted while a rule applied to them. Return them
+    with the parents of the pages that exist. ``of_main``:
     the rules of main, which also apply to pages that only the state has or had below the same pages."""
-    found = _read(tx, state, of_main)
-    deleted: dict[str, tuple[Rule, ...]] = {
-        id: (rule,) for id, rule in list_deleted_restricted(tx, state).items()
-    }
-    gone = _list_gone_below(tx, state, of_main.keys())
+    ever = list_ever_restricted(tx, state)
+    if not ever and not of_main:
+        return {}, {}
+    pages = find_pages(tx, state, ever)
+    restricted = {page.id: page.visible_to for page in pages.values() if page.visible_to}
+    pages |= find_pages(tx, state, of_main)
+    found, parents = _read(tx, state, restricted, of_main, pages)
+    last = find_last_rules(tx, state, ever - pages.keys())
+    deleted: dict[str, tuple[Rule, ...]] = {id: (rule,) for id, rule in last.items() if rule}
+    gone = _list_below(tx, state, {*ever, *of_main}) - found.keys()
     level = {**of_main, **found, **deleted}
     while level:
         new: dict[str, tuple[Rule, ...]] = {}
@@ -89,27 +124,33 @@ def _read_with_deleted(tx: Transaction, state: State, of_main: Rules) -> Rules:
         deleted |= new
         level = new
     # The rules that applied when a page was deleted still apply to its history after they are removed.
+    gone -= find_pages(tx, state, gone).keys()
     for id, rules in find_rules_at_deletion(tx, state, gone).items():
-        if id not in found:
-            deleted[id] = tuple(dict.fromkeys((*deleted.get(id, ()), *rules)))
-    return {**deleted, **found}
+        deleted[id] = tuple(dict.fromkeys((*deleted.get(id, ()), *rules)))
+    return {**deleted, **found}, parents
 
 
-def _list_gone_below(tx: Transaction, state: State, restricted: Iterable[str]) -> set[str]:
-    """Return the pages that no longer exist in a state and that were ever below a page that was ever restricted in it,
-    or below one of these pages."""
+def _list_below(tx: Transaction, state: State, page_ids: set[str]) -> set[str]:
+    """Return these pages and all that were ever below one of them."""
     seen: set[str] = set()
-    level = {*list_ever_restricted(tx, state), *restricted}
+    level = page_ids
     while level:
         seen |= level
         level = list_ever_below(tx, state, level) - seen
-    return seen - find_pages(tx, state, seen).keys()
+    return seen
 
 
-def _read(tx: Transaction, state: State, of_main: Rules) -> Rules:
-    """Read the rules of the pages of a state, and those of main that apply to them."""
-    rules = {id: (rule,) for id, rule in list_restricted(tx, state).items()}
-    for id in find_pages(tx, state, of_main):
+def _read(
+    tx: Transaction,
+    state: State,
+    restricted: Mapping[str, Rule],
+    of_main: Rules,
+    pages: Mapping[str, Page],
+) -> tuple[Rules, dict[str, str]]:
+    """Read the rules that apply to the pages of a state: their own ones (``restricted``), and those of main. Return
+    them with the parents of these pages. ``pages``: the pages with rules of their own or of main."""
+    rules = {id: (rule,) for id, rule in restricted.items()}
+    for id in of_main.keys() & pages.keys():
         rules[id] = (*rules.get(id, ()), *of_main[id])
     parents: dict[str, str] = {}
     level = list(rules)
@@ -117,7 +158,8 @@ def _read(tx: Transaction, state: State, of_main: Rules) -> Rules:
         below = [(id, parent) for id, parent in list_child_ids(tx, state, level) if id not in parents]
         parents |= dict(below)
         level = [id for id, _ in below if id not in rules]
-    return {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
+    found = {id: _chain(id, rules, parents) for id in rules.keys() | parents.keys()}
+    return found, {id: pages[id].parent or "" for id in rules} | parents
 
 
 def _chain(
@@ -159,10 +201,10 @@ def _limits_in(
     """Return the limits of a viewer in a state. A state without a revision isn't cached."""
     if not state.revision_id:
         return compute()
-    key = (main_state(tx, state.space_id).revision_id, state.revision_id, viewer)
+    key = (_find_rules(tx, state).key, viewer)
     limits = _limits.of(tx).get(key)
     if limits is None:
-        limits = compute()
+        limits = compute().within(_find_rules(tx, state).parents)
         _limits.of(tx).put(key, limits, _PAGE_BYTES * (1 + len(limits.hidden | limits.rules.keys())))
     return limits
 
@@ -179,7 +221,9 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
 def as_seen(tx: Transaction, state: State, like: State) -> State:
     """Return a state as the reader of another state sees it. Pages hidden in that state are hidden in this one, too."""
     if like.reader is None:
-        return replace(state, limits=like.limits)
+        # Pages can have other parents in this state.
+        limits = replace(like.limits, below=None) if like.limits is not None else None
+        return replace(state, limits=limits)
     seen = seen_by(tx, like.reader, state)
     if like.hidden <= seen.hidden:
         return seen

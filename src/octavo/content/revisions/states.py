@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from octavo.errors import NotFound
 from octavo.kit.db.database import Row, Transaction, json_list
@@ -32,13 +33,22 @@ class ReaderLimits(Struct, frozen=True):
     """Limits on what a person can see and do in a state with restricted pages. ``hidden``: the pages that
     they can't see. ``read_only``: the pages that they can see but not edit; ``silent``: those that they
     can't comment on either. ``rules``: the rules that apply to each restricted page. ``key``: a key of the
-    hidden pages, for caches."""
+    hidden pages, for caches. ``below``: the hidden pages by parent, if the parents are known; the parent of
+    pages at the top level is empty."""
 
     hidden: frozenset[str]
     read_only: frozenset[str] = frozenset()
     silent: frozenset[str] = frozenset()
     rules: Mapping[str, tuple[tuple[str, ...], ...]] = {}
     key: str = ""
+    below: Mapping[str, tuple[str, ...]] | None = None
+
+    def within(self, parents: Mapping[str, str]) -> ReaderLimits:
+        """Return these limits with the parents of the pages that exist."""
+        below: dict[str, list[str]] = {}
+        for id in self.hidden & parents.keys():
+            below.setdefault(parents[id], []).append(id)
+        return replace(self, below={parent: tuple(ids) for parent, ids in below.items()})
 
     @staticmethod
     def of(
@@ -65,6 +75,12 @@ class State(Struct, frozen=True):
     @property
     def hidden(self) -> frozenset[str]:
         return self.limits.hidden if self.limits is not None else frozenset()
+
+    def hidden_below(self, parents: Iterable[str]) -> Iterable[str]:
+        """Return at least the hidden pages that have one of these parents (empty: the top level)."""
+        if self.limits is None or self.limits.below is None:
+            return self.hidden
+        return [id for parent in parents for id in self.limits.below.get(parent, ())]
 
     @property
     def whole(self) -> State:
