@@ -277,3 +277,8 @@ def test_limits_are_shown_in_readable_units_and_exact_in_json(octavo: Shell) -> 
     assert f"{title} already has" in err and "no more can be added" in err
     code, _, err = octavo("limits", "set", "--org", id, "--storage", "much")
     assert code == 2 and "500MB" in err
+
+
+def test_an_argument_that_is_no_text_is_refused(octavo: Shell) -> None:
+    code, _, err = octavo("account", "list", "--search", "\udce9")
+    assert code == 1 and "not valid UTF-8" in err and "Traceback" not in err

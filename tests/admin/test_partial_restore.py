@@ -102,6 +102,8 @@ def test_a_site_is_restored_unpublished_with_its_own_spaces(world: World, backed
 
     assert spaces(part.id)
     assert not spaces(part.id) & spaces(site)
+    titles = [world.get("admin", f"/spaces/{each}")["title"] for each in spaces(part.id)]
+    assert all(title.endswith(part.title.partition(" (")[2]) for title in titles), titles
 
 
 @pytest.mark.sqlite_first

@@ -66,6 +66,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (OctavoError, Failure, OSError) as error:
         warn(str(error))
         code = FAILED
+    except UnicodeEncodeError as error:
+        # Names of files can be any bytes. Everything else must be text.
+        warn(f"{error.object!a} is not valid UTF-8")
+        code = FAILED
     except KeyboardInterrupt:
         code = FAILED
     sys.exit(code)

@@ -22,6 +22,7 @@ from octavo.kit.secrets.sealing import KEY_FILE
 from octavo.kit.temporary import TemporaryFolder
 from octavo.operations.installation import close_context, open_context
 from octavo.organization.access.auditing import Stranger, audit
+from octavo.organization.spaces.store import get_space, update_space
 from octavo.settings import Settings
 from octavo.sites.site.store import update_site
 
@@ -176,6 +177,9 @@ def restore_part(
                 )
                 with context.db.write() as tx:
                     update_site(tx, brought.site, title=title)
+                    for done in brought.spaces.values():
+                        space = get_space(tx, done.outcome.space)
+                        update_space(tx, space.id, title=f"{space.title} ({label})")
                 part = RestoredPart("site", brought.site, title, target)
     with context.db.write() as tx:
         audit(
