@@ -16,7 +16,7 @@ from pathlib import Path
 from figures import figure
 
 from octavo.assistants.findings.scanning import scan_site
-from octavo.assistants.findings.store import count_open, insert_scan
+from octavo.assistants.findings.store import insert_scan, list_open
 from octavo.kit.context import Context
 from octavo.operations.admin.import_export import import_space
 from octavo.operations.installation import close_context, open_context
@@ -75,7 +75,7 @@ def main() -> None:
             figure(f"scan after {few} pages changed", scan(context, site, organization), "s")
             figure("scan without changes", scan(context, site, organization), "s")
             with context.db.read() as tx:
-                print(f"{sum(count_open(tx, site).values())} open findings")
+                print(f"{len(list_open(tx, site))} open findings")
         finally:
             close_context(context)
 

@@ -47,6 +47,7 @@ BENCHES = (
     Bench("sites", 100),
     Bench("reading", 50),
     Bench("access", 40),
+    Bench("restricted", 60, ("--pages", "5000", "--restricted", "250")),
     Bench("changes", 80),
     Bench("blocks", 60),
     Bench("merge", 30),

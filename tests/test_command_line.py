@@ -176,7 +176,7 @@ def test_empty_and_invalid_sources_are_not_imported(sqlite_world: World, tmp_pat
     empty = tmp_path / "empty"
     empty.mkdir()
     (tmp_path / "broken.docx").write_text("no document")
-    for source, said in ((empty, "contains nothing to import"), (tmp_path / "broken.docx", "")):
+    for source, said in ((empty, "there is nothing to import"), (tmp_path / "broken.docx", "")):
         before = octavo_here("export", "no such", "x", "--data", data).stderr
         done = octavo_here(
             "import", str(source), "--org", sqlite_world.home["organizationId"], "--quiet", "--data", data

@@ -118,16 +118,16 @@ def test_the_first_administrator_chooses_name_email_and_password(context: Contex
     assert call("GET", "/v1/user", token=session).json()["emailNeeded"] is True
     wanted = {"displayName": "Ines Okafor", "email": "Ines@Example.org", "password": PASSWORD}
     for wrong, problem in (
-        ({"email": None}, "email: required"),
+        ({"email": None}, "email: is required"),
         ({"password": "short"}, "password: must be"),
-        ({"password": "ines@example.org"}, "password: too easy to guess"),
+        ({"password": "ines@example.org"}, "password: is too easy to guess"),
         ({"displayName": " "}, "displayName"),
     ):
         refused = call("PUT", "/v1/user/setup", {**wanted, **wrong}, token=session)
         assert refused.status_code == 400 and problem in refused.text, refused.text
     token_for(context, email="taken@example.org")
     taken = call("PUT", "/v1/user/setup", {**wanted, "email": "taken@example.org"}, token=session)
-    assert taken.status_code == 409 and taken.json()["error"]["message"].startswith("email: another account")
+    assert taken.status_code == 409 and taken.json()["error"]["message"].startswith("email: is already used")
     # A token can't change how its owner signs in.
     assert call("PUT", "/v1/user/setup", wanted, token=started.token).status_code == 403
     assert call("PUT", "/v1/user/setup", wanted, token=session).status_code == 204

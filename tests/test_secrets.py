@@ -243,7 +243,7 @@ def test_a_missing_key_prevents_startup_and_is_named(world: World, tmp_path: Pat
             open_context(settings)
         assert "OCTAVO_SECRET_KEY" in raised.value.message and "f" * 64 not in raised.value.message
         # A server with another key needs both.
-        assert ("Add that key after those" in raised.value.message) is bool(settings.secret_key)
+        assert ("Add the missing key after these keys" in raised.value.message) is bool(settings.secret_key)
         # No key is made up that could not open anything.
         assert not (tmp_path / "empty" / "secret-key").exists()
     assert world.digest() == before

@@ -6,9 +6,9 @@ import { CALL, type CatalogText, findWrongForms } from "./shared/texts.ts";
 const WORDS = fileURLToPath(new URL("./shared/words/", import.meta.url));
 
 /**
- * Replace each key of an interface text with its English text and its index in the catalogs, which become plain lists.
- * Every screen then contains its own English, no catalog is loaded for it, and keys are never sent. A translation with
- * missing or unknown placeholders fails the build.
+ * Replace each key of an interface text with its English text and its index in the catalogs, which become plain
+ * lists. As a result, every screen contains its own English texts, no catalog is loaded for English, and keys are
+ * never sent. A translation with missing or unknown placeholders fails the build.
  */
 export function texts(): Plugin {
   const english: Record<string, CatalogText> = JSON.parse(readFileSync(`${WORDS}en.json`, "utf8"));

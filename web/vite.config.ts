@@ -10,7 +10,7 @@ import { texts } from "./texts.ts";
 const here = fileURLToPath(new URL(".", import.meta.url));
 const output = join(here, "../src/octavo/delivery/studio/dist");
 
-/** Write compressed files next to each text file, so that no server has to compress them again. */
+/** Write a compressed file next to each text file, so that no server has to compress it again. */
 function compressed(): Plugin {
   return {
     name: "octavo-compressed",
@@ -41,7 +41,7 @@ const SCREEN = /\/screens\/\w+\.svelte$/;
 
 /** The modules of the editor that are loaded when they are needed. */
 const EDITOR =
-  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage)\.ts$/;
+  /\/editor\/(writing|mounting|threadmarks|inplace|blockwriting|settings|tablemenus|resizing|storedpage|beginnings)\.ts$/;
 
 interface Imports {
   importers: readonly string[];

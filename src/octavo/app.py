@@ -137,7 +137,7 @@ def describe_api(settings: Settings) -> JsonObject:
 
 def _refusal_page(installation: str, error: OctavoError) -> Answer:
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY), **error.headers}
-    title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You are not signed in")
+    title = {400: "Invalid request", 404: "Not found"}.get(error.status, "You aren't signed in")
     # People in a browser don't know the name of the field.
     message = error.message.removeprefix(f"{error.field}: ")
     page = draw_refusal(installation, title, f"{message[:1].upper()}{message[1:]}")
@@ -147,7 +147,7 @@ def _refusal_page(installation: str, error: OctavoError) -> Answer:
 def _missing_page(installation: str, message: str) -> Answer:
     """Return the page to show at the app's URLs if the app isn't built."""
     headers = {"cache-control": "no-store", **_page_headers(CONTENT_SECURITY_POLICY)}
-    page = draw_refusal(installation, "The app is not installed", message)
+    page = draw_refusal(installation, "The app isn't installed", message)
     return Answer(503, page, "text/html; charset=utf-8", headers)
 
 
@@ -157,7 +157,9 @@ def _metrics_route(metrics: Metrics, token: str = "") -> Route:
     def answer(request: Request) -> Answer:
         given = request.headers.get(b"authorization", b"")
         if token and not hmac.compare_digest(given, f"Bearer {token}".encode()):
-            raise Unauthorized("Send the metrics token: Authorization: Bearer <OCTAVO_METRICS_TOKEN>.")
+            raise Unauthorized(
+                "Send the metrics token in the `Authorization: Bearer <OCTAVO_METRICS_TOKEN>` header."
+            )
         return Answer(200, metrics.text(), METRICS_TYPE, {"cache-control": "no-store"})
 
     return Route("/metrics", {"GET": Action("metrics", answer)})
@@ -260,14 +262,14 @@ def _write_presence(context: Context) -> None:
         write_presence(context)
     except OctavoError as error:
         # Clients send it again.
-        log.warning("presence could not be saved: %s", error.message)
+        log.warning("presence couldn't be saved: %s", error.message)
 
 
 def _save_live(context: Context) -> None:
     try:
         save_due(context)
     except OctavoError as error:
-        log.warning("live pages could not be saved: %s", error.message)
+        log.warning("live pages couldn't be saved: %s", error.message)
 
 
 def freeze_loaded_objects() -> None:
@@ -392,14 +394,14 @@ def serve(
     say: Callable[[str], None],
     assigned: Assignment,
 ) -> None:
-    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT; then
-    finish running requests.
+    """Run these roles as one of the processes that ``supervision`` starts, until SIGTERM or SIGINT arrives.
+    Then, finish running requests.
 
-    SIGHUP does the same once another process has taken over: connections end with their next response, so
-    that no request is refused.
+    SIGHUP does the same once another process has taken over: connections end with their next response, so that
+    no request is rejected.
 
-    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened
-    or a port is taken, and BadRequest if two roles use the same port.
+    ``say``: the function that prints status lines for a person. Raises Unavailable if a part can't be opened or
+    a port is taken, and BadRequest if two roles use the same port.
     """
     logs.configure_for(settings)
     ports = {"api": address.port, "reader": address.reader_port}

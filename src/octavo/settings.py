@@ -62,7 +62,7 @@ def parse_headers(text: str) -> frozenset[str]:
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
         if not re.fullmatch(r"[a-z0-9-]{1,100}", name) or name == "cookie":
-            raise ValueError(f"{name!r} isn't a header name that can be forwarded")
+            raise ValueError(f"{name!r} isn't a header that can be forwarded")
     return names
 
 
@@ -544,10 +544,10 @@ def load(
 
 def keep_addresses(settings: Settings) -> None:
     """Store the URLs of the running server next to the data, for commands that print links."""
-    told = {"url": settings.url, "sites_url": settings.sites_url}
+    addresses = {"url": settings.url, "sites_url": settings.sites_url}
     path = settings.data_folder / _ADDRESSES
     written = path.with_suffix(f".{os.getpid()}.new")
-    written.write_bytes(msgspec.json.encode(told))
+    written.write_bytes(msgspec.json.encode(addresses))
     written.replace(path)
 
 
@@ -572,8 +572,8 @@ def _problems(settings: Settings) -> Iterator[str]:
         yield from _web_address(name, url)
     if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
         yield (
-            f"OCTAVO_URL: must not have a path, got /{parts.path.strip('/')}. Octavo serves its app and"
-            " API at the root of a host: use a separate host name or port."
+            f"OCTAVO_URL: must not have a path, but it has /{parts.path.strip('/')}. Octavo serves its app"
+            " and API at the root of a host. Use a separate host name or port."
         )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
@@ -606,13 +606,13 @@ def _problems(settings: Settings) -> Iterator[str]:
         if parts.scheme not in ("ldap", "ldaps") or not parts.host:
             yield "OCTAVO_LDAP_URL: must be ldaps://host:port or ldap://host:port"
         if not settings.ldap_people:
-            yield "OCTAVO_LDAP_PEOPLE: required with OCTAVO_LDAP_URL"
+            yield "OCTAVO_LDAP_PEOPLE: is required with OCTAVO_LDAP_URL"
         if not any(placeholder in settings.ldap_filter for placeholder in ("{email}", "{name}")):
             yield "OCTAVO_LDAP_FILTER: must contain {email} or {name}"
         if not any(placeholder in settings.ldap_group_filter for placeholder in ("{dn}", "{email}")):
             yield "OCTAVO_LDAP_GROUP_FILTER: must contain {dn} or {email}"
         if settings.ldap_groups and not settings.ldap_organization:
-            yield "OCTAVO_LDAP_ORGANIZATION: required with OCTAVO_LDAP_GROUPS"
+            yield "OCTAVO_LDAP_ORGANIZATION: is required with OCTAVO_LDAP_GROUPS"
     yield from _git_app_problems(settings)
     if (authorities := os.environ.get("SSL_CERT_FILE")) and not Path(authorities).is_file():
         yield f"SSL_CERT_FILE: there is no file {authorities}"
@@ -641,15 +641,15 @@ def _git_app_problems(settings: Settings) -> Iterator[str]:
         yield from _web_address(name, url)
         parts = _split(name, url)
         if parts.username or parts.password or parts.path.strip("/"):
-            yield f"{name}: must be the URL of a server, without credentials and without a path"
+            yield f"{name}: must be the URL of a server, without credentials or a path"
     if settings.github_app_id:
         for field in ("github_app_key_file", "github_app_client_secret"):
             if not getattr(settings, field):
-                yield f"{PREFIX}{field.upper()}: required with OCTAVO_GITHUB_APP_ID"
+                yield f"{PREFIX}{field.upper()}: is required with OCTAVO_GITHUB_APP_ID"
         if settings.github_app_key_file:
             yield from _key_problems(Path(settings.github_app_key_file))
     if settings.gitlab_app_id and not settings.gitlab_app_secret:
-        yield "OCTAVO_GITLAB_APP_SECRET: required with OCTAVO_GITLAB_APP_ID"
+        yield "OCTAVO_GITLAB_APP_SECRET: is required with OCTAVO_GITLAB_APP_ID"
 
 
 def _key_problems(path: Path) -> Iterator[str]:
@@ -665,7 +665,10 @@ def _key_problems(path: Path) -> Iterator[str]:
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, RSAPrivateKey):
-        yield f"OCTAVO_GITHUB_APP_KEY_FILE: {path} isn't an RSA private key in PEM format without a passphrase"
+        yield (
+            f"OCTAVO_GITHUB_APP_KEY_FILE: {path} must be an RSA private key in PEM format without a"
+            " passphrase"
+        )
 
 
 def _split(name: str, url: str) -> UrlParts:
@@ -678,9 +681,9 @@ def _split(name: str, url: str) -> UrlParts:
 def _web_address(name: str, url: str) -> Iterator[str]:
     parts = _split(name, url)
     if not parts.is_web:
-        yield f"{name}: must be a URL such as https://docs.example.com, got {url!r}"
+        yield f"{name}: must be a URL such as https://docs.example.com, not {url!r}"
     elif parts.query or parts.fragment:
-        yield f"{name}: must be a URL without ? and #, got {url!r}"
+        yield f"{name}: must be a URL without ? and #, not {url!r}"
 
 
 def _database_address(url: str) -> Iterator[str]:
@@ -688,8 +691,8 @@ def _database_address(url: str) -> Iterator[str]:
     if parts.scheme == "sqlite":
         if not url.startswith("sqlite:////") or not parts.path.strip("/"):
             yield (
-                "OCTAVO_DATABASE_URL: must have an absolute file path after sqlite:///, which results in "
-                f"four slashes (sqlite:////srv/octavo/octavo.db), got {url!r}"
+                "OCTAVO_DATABASE_URL: must have an absolute file path after sqlite:///, such as"
+                f" sqlite:////srv/octavo/octavo.db with four slashes, not {url!r}"
             )
     elif parts.scheme not in _POSTGRESQL:
         # The message omits the value, because it can contain a password.
@@ -722,7 +725,7 @@ def split_address(name: str, text: str) -> tuple[str, int]:
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
-        raise SettingsError(f"{name}: must be host:port, got {text!r}")
+        raise SettingsError(f"{name}: must be host:port, not {text!r}")
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
@@ -737,5 +740,5 @@ def parse_servers(text: str) -> list[tuple[str, int]]:
         try:
             ip_address(host)
         except ValueError:
-            raise SettingsError(f"{name}: must be the IP address of a name server, got {host!r}") from None
+            raise SettingsError(f"{name}: must be the IP address of a name server, not {host!r}") from None
     return servers

@@ -168,7 +168,7 @@ def test_organizations_are_selected_by_host_name_or_title(octavo: Shell, tmp_pat
         assert code == 1
         assert "There is no organization 'nothing'; there are:" in err and id in err
     code, _, err = octavo("import", str(tmp_path / "docs"), "--quiet")
-    assert code == 1 and "--org: choose the organization" in err and id in err
+    assert code == 1 and "--org: is required to choose the organization" in err and id in err
 
 
 def test_an_import_prints_a_summary_on_a_terminal_and_json_elsewhere(
@@ -203,7 +203,7 @@ def test_sign_in_links_require_an_account_with_sign_in(octavo: Shell) -> None:
 
 def test_an_integration_is_made_available_by_its_name(octavo: Shell) -> None:
     code, _, err = octavo("integrations", "offer", "home-notes")
-    assert code == 1 and "only public integrations" in err
+    assert code == 1 and "must be a public integration" in err
     context = octavo.open()
     with context.db.write() as tx:
         tx.run("UPDATE integrations SET visibility = 'public' WHERE name = 'home-notes'")
@@ -252,7 +252,7 @@ def test_maintenance_is_turned_on_shown_and_turned_off(octavo: Shell) -> None:
     code, _, problem = octavo("maintenance", "on", "--end", "2001-01-01T00:00")
     assert code == 1 and problem.startswith("octavo: --end: ")
     assert json.loads(octavo("maintenance", "off", "--json")[1]) == {"ended": True}
-    assert octavo("announcement", "remove")[1] == "Ended\n"
+    assert octavo("announcement", "remove")[1] == "Announcement removed\n"
     assert octavo("maintenance", "off")[1] == "Nothing was active or planned\n"
 
 
@@ -273,5 +273,7 @@ def test_limits_are_shown_in_readable_units_and_exact_in_json(octavo: Shell) -> 
     assert "unlimited" in next(
         line for line in octavo("limits", "show", "--org", id)[1].splitlines() if line.startswith("storage")
     )
+    err = octavo("limits", "set", "--org", id, "--pages", "0")[2]
+    assert f"{title} already has" in err and "no more can be added" in err
     code, _, err = octavo("limits", "set", "--org", id, "--storage", "much")
     assert code == 2 and "500MB" in err

@@ -288,7 +288,9 @@ def test_every_column_with_a_reference_is_checked(
                     continue
                 column.rename(row, lambda old: FOREIGN)
                 archive.write(name, rows)
-                with pytest.raises(BadRequest, match=rf"{name}\.{column.name}: |: must have exactly one row"):
+                with pytest.raises(
+                    BadRequest, match=rf"{name}\.{column.name}: |: must contain exactly one row"
+                ):
                     import_organization(context, archive.folder)
                 archive.path(name).write_text(kept)
                 tried.append(f"{name}.{column.name}")
@@ -473,16 +475,16 @@ def test_cycles_and_invalid_states_are_refused(archive: Archive, tmp_path: Path)
         "revision: must be the revision of this branch",
         lambda archive: archive.change("branches", set_to(sequence=99)),
     )
-    refuse("is duplicated", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
+    refuse("isn't unique", lambda archive: archive.write("spaces", archive.rows("spaces") * 2))
     refuse(
-        "is duplicated",
+        "isn't unique",
         lambda archive: archive.write(
             "users", [*archive.rows("users"), {**archive.rows("users")[0], "id": "other"}]
         ),
     )
-    refuse("must have exactly one row", lambda archive: archive.write("organizations", []))
+    refuse("must contain exactly one row", lambda archive: archive.write("organizations", []))
     refuse(
-        "must have exactly one row",
+        "must contain exactly one row",
         lambda archive: archive.write(
             "organizations",
             [*archive.rows("organizations"), {**archive.rows("organizations")[0], "id": "second"}],
@@ -525,7 +527,7 @@ def test_content_of_a_refused_archive_is_marked_unused(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     archive.replace(sqlite_world.home["siteId"], sqlite_world.away["siteId"])
-    with pytest.raises(BadRequest, match="already exists"):
+    with pytest.raises(BadRequest, match="already an organization"):
         import_organization(installation, archive.folder)
     with installation.db.read() as tx:
         named = {row["body"] for row in archive.rows("page_versions") if row["body"]}
@@ -539,7 +541,7 @@ def test_messages_name_the_file_and_the_line(archive: Archive, tmp_path: Path) -
         import_organization(context, archive.folder)
     close_context(context)
     wanted = (
-        rf".*rows/page_versions\.jsonl:3: page_versions\.branch_id: '{FOREIGN}' isn't among the "
-        rf"branches of this archive"
+        rf".*rows/page_versions\.jsonl:3: page_versions\.branch_id: '{FOREIGN}' isn't one of the "
+        rf"branches in this archive"
     )
     assert re.fullmatch(wanted, refused.value.message)

@@ -55,7 +55,7 @@ def test_reading_does_not_create_a_missing_folder(tmp_path: Path) -> None:
 
 def test_a_backup_is_stored_on_another_machine(world: World, s3_environment: object) -> None:
     place = BackupPlace("s3://docs/backups")
-    with pytest.raises(BadRequest, match="contains no backup"), opened_backup("s3://docs/backups"):
+    with pytest.raises(BadRequest, match="there is no backup"), opened_backup("s3://docs/backups"):
         pass
     place.put("octavo-2020-01-01T00-00-00Z.backup", [b"an old one"])
     place.put("octavo-2020-01-01.txt", [b"something else"])

@@ -308,7 +308,7 @@ def test_merge_rules_report_missing_conditions(space):
     rule({"rule": "custom", "expression": "actor.id == changeRequest.createdBy.id"}, says="isn't true")
     rule({"rule": "custom", "expression": "nonsense("}, says="can't be evaluated")
     for vague in ("changeRequest.subject", "reviews.length", "'yes'", "1", "null"):
-        rule({"rule": "custom", "expression": vague}, says="neither true nor false")
+        rule({"rule": "custom", "expression": vague}, says="must be true or false")
     call("admin", "POST", f"{path}/reviews", json={"status": "changes-requested"})
     rule({"rule": "require_at_least_one_approved_review"}, says="the change request hasn't been approved")
     rule({"rule": "require_all_reviews_approved"}, says="Admin")

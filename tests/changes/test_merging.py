@@ -259,7 +259,7 @@ def test_edits_after_resolving_a_conflict_are_kept(space):
         text = space.text("A", change)
         space.write(change, "A", text.replace(" paragraph of A", " words of A", 1))
         before = space.world.digest()
-        refused(space.reopen(change, conflict), 409, "since been edited")
+        refused(space.reopen(change, conflict), 409, "was edited after")
         assert space.world.digest() == before
         space.write(change, "A", text)
         assert space.reopen(change, conflict).is_success

@@ -105,19 +105,19 @@ def test_a_suggestion_survives_edits_around_it_or_is_outdated(talk: Suggesting) 
     assert "* the item\n* one suggested" in talk.text()
     talk.settle(whole, "accepted")
     before = talk.text()
-    refused(talk.try_settle(gone, "accepted"), 409, "has been edited since")
+    refused(talk.try_settle(gone, "accepted"), 409, "was edited after")
     assert talk.text() == before and "Two other words." in before
     assert talk.space.conflicts(talk.id) == []
     assert talk.get(gone)["status"] == "open"
     talk.settle(gone, "declined")
     # An accepted suggestion that was edited over can no longer be reverted.
     talk.space.write(talk.id, "A", talk.text().replace("Two other words.", "My words."))
-    refused(talk.try_settle(whole, "open"), 409, "edited since")
+    refused(talk.try_settle(whole, "open"), 409, "edited after")
     # Deleting the page deletes its suggestions.
     last = talk.suggest(0, "Gone soon.")["id"]
     talk.space.edit(talk.id, {"operation": "delete_page", "page": talk.page})
     assert talk.get(last)["suggestion"]["outdated"] and talk.get(last)["target"]["gone"]
-    refused(talk.try_settle(last, "accepted"), 409, "edited since")
+    refused(talk.try_settle(last, "accepted"), 409, "edited after")
 
 
 @pytest.mark.sqlite_first
@@ -150,6 +150,6 @@ def test_invalid_suggestions_are_refused(talk: Suggesting) -> None:
     made = talk.suggest(0, "Other.")["id"]
     refused(talk.try_settle(made, "accepted", "commenter"), 403)
     talk.space.merge(talk.id)
-    refused(talk.try_settle(made, "accepted"), 409, "is merged")
-    refused(attempt(page=page, node=talk.block(0), suggestion=ok), 409, "is merged")
+    refused(talk.try_settle(made, "accepted"), 409, "already merged")
+    refused(attempt(page=page, node=talk.block(0), suggestion=ok), 409, "already merged")
     assert talk.get(made)["suggestion"]["status"] == "open"

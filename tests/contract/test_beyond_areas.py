@@ -177,7 +177,7 @@ def test_a_token_with_only_the_scope_of_the_area_is_refused(world: World, operat
     before = world.written()
     headers = {"authorization": f"Bearer {secret}"}
     answer = send(world, "admin", operation, world.home, headers=headers)
-    assert answer.status_code == 403 and "lacks the scope" in answer.text, answer.text
+    assert answer.status_code == 403 and "doesn't have the scope" in answer.text, answer.text
     assert world.written() == before
     answer = send(world, "admin", operation, world.home, headers={"authorization": f"Bearer {enough}"})
-    assert "lacks the scope" not in answer.text
+    assert "doesn't have the scope" not in answer.text

@@ -62,6 +62,6 @@ def is_expected(operation: Operation, who: str, fits: bool, status: int, text: s
         # A small body is read before the token is checked.
         return status == 401 or (status == 413 and not fits)
     if not fits:
-        return status == 413 and "body: too large" in text
-    is_refused = "accepted without a token" in text or "this operation needs a token" in text
+        return status == 413 and "body: is too large" in text
+    is_refused = "accepted without a token" in text or "this operation requires a token" in text
     return status not in (413, 500) and not is_refused and (status != 401 or operation.needs is PUBLIC)

@@ -118,4 +118,4 @@ def test_an_integration_for_git_syncs_content_and_writes_none_itself(sqlite_worl
     headers = _headers(world, installation=True)
     for operation_id, refused in (("importGitRepository", False), ("updateSpaceContent", True)):
         answer = send(world, NOBODY, TABLE[operation_id], world.home, headers=headers)
-        assert ("This integration has no scope" in answer.text) == refused, answer.text
+        assert ("This integration doesn't have a scope" in answer.text) == refused, answer.text

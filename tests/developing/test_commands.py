@@ -124,7 +124,7 @@ def test_packed_integrations_are_added_from_a_folder_and_a_url(installed, tmp_pa
     assert done.returncode == 1
     assert done.stdout.splitlines() == [
         "first: published version 1",
-        "second: needs values for these secrets: KEY. Add them with --secrets.",
+        "second: must have values for these secrets: KEY. Add them with --secrets.",
         f"{source / 'third.integration.json'}: isn't a packed integration. "
         "Create one with `octavo integrations pack`.",
     ]
@@ -235,7 +235,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
     ("arguments", "says"),
     [
         (("publish", "{folder}", "--org", "nobody"), "nobody"),
-        (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "Couldn't reach"),
+        (("publish", "{folder}", "--url", "http://127.0.0.1:9"), "can't be reached"),
         (("publish", "{folder}", "--url", "ftp://example.com"), "--url: must be a URL"),
         (
             ("publish", "{folder}", "--token-file", "{folder}/script.js"),
@@ -243,7 +243,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
         ),
         (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file with a file"),
         (("publish", "{folder}", "--env", "live"), "no environment 'live'. Available: none"),
-        (("publish", "/nowhere"), "no manifest found"),
+        (("publish", "/nowhere"), "there is no manifest"),
         (("new", "{folder}"), "already exists"),
         (("install-builtin", "nothing"), "Available: oidc-sign-in, plausible, slack"),
     ],

@@ -78,17 +78,17 @@ def test_the_default_environment_is_used_without_a_name(write):
         (GOOD.replace("title: Chat", "title: 7"), "title: must be a string, not an integer"),
         (
             GOOD.replace("space:content:read", "space:all"),
-            "scopes[0]: 'space:all' is not an allowed value. Use one of ",
+            "scopes[0]: 'space:all' isn't an allowed value. Use one of ",
         ),
         (
             GOOD + "visibility: secret",
-            "'secret' is not an allowed value. Use one of private, public, unlisted",
+            "'secret' isn't an allowed value. Use one of private, public, unlisted",
         ),
         (
             GOOD + "configurations: {site: {required: [a]}}",
-            "configurations.site: must have either properties or",
+            "configurations.site: provide exactly one of `properties` and",
         ),
-        (GOOD.replace("script.ts", "absent.ts"), "script: file "),
+        (GOOD.replace("script.ts", "absent.ts"), "script: there is no file "),
         (
             GOOD + "secrets: {A: '${{ env.NOT_SET }}'}",
             "secrets.A: the environment variable NOT_SET isn't set",
@@ -108,7 +108,7 @@ def test_an_unknown_environment_lists_the_existing_ones(write):
 
 
 def test_a_missing_manifest_is_reported(tmp_path):
-    with pytest.raises(BadRequest, match="no manifest found"):
+    with pytest.raises(BadRequest, match="there is no manifest"):
         read_manifest(tmp_path)
 
 

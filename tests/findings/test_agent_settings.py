@@ -154,7 +154,7 @@ def test_the_agent_stops_when_its_person_can_no_longer_set_it_up(scene: AgentSce
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({"changeRequests": "always"}, "findings.changeRequests: this server has no agent"),
+        ({"changeRequests": "always"}, "findings.changeRequests: can't be `always`"),
         ({"kinds": ["alt-text"]}, "kinds"),
         ({"changeRequestsPerDay": 0}, "changeRequestsPerDay"),
         (

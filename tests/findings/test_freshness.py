@@ -7,12 +7,34 @@ from datetime import UTC, date, datetime
 import pytest
 
 from octavo.assistants.findings import reminding
+from octavo.kit.clock import now
+from octavo.kit.ids import new_id
 from octavo.kit.work.worker import Worker
+from octavo.sites.insights.store import EventRow, insert_events
 from world import World
 
 from .test_scans import ScanScene
 
 VERIFY = "/spaces/{spaceId}/content/page/{pageId}/verify"
+
+
+def view_of(site_id: str, page_id: str) -> EventRow:
+    """Return a view of a page by a person, now."""
+    return EventRow(
+        id=new_id(),
+        site_id=site_id,
+        at=now(),
+        month=1,
+        type="page_view",
+        visitor="v",
+        session="s",
+        url="https://docs.test/a",
+        display_context="site",
+        device="desktop",
+        browser="firefox",
+        os="linux",
+        page_id=page_id,
+    )
 
 
 @pytest.fixture
@@ -43,6 +65,36 @@ def test_a_due_page_is_found_and_no_longer_found_once_it_is_verified(scene: Scan
     assert (page["verifiedBy"], page["owner"]) == (world.get("editor", "/user")["displayName"], "Platform")
     scene.scan()
     assert scene.list(query="kind=review-due&status=open") == []
+
+
+def test_pages_without_a_review_are_sorted_by_views_and_days(scene: ScanScene) -> None:
+    world, place = scene.world, scene.place
+    page_ids = {}
+    for title, verified, views in (
+        ("Old", "2025-01-31", 2),
+        ("Popular", "2026-01-31", 30),
+        ("New", "2026-06-30", 3),
+    ):
+        page = {
+            "operation": "insert_page",
+            "title": title,
+            "document": {"markdown": "Words."},
+            "reviewEvery": "2 weeks",
+            "verifiedOn": verified,
+        }
+        scene.change(page)
+        pages = world.get("admin", place.path("/spaces/{spaceId}/content/pages"))["pages"]
+        page_ids[title] = next(one["id"] for one in pages if one["title"] == title)
+        with world.context.db.write() as tx:
+            for _ in range(views):
+                insert_events(tx, [view_of(place["siteId"], page_ids[title])])
+    scene.scan()
+    found = scene.list(query="kind=review-due&status=open&orderBy=priority")
+    assert [(one["evidence"][0]["quote"], one["views"]) for one in found] == [
+        ("Popular", 30),
+        ("Old", 2),
+        ("New", 3),
+    ]
 
 
 def test_in_a_locked_space_a_verification_is_merged_or_waits_for_review(scene: ScanScene) -> None:

@@ -70,15 +70,15 @@ def test_headings_are_not_fixed_because_links_contain_their_text() -> None:
 @pytest.mark.parametrize(
     ("source", "reason"),
     [
-        ("extends: conditional\nmessage: x\nfirst: a", "first: required"),
+        ("extends: conditional\nmessage: x\nfirst: a", "`first` and `second` are required"),
         ("extends: conditional\nmessage: x\nfirst: a\nsecond: b", "second: must contain a group"),
         (
             "extends: existence\nmessage: x\ntokens: [a]\nscope: heading.h1",
-            "scope: .*heading.h1.* is not an allowed value",
+            "scope: .*heading.h1.* isn't an allowed value",
         ),
         (
             "extends: script\nmessage: x",
-            "extends: 'script' is not an allowed value. Use one of capitalization, ",
+            "extends: 'script' isn't an allowed value. Use one of capitalization, ",
         ),
         ("extends: existence\nmessage: x\ntokens: ['(?<!a)b']", "isn't supported"),
     ],
@@ -180,9 +180,12 @@ def test_rules_are_imported_updated_and_exported(scene: ScanScene) -> None:
 @pytest.mark.parametrize(
     ("archive", "reason"),
     [
-        ("!", "archive: invalid base64"),
+        ("!", "archive: must be valid Base64"),
         (base64.b64encode(b"no archive").decode(), "archive: the file isn't a readable ZIP archive"),
-        (pack(**{f"{n}.yml": "a" for n in range(501)}), "archive: the archive contains more than 500 files"),
+        (
+            pack(**{f"{n}.yml": "a" for n in range(501)}),
+            "archive: the archive must contain at most 500 files",
+        ),
     ],
 )
 def test_unusable_archives_are_refused(scene: ScanScene, archive: str, reason: str) -> None:

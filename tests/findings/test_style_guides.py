@@ -156,11 +156,11 @@ def test_a_fix_changes_only_the_words_in_question() -> None:
     ("source", "reason"),
     [
         ("extends: existence\nmessage: x\ntokens: ['(?=a)b']", "n't supported"),
-        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "matches empty text"),
+        ("extends: existence\nmessage: x\ntokens: ['a*']\nnonword: true", "must not match empty text"),
         ("extends: existence\nmessage: x", "tokens: is required"),
         ("extends: substitution\nmessage: x", "swap: is required"),
         ("extends: spelling\nmessage: x", "extends"),
-        ("extends: [", "invalid YAML"),
+        ("extends: [", "the YAML isn't valid"),
         ("- a", "a rule must be a mapping"),
         ("extends: existence\nmessage: &a x\ntokens: [*a]", "aliases"),
         ("extends: occurrence\nmessage: x\ntoken: a\nmax: -1", "max"),

@@ -116,7 +116,7 @@ def test_without_a_style_guide_the_rule_is_met(scene: MergeScene) -> None:
 def test_only_this_rule_has_a_level(scene: MergeScene) -> None:
     rules = {"type": "rules", "rules": [{"rule": "require_at_least_one_review", "level": "error"}]}
     answer = scene.world.call("admin", "PATCH", scene.space, json={"mergeRules": rules})
-    assert answer.status_code == 400 and "level: only allowed for" in answer.text
+    assert answer.status_code == 400 and "level: can only be used with" in answer.text
 
 
 def test_reasons_reveal_no_restricted_page(scene: MergeScene) -> None:

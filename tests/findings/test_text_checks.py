@@ -118,7 +118,7 @@ def test_a_site_without_a_style_guide_checks_nothing(world: World) -> None:
         ([], 400, "texts"),
         ([{"text": "x" * 50_001}], 400, "texts[0].text"),
         ([{"text": "x"}] * 2_001, 400, "texts"),
-        ([{"text": "x" * 40_000}] * 3, 413, "texts: can have at most 100,000 characters in total"),
+        ([{"text": "x" * 40_000}] * 3, 413, "texts: must have at most 100,000 characters in total"),
         ([{"text": 1}], 400, "texts[0].text"),
     ],
 )

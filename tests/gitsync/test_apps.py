@@ -202,7 +202,7 @@ def test_a_lost_installation_is_reported_and_recovers(scene: AppScene, clock: An
     state, message = scene.sync()
     assert (state, "registered at https://github.example.com" in message) == ("failed", True)
     scene.world.context.settings = replace(settings, github_app_id="")
-    assert "requires an app registered at" in scene.sync()[1]
+    assert "has no app registered at" in scene.sync()[1]
 
 
 def test_webhooks_of_the_app_start_the_syncs_of_their_repository(scene: AppScene) -> None:
@@ -282,7 +282,7 @@ def test_servers_without_apps_say_so(scene: AppScene) -> None:
     assert [one["configured"] for one in listed] == [False, False]
     answer = scene.world.call("admin", "POST", f"{scene.at}/authorization", json={})
     assert answer.status_code == 409
-    assert "requires an app registered at http" in answer.json()["error"]["message"]
+    assert "has no app registered at http" in answer.json()["error"]["message"]
     assert "OCTAVO_GITHUB_APP_ID" in answer.json()["error"]["message"]
 
 

@@ -93,7 +93,7 @@ def test_files_that_are_too_large_stay_in_the_repository(
 
 
 UNREADABLE: dict[str, tuple[str, bytes]] = {
-    "not UTF-8": ("invalid_utf8", b"---\nhidden: true\n---\n# Guide \xff\xfe\n"),
+    "isn't valid UTF-8": ("invalid_utf8", b"---\nhidden: true\n---\n# Guide \xff\xfe\n"),
     "too large": ("page_too_large", b"---\nhidden: true\n---\n# Guide\n" + b"words\n" * 200_000),
 }
 

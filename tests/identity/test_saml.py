@@ -268,7 +268,7 @@ def test_a_company_signs_in_through_its_provider(world, running):
     )
     # The same response is refused, and so is a second response to the same request.
     replayed = arrive(world, made, form["SAMLResponse"])
-    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
+    assert replayed.status_code == 401 and "was already used" in replayed.json()["error"]["message"]
     # The second sign-in finds the same person, who keeps a role assigned in the meantime.
     with world.context.db.write() as tx:
         tx.run("UPDATE members SET role = 'review' WHERE user_id = :id", id=ada["id"])
@@ -385,7 +385,7 @@ def test_a_sign_in_started_by_the_provider_asks_for_confirmation(world, pysaml2)
     # The answer and the provider's response can each be used once.
     assert use(world, "/sign-in/saml", secret).status_code == 401
     replayed = post(world, made, document, relay="/spaces")
-    assert replayed.status_code == 401 and "already been used" in replayed.json()["error"]["message"]
+    assert replayed.status_code == 401 and "was already used" in replayed.json()["error"]["message"]
 
 
 @pytest.mark.sqlite_first

@@ -181,7 +181,7 @@ def test_agents_give_feedback(site, monkeypatch):
     give(404, who="stranger")
     settings = msgspec.structs.replace(site.world.context.settings, count_bots=False)
     monkeypatch.setattr(site.world.context, "settings", settings)
-    assert "not stored" in give()["result"]
+    assert "wasn't stored" in give()["result"]
 
 
 def test_older_feedback_of_agents_belongs_to_a_page(site):

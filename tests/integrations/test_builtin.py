@@ -147,7 +147,7 @@ def test_only_server_administrators_offer_integrations_to_all(world):
     assert "chat" in offered(world, other)
     world.post("admin", "/integrations/chat", publication(home, visibility="unlisted"))
     assert "chat" not in offered(world, other)
-    with pytest.raises(BadRequest, match="only public integrations"):
+    with pytest.raises(BadRequest, match="must be a public integration"):
         verification.offer_integration(world.context, "chat", offered=True)
     world.post("admin", "/integrations/chat", publication(home, visibility="public"))
     verification.offer_integration(world.context, "chat", offered=False)

@@ -186,7 +186,7 @@ def test_a_source_without_a_page_is_computed_immediately(world, menu):
 
 
 ANSWERS = [
-    ("revision", "'no JSON'", "returned an invalid answer"),
+    ("revision", "'no JSON'", "returned an invalid response"),
     ("revision", "JSON.stringify({ pages: [{ type: 'document', title: '' }] })", "$.pages[0].title"),
     ("revision", "JSON.stringify({ pages: [{ type: 'song', title: 'x' }] })", "song"),
     (
@@ -221,11 +221,11 @@ ANSWERS = [
         "JSON.stringify({ pages: Array(5001).fill({ type: 'document', title: 'x' }) })",
         "more than 5,000",
     ),
-    ("revision", "'['.repeat(100000)", "returned an invalid answer"),
+    ("revision", "'['.repeat(100000)", "returned an invalid response"),
     (
         "revision",
         """'{"pages":' + '[{"type":"document","title":"x","pages":'.repeat(3000) + '[]' + '}]'.repeat(3000) + '}'""",
-        "returned an invalid answer",
+        "returned an invalid response",
     ),
     ("revision", "'x'.repeat(8400000)", "8 MB"),
     ("document", "JSON.stringify({ pages: [] })", "document"),

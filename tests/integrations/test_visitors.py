@@ -131,3 +131,16 @@ def test_visits_to_restricted_pages_are_left_out(sqlite_world):
     assert track() == 2
     world.post("admin", content, {"changes": [change]})
     assert track() == 2
+    # Other visits name neither the page they come from nor an address without a page.
+    other = next(
+        one["id"] for one in world.get("admin", content)["pages"] if one["id"] != world.home["pageId"]
+    )
+    for page in (other, None):
+        visit = event("page_view")
+        visit["session"]["referrer"] = "https://docs.test/secret"
+        visit["location"].update(siteSpace=here, space=world.home["spaceId"], page=page)
+        answer = world.call("nobody", "POST", f"{path}/insights/events", json={"events": [visit]})
+        assert answer.status_code == 204
+    with world.context.db.read() as tx:
+        found = [str(row) for row in tx.all("SELECT payload FROM events WHERE type = 'site_view'")]
+    assert len(found) == 2 and "https://docs.test/" in found[1] and "secret" not in found[1]

@@ -120,7 +120,7 @@ def test_an_unresponsive_store_is_reported_quickly(silent_endpoint, monkeypatch)
     monkeypatch.setattr("octavo.kit.files._PROBE_SECONDS", 1)
     with pytest.raises(Unavailable) as raised:
         open_store("s3://docs", signer).require_reachable()
-    expected = f"OCTAVO_FILES_URL: the object store at {silent_endpoint} does not respond: "
+    expected = f"OCTAVO_FILES_URL: the object store at {silent_endpoint} didn't respond: "
     assert raised.value.message.startswith(expected), raised.value.message
 
 

@@ -38,7 +38,7 @@ def test_a_body_with_too_many_values_is_not_decoded(sqlite_world, monkeypatch):
         answer = sqlite_world.call("admin", "POST", path, content=body.encode())
         assert (answer.status_code, answer.json()["error"]["message"]) == (
             413,
-            "body: can have at most 1,000 values",
+            "body: must contain at most 1,000 values",
         )
     assert not {body.encode() for body in bodies} & {body for body in decoded if isinstance(body, bytes)}
     assert sqlite_world.call("admin", "POST", path, json={"title": "A" + "," * 40}).status_code == 201

@@ -167,7 +167,7 @@ def test_the_schema_before_the_first_release_is_migrated_to_the_current_one(bare
 @pytest.mark.parametrize("numbers", [LANDED[:-1], (*LANDED, 71), (1,)])
 def test_a_partial_old_schema_is_refused_with_the_version_to_install_first(bare, numbers) -> None:
     _make_old(bare, numbers)
-    with pytest.raises(RefusedDatabase, match=r"Upgrade it with Octavo 0\.1\.0 .* first"):
+    with pytest.raises(RefusedDatabase, match=r"Upgrade the database with Octavo 0\.1\.0 .* first"):
         migrate(bare, load_migrations("octavo.operations.migrations"))
     with bare.read() as tx:
         assert tx.one("SELECT main_line FROM spaces") == ("main",)
@@ -237,7 +237,9 @@ def test_a_changed_migration_is_refused_unless_only_comments_changed(bare) -> No
 
 def test_a_migration_added_out_of_order_is_refused(bare) -> None:
     migrate(bare, [FIRST, SECOND])
-    with pytest.raises(RefusedDatabase, match="202601150000_between is older than 202602010000_second"):
+    with pytest.raises(
+        RefusedDatabase, match="it has 202602010000_second but not the older migration 202601150000_between"
+    ):
         migrate(bare, [FIRST, BETWEEN, SECOND])
 
 
@@ -317,7 +319,7 @@ def test_migrations_are_named_by_time(tmp_path, monkeypatch) -> None:
     monkeypatch.syspath_prepend(tmp_path)
     assert load_migrations("some_migrations") == [FIRST]
     (package / "0090_next.sql").write_text("")
-    with pytest.raises(ValueError, match="must be YYYYMMDDHHMM_name"):
+    with pytest.raises(ValueError, match="must be named YYYYMMDDHHMM_name"):
         load_migrations("some_migrations")
     sys.modules.pop("some_migrations")
 

@@ -162,7 +162,7 @@ def opened(url: str, replica_url: str) -> Iterator[PostgresDatabase]:
 def test_invalid_replicas_are_not_used(postgres_url: str) -> None:
     """The server itself, a missing one, and one without transaction numbers."""
     for replica_url, said in (
-        (postgres_url, "it is not a replica"),
+        (postgres_url, "it isn't a replica"),
         (postgres_url.replace("host=", "host=/nowhere"), "No such file"),
     ):
         with opened(postgres_url, replica_url) as database:

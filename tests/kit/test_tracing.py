@@ -167,13 +167,13 @@ def test_an_unavailable_collector_is_logged_once(collector: Collector, monkeypat
     span.end()
     collector.flush()
     said = [record.getMessage() for record in caplog.records]
-    assert said == ["the collector does not accept traces, which are lost", "traces are accepted again"]
+    assert said == ["the collector doesn't accept traces, so they are lost", "traces are accepted again"]
 
 
 def test_a_check_reports_whether_the_collector_responds(collector: Collector, monkeypatch):
     assert diagnosis._traces() == [("traces", True, f"sent to {collector.url.removeprefix('http://')}")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1")
-    assert diagnosis._traces() == [("traces", False, "the collector does not respond: Connection refused")]
+    assert diagnosis._traces() == [("traces", False, "the collector doesn't respond: Connection refused")]
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
     assert [works for _, works, _ in diagnosis._traces()] == [False]
     monkeypatch.delenv("OTEL_EXPORTER_OTLP_ENDPOINT")

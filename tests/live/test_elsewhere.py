@@ -13,6 +13,7 @@ from agents.test_agents import Agent, Connecting
 from changes.working import update
 from comments.talking import Talk
 from events.listening import listening
+from octavo.content.changes import saving as saving_of_changes
 from octavo.content.live import saving, store
 from octavo.content.live.accepting import EPOCH_LIFETIME, accepting
 from octavo.content.live.commands import StepsInput
@@ -51,6 +52,27 @@ def test_an_edit_through_the_api_becomes_steps_of_its_author(live, monkeypatch):
     client.type("More. ", 8)
     live.save()
     assert live.markdown() == edited.replace("Typed.", "Typed. More.")
+
+
+def test_a_copied_block_stays_if_an_edit_through_the_api_arrives_before_its_next_save(live, monkeypatch):
+    """Until that save, a copy has the key of its original."""
+    client, context = live.open(), live.world.context
+    copy = write_block("Copied words.", 0, client.document["content"][0]["attrs"]["key"])
+    bodies = [msgspec.convert(client.body(copy), StepsInput)]
+    real = saving_of_changes.try_to_save_pending
+
+    def save_before_a_batch(context, change):
+        real(context, change)
+        while bodies:
+            accepting(context).accept(access_of(live, context, "editor"), live.page, bodies.pop()).result()
+
+    monkeypatch.setattr(saving_of_changes, "try_to_save_pending", save_before_a_batch)
+    live.space.write(live.change, "A", "# A\n\nFirst paragraph of A.\n\nSecond paragraph, edited.\n")
+    assert accepting(context).tidy(live.key)
+    expected = ["Copied words.", "First paragraph of A.", "Second paragraph, edited."]
+    assert texts(live.get()["document"]) == expected
+    live.save()
+    assert live.markdown() == "# A\n\n" + "\n\n".join(expected) + "\n"
 
 
 def test_a_page_edited_before_its_first_step_can_be_continued(live):
@@ -122,6 +144,19 @@ def test_followers_of_a_page_get_steps_carets_and_saves(live):
         )
         head = live.space.change(live.change)["revision"]
         assert "live" not in stream.hear("revision", revisionId=head).data
+
+
+def test_a_page_is_loaded_once_by_those_who_read_it(live, monkeypatch):
+    client = live.open()
+    client.type("x", 1)
+    live.world.context.db.caches.pop(LivePages)
+    loaded, real = [], store.find_snapshot
+    monkeypatch.setattr(store, "find_snapshot", lambda *given: loaded.append(1) or real(*given))
+    for _ in range(3):
+        live.get()
+        steps_after(live, client)
+    live.save()
+    assert len(loaded) == 1
 
 
 @pytest.fixture
@@ -278,6 +313,34 @@ def test_a_restored_page_arrives_as_steps(live, monkeypatch):
     assert texts(live.get()["document"])[-1] == "Second paragraph of A."
     live.save()
     assert live.markdown() == "# A\n\nFirst paragraph of A.\n\nSecond paragraph of A.\n"
+
+
+def test_text_that_a_deletion_did_not_save_is_saved_once_the_page_is_back(live, monkeypatch):
+    client = live.open()
+    begun = live.space.change(live.change)["revision"]
+    client.type("Typed. ", 1)
+    with monkeypatch.context() as patched:
+        # As if it had been typed between the save and the deletion.
+        patched.setattr(saving_of_changes, "try_to_save_pending", lambda *given: None)
+        live.space.edit(live.change, {"operation": "delete_page", "page": live.page})
+    live.later(60, monkeypatch)
+    live.space.edit(live.change, {"operation": "revert_page", "page": live.page, "revision": begun})
+    live.later(60, monkeypatch)
+    live.space.merge(live.change)
+    assert live.space.text("A").startswith("# A\n\nTyped. First")
+
+
+def test_steps_after_a_gap_return_410(live):
+    """After a clock was wrong for a while, steps between others may be deleted as old ones."""
+    old, client = live.open("admin"), live.open()
+    for _ in range(3):
+        client.type("x", 1)
+    live.save()
+    with live.world.context.db.write() as tx:
+        tx.run("DELETE FROM page_steps WHERE page_id = :page AND version = 2", page=live.page)
+    live.world.context.db.caches.pop(LivePages)
+    answer = live.call("editor", "GET", "/steps", params={"epoch": old.epoch, "after": 0})
+    assert answer.status_code == 410
 
 
 def test_a_title_is_saved_separately_from_steps_and_announced(live):

@@ -9,7 +9,7 @@ from events.listening import listening
 from octavo.content.live.retention import prune_live_pages
 from octavo.content.live.saving import save_due
 
-from .writing import Writing, insert, texts
+from .writing import Writing, delete, insert, texts
 
 
 class MainWriting(Writing):
@@ -160,6 +160,11 @@ def test_pages_of_main_that_no_one_edits_are_deleted_and_get_a_new_epoch(main, m
         tx.run("UPDATE page_live SET touched_at = 1, save_at = NULL")
     prune_live_pages(main.world.context)
     client.type("and ", 1)
+    main.save()
+    with main.world.context.db.write() as tx:
+        tx.run("""UPDATE page_live SET touched_at = 1, refused = '["unsavable"]'""")
+    prune_live_pages(main.world.context)
+    assert client.send(insert("z", 1), delete(1, 2))
     main.save()
     with main.world.context.db.write() as tx:
         tx.run("UPDATE page_live SET touched_at = 1")

@@ -87,12 +87,11 @@ def test_blocks_are_moved_and_deleted(world):
 
 
 def live_size(live):
-    def size(node):
-        if node["type"] == "text":
-            return len(node["text"])
-        return 2 + sum(map(size, node.get("content", [])))
+    return sum(map(size_of, live.get()["document"]["content"]))
 
-    return sum(map(size, live.get()["document"]["content"]))
+
+def size_of(node):
+    return len(node["text"]) if node["type"] == "text" else 2 + sum(map(size_of, node.get("content", [])))
 
 
 def test_blocks_that_leave_a_container_are_saved_once_and_in_order(world):
@@ -447,3 +446,30 @@ def test_a_copy_and_its_original_have_their_own_text(world):
     live.save()
     assert live.markdown().count("copied") == 1
     assert "Other. copied\n\nFirst." in live.markdown()
+
+
+def test_a_row_with_more_cells_than_columns_is_saved_whole(world):
+    """One person adds a row while another one deletes a column."""
+    live = Writing(world, "# A\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\nBelow.\n")
+    one, other = live.open(), live.open("admin")
+    head, row = one.document["content"][0]["content"]
+    end = 1 + size_of(head) + size_of(row)
+    new = [block(text, 0)["slice"]["content"] for text in ("3", "four")]
+    cells = [{"type": "table_cell", "content": content} for content in new]
+    added = {"type": "table_row", "content": cells}
+    last_heading = 1 + size_of(head) - 1 - size_of(head["content"][1])
+    last_cell = end - 1 - size_of(row["content"][1])
+    other.send(delete(last_cell, end - 1), delete(last_heading, size_of(head)))
+    one.send({"stepType": "replace", "from": end, "to": end, "slice": {"content": [added]}})
+    live.save()
+    assert "four" in live.markdown()
+    live.world.context.db.caches.pop(LivePages)
+    assert "four" in str(live.get()["document"]) and live.save()["refused"] == []
+
+
+def test_all_paragraphs_of_a_caption_are_saved(world):
+    image = '<figure><img src="https://example.com/a.png" alt=""><figcaption><p>One</p></figcaption></figure>'
+    live = Writing(world, f"# A\n\n{image}\n")
+    live.open().send(block("two", 8))
+    live.save()
+    assert live.markdown() == f"# A\n\n{image}\n".replace("One", "One<br>two")

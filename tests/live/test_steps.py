@@ -72,6 +72,18 @@ def test_letters_at_the_place_of_newer_text_are_placed_by_their_author(live, tex
         assert texts(live.get()["document"])[0] == "First others paragraph of A."
 
 
+def test_fields_of_an_attribute_that_two_people_set_are_merged_by_the_later_author(live):
+    one, other = live.open("editor"), live.open("admin")
+    one.send({"stepType": "attr", "pos": 0, "attr": "data", "value": {"align": "right"}})
+    late = {"stepType": "attr", "pos": 23, "attr": "data", "value": {"align": "center"}}
+    answer = other.post(other.body(late))
+    assert (answer.status_code, answer.json()["error"]["reason"]) == (409, "behind")
+    other.batch, other.version = 0, answer.json()["version"]
+    assert other.send(late)["version"] == 2
+    # Other attributes are different.
+    one.send({"stepType": "attr", "pos": 0, "attr": "meta", "value": {"id": "x"}})
+
+
 def test_an_invalid_step_changes_nothing(live):
     client = live.open()
     for step in (

@@ -161,7 +161,7 @@ def _page_id(space: Space) -> str:
     ("text", "said"),
     [
         ("openapi: 3.1.0\ninfo: {title: T\n", "line "),
-        ("just: text\n", "neither the key"),
+        ("just: text\n", "must have the key"),
         (
             "openapi: 3.1.0\ninfo: {title: T, version: '1'}\npaths: {/a: {$ref: 'https://x.test/a.yaml'}}\n",
             "x.test",
@@ -174,7 +174,7 @@ def test_errors_of_files_are_shown_in_place_of_the_description(space: Space, tex
     space.bring()
     space.read()
     page = space.get("blocks").text
-    assert "be shown as an OpenAPI specification." in page and said in page
+    assert "be shown as an API specification." in page and said in page
     assert "<script>alert" not in page
     assert "pets.yaml can't be shown" in space.get("blocks.md").text
 

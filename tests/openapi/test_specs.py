@@ -98,7 +98,7 @@ def test_invalid_versions_report_the_error_and_keep_the_last_valid_one(world: Wo
     assert spec["lastVersion"] == good
     assert spec["lastProcessedErrors"] == [
         {
-            "message": "`#/components/schemas/B`: nothing exists at this location.",
+            "message": "`#/components/schemas/B`: there is nothing at this location. Correct the reference.",
             "code": "INVALID_REFERENCE",
             "pointer": "#/components/schemas/A/$ref",
             "line": 6,

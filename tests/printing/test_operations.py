@@ -114,7 +114,7 @@ def test_unprintable_content_returns_422(world: World, monkeypatch: pytest.Monke
     monkeypatch.setattr(print_job, "_run", lambda folder, arguments: False)
     answer = fetch(world, link(world))
     assert answer.status_code == 422
-    assert "couldn't be printed" in answer.text
+    assert "requires more memory or time" in answer.text
 
 
 def test_old_prints_are_deleted(world: World) -> None:

@@ -144,7 +144,7 @@ def test_unusable_branding_is_reported() -> None:
     )
     assert not made.brand
     assert sorted(one.message for one in made.problems if one.code == "look_left_out") == [
-        "the color hsl(1 2% 3%) isn't in the format #rrggbb",
+        "the color hsl(1 2% 3%) must be in the format #rrggbb",
         "the favicon gone.png doesn't exist",
-        "themeConfig.navbar.logo.src is computed when the site is built, so it isn't imported",
+        "themeConfig.navbar.logo.src is computed when the site is built, so it wasn't imported",
     ]

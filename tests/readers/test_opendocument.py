@@ -295,7 +295,7 @@ def test_unsupported_content_is_reported(read):
         ("left_out", "hidden text, under “Part”"),
         ("left_out", "a formula, which was imported as its source, under “Part”"),
         ("left_out", "an embedded object, which was imported as its image, under “Part”"),
-        ("left_out", "a drawing, whose text is kept (2 times), under “Part”"),
+        ("left_out", "a drawing, whose text was kept (2 times), under “Part”"),
         ("left_out", "a hidden section, under “Part”"),
     ]
 
@@ -308,7 +308,7 @@ ENTITIES = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>'
     [
         (b"not a zip", "isn't a readable ZIP"),
         (odt(h("A") + p("Text"))[:-40], "isn't a readable ZIP"),
-        (archive({"mimetype": "x"}), "no content.xml"),
+        (archive({"mimetype": "x"}), "doesn't contain a content.xml"),
         (odt("", **{"content.xml": content(p("&b;"), before=ENTITIES)}), "document type"),
         (odt("", **{"content.xml": content(p("Text"))[:-60]}), "can't be read"),
         (odt("", **{"content.xml": "\u2028".join(content("")).encode("utf-16")}), "can't be read"),
@@ -341,7 +341,7 @@ def test_repetitions_are_limited(read, monkeypatch):
     table += "</table:table-cell></table:table-row></table:table>"
     text, problems = read(odt(h("A") + table.format("", p("x"))))
     assert text.count("<td>x</td>") == 60
-    said = "repetitions of a cell of a table after the first 60, under “A”"
+    said = "repetitions of a cell in a table after the first 60, under “A”"
     assert problems == [("left_out", said)]
     monkeypatch.setattr(converting, "MAX_PAGE", 100_000)
     within = p("x" * 1000)
@@ -350,7 +350,7 @@ def test_repetitions_are_limited(read, monkeypatch):
     for body in (table.format(" table:number-rows-repeated='1000000000'", p("x")), within):
         assert read(odt(body)) == (
             None,
-            [("not_converted", "kept as a file: the document has too much content")],
+            [("not_converted", "the page was kept as a file: the document has too much content")],
         )
 
 
@@ -365,7 +365,7 @@ def test_repeated_empty_content_is_limited(read, monkeypatch):
     text, problems = read(content(noisy, "document"), "a.fodt")
     assert (text, problems) == (
         None,
-        [("not_converted", "kept as a file: the document has too much content")],
+        [("not_converted", "the page was kept as a file: the document has too much content")],
     )
 
 

@@ -1199,7 +1199,7 @@ def test_a_mintlify_configuration_in_several_files_is_read():
     assert ("missing_file", "./none.json doesn't exist") in said
     assert (
         "circular_include",
-        "more.json was skipped, because it includes itself or there are too many files",
+        "more.json was skipped, because it includes itself or because too many files are included",
     ) in said
     (left,) = [message for code, message in said if code == "versions_left_out"]
     assert left.startswith("other versions weren't imported into this space: v1.")

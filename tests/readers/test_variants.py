@@ -392,7 +392,7 @@ def test_links_to_missing_variants_are_reported():
     assert "[a](https://acme.example/de/docs/guides/old#x) [b](guides/new.md)" in text(made, "README.md")
     told = [one for one in made.problems if one.code == "other_variant"]
     assert [(one.path, one.line) for one in told] == [("docs/intro.md", 6)]
-    assert told[0].message == "/de/docs/guides/old#x points to 2.0 · Deutsch, which isn't imported"
+    assert told[0].message == "/de/docs/guides/old#x points to 2.0 · Deutsch, which wasn't imported"
 
 
 def test_links_of_antora_target_other_versions():

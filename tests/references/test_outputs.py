@@ -213,7 +213,7 @@ def test_no_output_includes_more_than_a_page_can_have(world: Any, tmp_path: Path
     # Its first sentence is also the description in the page's head.
     for output in (html.partition("<body")[2], visitor.get(f"{base}readme.md").text, in_print):
         assert output.count("Included words.") == most
-        assert output.count("Not shown: the content included by this page") == 3
+        assert output.count("Not shown: the content included in this page") == 3
     assert f'id="part-{most - 1}"' in html
     assert f'id="part-{most}"' not in html
     assert f"#part-{most - 1}" in visitor.get(f"{base}other").text

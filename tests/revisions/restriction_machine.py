@@ -34,19 +34,24 @@ from octavo.operations.installation import load_packages
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.roles import Can, Role
 from visiting import Visitor
-from world import MEMBERS, Place, World
+from world import MEMBERS, NOBODY, Place, World
 
 load_packages()
 
 PEOPLE = ("editor", "commenter", "reader", "reviewer", "home-colleague")
+INTEGRATION = "integration"
+CALLERS = (*PEOPLE, INTEGRATION)
+"""People, and an integration, which sees no restricted page."""
 SPACE = "/spaces/{spaceId}"
 CHANGE = "/spaces/{spaceId}/change-requests/{changeRequestId}"
-SEARCHES = ("query", "q", "search", "text", "filter", "question", "path")
+SEARCHES = ("query", "q", "search", "text", "filter", "question", "path", "source")
 CHANGING = {
     # People who see the space see that it has a new revision.
     "listRevisionsOfSpace",
 }
 """Operations whose response changes with a page that the caller can't see."""
+SHOWING_SITES = {"listSitePreviewContent"}
+"""Operations whose response contains what sites show, which can include pages that the caller can't see."""
 OPERATIONS = [
     operation
     for operation in TABLE.values()
@@ -154,7 +159,13 @@ class Machine:
         self.log: list[str] = []
         self.asked: set[str] = set()
         """Words in questions, which people who see conversations see."""
-        self.before: dict[str, set[str]] = {who: set() for who in PEOPLE}
+        self.before: dict[str, set[str]] = {who: set() for who in CALLERS}
+        self.gone: dict[str, list[Rule]] = {}
+        self.gone_drafted: dict[str, list[Rule]] = {}
+        """The rules that applied to pages when they were deleted: in main, and in the change request."""
+        self.integration: dict[str, str] = {}
+        self.other = ""
+        """A space with links to pages of the machine."""
         self.streams: dict[str, Listening] = {}
         self.heard: dict[str, int] = {}
 
@@ -188,7 +199,7 @@ class Machine:
         for secret in self.pages.values():
             secret.words |= secret.drafted
             secret.drafted.clear()
-        self.drafted = {}
+        self.drafted, self.gone_drafted = {}, {}
 
     def change(self, at: str, *changes: dict[str, Any]) -> httpx.Response:
         return self.world.call(
@@ -217,7 +228,14 @@ class Machine:
             for who in PEOPLE:
                 access = space_access(tx, self.world.actor(who), Can.VIEW, self.place["spaceId"])
                 self.roles[who] = access.role
-        for known, pages in ((self.main, self.read(SPACE)), (self.drafted, self.read(CHANGE))):
+        for known, pages, gone in (
+            (self.main, self.read(SPACE), self.gone),
+            (self.drafted, self.read(CHANGE), self.gone_drafted),
+        ):
+            for id in known.keys() - pages.keys() - gone.keys():
+                gone[id] = [rule for _, rule in self.chain(known, id)]
+            for id in gone.keys() & pages.keys():
+                del gone[id]
             known.update({id: (page.parent, page.visible_to) for id, page in pages.items()})
             if known is self.main:
                 self.alive = pages
@@ -234,6 +252,8 @@ class Machine:
         return all(not rule or any(self.matches(who, entry) for entry in rule) for rule in rules)
 
     def matches(self, who: str, entry: str) -> bool:
+        if who == INTEGRATION:
+            return False
         kind, _, rest = entry.partition(":")
         id = rest.rpartition(":")[0]
         if kind == "user":
@@ -243,10 +263,11 @@ class Machine:
         return kind == "role" and LADDER.index(self.roles[who]) >= LADDER.index(id)
 
     def rules_of(self, at: str, id: str) -> list[Rule]:
-        rules = [rule for _, rule in self.chain(self.main, id)]
+        rules = [rule for _, rule in self.chain(self.main, id)] + self.gone.get(id, [])
         if at == CHANGE:
+            rules += self.gone_drafted.get(id, [])
             for above, rule in self.chain(self.drafted, id):
-                rules += [rule, *(each for _, each in self.chain(self.main, above))]
+                rules += [rule, *self.rules_of(SPACE, above)]
         return rules
 
     def is_published(self, id: str) -> bool:
@@ -267,9 +288,17 @@ class Machine:
     # --- steps ----------------------------------------------------------------------------------------
 
     def step(self) -> None:
-        self.before = {who: self.hidden(who) for who in PEOPLE}
+        self.before = {who: self.hidden(who) for who in CALLERS}
         at = self.random.choice((SPACE, SPACE, CHANGE))
-        steps: list[Callable[[str], None]] = [
+        chosen = self.random.choice(self.list_steps())
+        self.log.append(f"{chosen.__name__} {'main' if at == SPACE else 'change'}")
+        chosen(at)
+        self.refresh()
+        self.check_rules(chosen.__name__)
+        self.check_streams()
+
+    def list_steps(self) -> list[Callable[[str], None]]:
+        return [
             self.restrict,
             self.restrict,
             self.restrict,
@@ -289,12 +318,6 @@ class Machine:
             self.look,
             self.work,
         ]
-        chosen = self.random.choice(steps)
-        self.log.append(f"{chosen.__name__} {'main' if at == SPACE else 'change'}")
-        chosen(at)
-        self.refresh()
-        self.check_rules(chosen.__name__)
-        self.check_streams()
 
     def pick(self, at: str) -> str | None:
         alive = [id for id in self.pages if id in (self.alive if at == SPACE else self.alive_drafted)]
@@ -476,7 +499,7 @@ class Machine:
     ) -> None:
         """Report words and IDs of hidden pages in a response that weren't sent to it."""
         ids, words = self.unseen(who)
-        if operation is not None and "{siteId}" in operation.path:
+        if operation is not None and operation.id in SHOWING_SITES:
             on_sites = {id for id in self.pages if self.is_published(id)}
             ids -= on_sites
             words -= {word for id in on_sites for word in self.pages[id].words | self.pages[id].drafted}
@@ -534,13 +557,17 @@ class Machine:
         place = Instead(self.place, ids)
         sample: Sample = sample_of(operation)
         sent = f"{ids}{options}{sample.ids(place, operation.path)}{sample.query_for(place)}{sample.body_for(place)}"
+        if who == INTEGRATION:
+            who, options["headers"] = NOBODY, self.integration
         return send(self.world, who, operation, place, **options), sent
 
     def read_once(self, operations: list[Operation] = READS) -> None:
         """Make one random call as someone who can't see everything."""
-        operation, who = self.random.choice(operations), self.random.choice(PEOPLE)
+        operation, who = self.random.choice(operations), self.random.choice(CALLERS)
         id = self.random.choice(list(self.pages)) if self.pages else new_id()
         ids = self.variants(operation, id) if self.random.random() < 0.7 else {}
+        if operation.path.startswith(SPACE) and self.random.random() < 0.05:
+            ids["spaceId"] = self.other
         options: dict[str, Any] = {}
         if "revisionId" in operation.path and self.random.random() < 0.7:
             ids["revisionId"] = self.revision()
@@ -555,6 +582,7 @@ class Machine:
             options["params"] = {
                 **query,
                 **{name: self.random.choice(words or ["plans"]) for name in asked & set(SEARCHES)},
+                **({"source": f"/{self.path_of(id)}"} if "source" in asked else {}),
             }
         if self.random.random() < 0.2:
             # What an administrator has seen must not come out of a cache.
@@ -569,8 +597,10 @@ class Machine:
         self.count(operation.method, who)
         self.look_for(who, f"{operation.id} {ids} {options}", answer, sent, operation)
         at = CHANGE if "{changeRequestId}" in operation.path else SPACE
-        if id in self.hidden(who, at) and id in self.hidden(who) and set(ids) - {"revisionId"}:
+        if id in self.hidden(who, at) and id in self.hidden(who) and set(ids) - {"revisionId", "spaceId"}:
             never = {**ids, **self.variants(operation, id, never=True)}
+            if "source" in options.get("params", {}):
+                options["params"]["source"] = "/zqnever"
             other, _ = self.call(who, operation, never, **options)
             self.count("compared", who)
             one, two = self.plain(answer, ids), self.plain(other, never)
@@ -609,7 +639,7 @@ class Machine:
 
     def compare(self, calls: int) -> None:
         """Change pages that a person can't see, and check that what they read stays the same."""
-        who = self.random.choice(PEOPLE)
+        who = self.random.choice(CALLERS)
         hidden = self.hidden(who) & self.hidden(who, CHANGE) & self.alive.keys()
         # Sites show changes of pages that they show.
         hidden -= {id for id in hidden if self.is_published(id)}
@@ -717,20 +747,16 @@ class Machine:
                         f"{operation.id} ({who}) changes the hidden page {page.id}: {page} -> {other}"
                     )
 
-
-def run(world: World, seed: int, *, steps: int, reads: int, writes: int) -> Machine:
-    """Run the machine from the initial world."""
-    machine = Machine(world.renew(), seed)
-    with ExitStack() as stack:
-        machine.prepare(stack)
-        for _ in range(steps):
-            machine.step()
-            for _ in range(reads):
-                machine.read_once()
-            for _ in range(reads // 10 + 1):
-                machine.read_page()
-            machine.visit()
-            machine.use_tool()
-            machine.compare(reads // 6)
-    machine.write(writes)
-    return machine
+    def run(self, *, steps: int, reads: int, writes: int) -> None:
+        with ExitStack() as stack:
+            self.prepare(stack)
+            for _ in range(steps):
+                self.step()
+                for _ in range(reads):
+                    self.read_once()
+                for _ in range(reads // 10 + 1):
+                    self.read_page()
+                self.visit()
+                self.use_tool()
+                self.compare(reads // 6)
+            self.write(writes)

@@ -8,6 +8,7 @@ import pytest
 
 import translations.test_translations as translations
 from contract.samples import SAMPLES, TOLD_ELSEWHERE, _Noting, sample_of, send
+from contract.test_integration_tokens import _agree, _headers
 from findings.test_agent_settings import AgentScene
 from findings.test_style_merging import MergeScene
 from model_server import ModelServer, world_with_model
@@ -19,7 +20,8 @@ from octavo.kit.ids import new_id
 from octavo.operations.installation import load_packages
 from octavo.organization.access.authorization import space_access
 from octavo.organization.access.roles import Can
-from world import MEMBERS, Place, World
+from octavo.organization.access.scopes import INTEGRATION_SCOPES
+from world import MEMBERS, NOBODY, Place, World
 
 load_packages()
 
@@ -448,6 +450,19 @@ def test_administrators_see_a_space_as_another_person(world: World) -> None:
             assert seen("reader", end, who, query=WORD).status_code == 403
     # A guest can't see the space, and people of other organizations aren't members.
     assert seen("guest", "pages").status_code == seen("stranger", "pages").status_code == 404
+
+
+def test_integrations_do_not_see_a_space_as_another_person(sqlite_world: World) -> None:
+    world = sqlite_world
+    page = insert(world, "plans")
+    restrict(world, page, ADMINISTRATORS)
+    _agree(world, list(INTEGRATION_SCOPES))
+    headers = _headers(world, installation=True)
+    path = world.home.path(f"{SPACE}/permissions/users/{{userId}}", userId=world.users["admin"])
+    for at in ("pages", f"pages/{page}", f"search?query={WORD}"):
+        assert world.get("admin", f"{path}/{at}")
+        answer = world.call(NOBODY, "GET", f"{path}/{at}", headers=headers)
+        assert answer.status_code == 403 and WORD not in answer.text, answer.text
 
 
 def test_merge_checks_tell_only_reviewers_about_hidden_changes(sqlite_world: World) -> None:

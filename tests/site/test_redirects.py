@@ -187,9 +187,9 @@ def test_redirects_to_themselves_and_loops_are_refused(world: World, path: str) 
         if one["id"] == world.home["otherSiteSectionId"]
     )
     for source, destination in ((f"/{way}", there), (f"/{name.upper()}", section)):
-        assert "point to itself" in str(_make(world, path, source, destination, 400))
+        assert "must not be the same as the source" in str(_make(world, path, source, destination, 400))
     for source, destination in ((f"/{way}/*", there), (f"/{way[:3]}*", there)):
-        assert "in a loop" in str(_make(world, path, source, destination, 400, captureWildcard=True))
+        assert "redirect loop" in str(_make(world, path, source, destination, 400, captureWildcard=True))
     # Without the matched part, they have a page as target.
     _make(world, path, f"/{way}/*", there)
     made = _make(world, path, f"/{name}/*", there, captureWildcard=True)

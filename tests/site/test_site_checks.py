@@ -158,7 +158,7 @@ def test_a_hostile_site_is_reported_by_page(
         ("", "anchor", "next#b"),
         ("", "link", "/gone answers 404"),
         ("", "link", "//[x isn't a valid URL"),
-        ("", "link", "round has a redirect loop"),
+        ("", "link", "round causes a redirect loop"),
         ("", "link", "huge does not respond"),
         ("empty", "link", "no readable HTML"),
         ("", "image", "gone.png answers 404"),
@@ -175,7 +175,7 @@ def test_a_hostile_site_is_reported_by_page(
     assert (code, report["externalLeft"]) == (1, 1)
     assert not any(text.endswith("next#a") for _, _, text in told)
     code, out = run()
-    assert code == 1 and "\x1b" not in out and out.count("has a redirect loop") == 1
+    assert code == 1 and "\x1b" not in out and out.count("causes a redirect loop") == 1
     assert not (tmp_path / "none").exists()
 
 

@@ -110,14 +110,14 @@ def test_parts_only_read(world):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b"", "body: not valid JSON"),
+        (b"", "body: isn't valid JSON"),
         (b"[]", "body: "),
         (b'{"parts":[]}', "parts: "),
         (b'{"parts":[{}]}', "path: this field is required"),
         (b'{"parts":[{"path":7}]}', "path: "),
         (b'{"parts":[{"path":"/user"}],"method":"DELETE"}', "method"),
         (b'{"parts":[%s]}' % b",".join([b'{"path":"/user"}'] * (batches.MOST + 1)), "parts: "),
-        (b'{"parts":[{"path":"%s"}]}' % (b"/" * 70_000), "body: too large"),
+        (b'{"parts":[{"path":"%s"}]}' % (b"/" * 70_000), "body: is too large"),
     ],
 )
 def test_invalid_batches_are_refused(world, body, told):

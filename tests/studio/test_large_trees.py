@@ -127,6 +127,7 @@ def test_own_and_foreign_changes_appear_in_the_visible_part(app: Any, space: str
     page.keyboard.type("Two thousand")
     page.keyboard.press("Enter")
     expect(row(page, "Two thousand")).to_have_attribute("aria-posinset", "2000")
+    page.get_by_text("Renamed “Page 2000” to “Two thousand”").wait_for()
     assert app.call("GET", f"/spaces/{space}/content/path/all%2Fp2000?pages=false")["title"] == "Two thousand"
 
     other = app.call("GET", f"/spaces/{space}/content/path/all%2Fp2002?pages=false")["id"]

@@ -69,7 +69,7 @@ def test_an_unavailable_provider_is_reported(app: App) -> None:
     page.get_by_role("link", name=re.compile("Harbour")).or_(
         page.get_by_role("button", name=re.compile("Harbour"))
     ).first.click()
-    expect(page.get_by_text("You are not signed in")).to_be_visible()
+    expect(page.get_by_text("You aren't signed in")).to_be_visible()
     page.context.close()
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-READING, EDITING = 90_000, 150_000
+READING, EDITING = 90_000, 150 * 1024
 """Bytes of scripts and styles as they are sent; the second is in addition to the first."""
 REQUESTS = 8
 """Requests for data until a page is shown with all that is around it."""

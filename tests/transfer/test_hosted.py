@@ -147,10 +147,10 @@ def test_an_unresponsive_api_is_abandoned(tmp_path):
 
     class Silent:
         def fetch(self, url, headers, limits):
-            raise FetchError("api.example.com: no complete response")
+            raise FetchError("api.example.com: the response wasn't complete")
 
     remote = HostedApi("https://api.example.com/v1", "secret", Silent(), wait=waited.append)
-    with pytest.raises(SourceError, match="no complete response"):
+    with pytest.raises(SourceError, match="the response wasn't complete"):
         remote.get("/orgs")
     assert waited == [1, 2, 4, 8, 16]
 

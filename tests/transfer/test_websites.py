@@ -127,7 +127,7 @@ def test_an_endless_site_is_read_up_to_the_limit(imports, site, monkeypatch):
         ({"/docs/": 500}, "status 500"),
         ({"/robots.txt": 503}, "robots.txt"),
         ({"/robots.txt": ("text/plain", "User-agent: Octavo\nDisallow: /\n")}, "robots.txt"),
-        ({"/docs/": ("application/json", "{}")}, "doesn't return an HTML page"),
+        ({"/docs/": ("application/json", "{}")}, "must return an HTML page"),
     ],
 )
 def test_an_unreadable_site_fails_the_run(imports, site, change, said):

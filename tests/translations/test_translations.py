@@ -452,7 +452,7 @@ def test_invalid_responses_translate_nothing(sqlite_world: World, server: ModelS
     page = world.home["pageId"]
     done = get(world, made)
     assert done["status"] == "completed" and done["untranslated"] > 0 and done["problems"]
-    assert all("contains no translation of this text" in each["message"] for each in done["problems"])
+    assert all("doesn't contain a translation of this text" in each["message"] for each in done["problems"])
     assert markdown(world, done["result"]["space"], page) == markdown(world, world.home["spaceId"], page)
 
 

@@ -1,11 +1,11 @@
-/** Converts AsciiDoc pages in a process without permissions. Included files are requested from its parent, which
- * answers with a file of the source. Requests are sent one at a time. */
+/** Converts AsciiDoc pages in a process without permissions. It requests included files from its parent process,
+ * which responds with a file of the source. Requests are sent one at a time. */
 import { Extensions, load, LoggerManager, MemoryLogger, SafeMode } from "@asciidoctor/core";
 import { AsciiMath } from "asciimath-parser";
 
 /** The folder that the source's paths are relative to, so that they look like URLs. */
 const ROOT = "http://source.invalid/";
-/** Files that pages have already included, for the pages after them. */
+/** Files that earlier pages have included, cached for later pages. */
 const texts = new Map();
 const ask = globalThis.fetch;
 globalThis.fetch = async (address) => {
@@ -23,7 +23,7 @@ globalThis.fetch = async (address) => {
   };
 };
 
-/** Convert tabs, an AsciiDoc extension: a block whose terms are the titles. */
+/** Convert tabs, an AsciiDoc extension: a block whose terms are the tab titles. */
 function registry() {
   return Extensions.create("tabs", function () {
     this.block("tabs", function () {

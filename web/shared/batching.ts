@@ -1,10 +1,10 @@
-/** Sends reads of the API that are requested at the same time as one request. */
+/** Combines API reads that are requested at the same time into one request. */
 
 const ADDRESS = "/~batch";
 const API = "/v1";
 /** The maximum number of parts that the server accepts. */
 const MOST = 32;
-/** The maximum number of kept responses, which the server doesn't have to send again, and their maximum length. */
+/** The maximum number of cached responses, which the server doesn't have to send again, and their maximum length. */
 const KEPT = 60;
 const LONGEST = 200_000;
 
@@ -17,16 +17,16 @@ interface Waiting {
   answer: (response: Response | Promise<Response>) => void;
 }
 
-/** The line before the body of a part. */
+/** The header line of a part. */
 export interface Head {
   status?: number;
   etag?: string;
   retryAfter?: string;
-  /** Whether the part has to be requested alone, because the server doesn't answer it in a batch. */
+  /** Whether the part must be requested separately, because the server doesn't include it in a batch. */
   alone?: boolean;
 }
 
-/** Keeps responses of reads, and finds them when the server can't be reached. Paths are below `/v1`. */
+/** Stores responses to reads, and finds them when the server can't be reached. Paths are below `/v1`. */
 export interface Keeper {
   keep: (path: string, status: number, body: string, etag: string) => void;
   find: (path: string) => Promise<string | undefined>;
@@ -38,7 +38,7 @@ export const listenToResponses = (found: Keeper): void => void (keeper = found);
 let waiting: Waiting[] = [];
 const kept = new Map<string, { etag: string; body: string }>();
 
-/** As `fetch`, but reads wait for others until the current task ends, and are then sent together. */
+/** Works like `fetch`, but collects reads until the current task ends and then sends them together. */
 export function fetchTogether(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url);
   if (request.method !== "GET" || !pathname.startsWith(`${API}/`)) return fetch(request);
@@ -52,7 +52,7 @@ export function fetchTogether(request: Request): Promise<Response> {
 /** Return the latest responses of batches, by path. */
 export const keptResponses = (): ReadonlyMap<string, { etag: string; body: string }> => kept;
 
-/** Forget the responses, because another person may sign in next. */
+/** Discard the responses, because another person may sign in next. */
 export const forgetResponses = (): void => kept.clear();
 
 function sendAll(): void {
@@ -80,8 +80,8 @@ async function findKept(path: string, problem: unknown): Promise<Response> {
   return new Response(body);
 }
 
-/** Request parts, and return the head and the body of each: the same error if the server refuses all of them, and undefined
- * if it doesn't answer batches. */
+/** Request parts, and return the head and the body of each. If the server rejects the whole batch, all parts have
+ * the same error. Returns undefined if the server doesn't support batches. */
 export async function readParts(
   parts: { path: string; etag: string }[],
 ): Promise<{ head: Head; body: string }[] | undefined> {

@@ -6,10 +6,10 @@ import { t } from "./words.ts";
 
 export type Schemas = components["schemas"];
 
-/** A response of the server that isn't a success, with the server's message. */
+/** An error response from the server, with the server's message. */
 export class ApiError extends Error {
   override name = "ApiError";
-  /** A stable code, such as `proof_required`. Compare this, never the message. */
+  /** A stable code, such as `proof_required`. Compare this instead of the message. */
   readonly reason: string | undefined;
   /** The path of the field that the message begins with, such as `document.markdown`. */
   readonly field: string | undefined;
@@ -41,7 +41,7 @@ interface Init {
   signal?: AbortSignal;
 }
 
-/** Return the URL of an operation. Values of the query that are undefined are left out; lists are repeated. */
+/** Return the URL of an operation. Undefined query values are omitted, and lists are repeated. */
 function urlOf(path: string, { path: ids = {}, query = {} }: Init["params"] = {}): string {
   const known = ids as Record<string, unknown>;
   const url = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(known[name])));
@@ -79,7 +79,7 @@ async function send(
 type Client = TypedClient<paths>;
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** The operations of the API with openapi-fetch's types. Its code does much more than the app needs. */
+/** The operations of the API with openapi-fetch's types. That library's own code does much more than the app needs. */
 export const api = Object.fromEntries(
   ["GET", "POST", "PUT", "PATCH", "DELETE"].map((method) => [
     method,
@@ -87,7 +87,7 @@ export const api = Object.fromEntries(
   ]),
 ) as unknown as Pick<Client, Method>;
 
-/** The name of the window's event for a change that the server refused because it is read-only. */
+/** The name of the window event that is sent when the server rejects a change because it is read-only. */
 export const MAINTENANCE = "octavo-maintenance";
 
 interface Outcome<T> {
@@ -96,7 +96,7 @@ interface Outcome<T> {
   response: Response;
 }
 
-/** Return the data of a response. Throws an `ApiError` for other responses and if the server doesn't respond. */
+/** Return the data of a response. Throws an `ApiError` if the request fails or the server doesn't respond. */
 export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
   let outcome: Outcome<T>;
   try {
@@ -122,7 +122,7 @@ export async function ask<T>(request: Promise<Outcome<T>>): Promise<T> {
 }
 
 type Verb = "get" | "post" | "put" | "patch" | "delete";
-/** The ids in the path of an operation, its query (undefined values are left out), and its body. */
+/** The IDs in the path of an operation, its query (undefined values are omitted), and its body. */
 type Ids<O> = O extends { parameters: { path: infer I } } ? I : Record<string, never>;
 type Loose<Q> = { [K in keyof Q]: Q[K] | undefined };
 type Query<O> = O extends { parameters: { query: infer Q } } ? [query: Loose<Q>]
@@ -172,7 +172,7 @@ function retryAfter(response: Response): { retryAfter?: number } {
 /** The maximum number of items on a page of a list. */
 const PAGE = 1000;
 
-/** Load all pages of a list of the API, so that it is never cut short. `load` requests one page. */
+/** Load all pages of an API list, so that the result is never incomplete. `load` requests one page. */
 export async function askAll<T>(
   load: (page: { limit: number; page?: string }) => Promise<{ items: T[]; next?: { page: string } }>,
 ): Promise<{ items: T[]; count: number }> {

@@ -44,7 +44,7 @@ export function until(iso: string, now = new Date()): string {
   return relative.format(Math.round(minutes / 60 / 24), "day");
 }
 
-/** Return the full date and time, for titles. */
+/** Return the full date and time, for tooltips. */
 export const moment = (iso: string) =>
   new Date(iso).toLocaleString(locale(), {
     dateStyle: "full",
@@ -58,7 +58,7 @@ export function plannedAt(iso: string, now = new Date()): string {
   return then.toLocaleString(locale(), { dateStyle: "medium", timeStyle: "short" });
 }
 
-/** Return the day as a heading of lists: `Today`, `18 November`. */
+/** Return the day as a heading for lists: `Today`, `18 November`. */
 export function day(iso: string, now = new Date()): string {
   const then = new Date(iso);
   const days = Math.round((startOfDay(now) - startOfDay(then)) / DAY);

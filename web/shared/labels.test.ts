@@ -40,7 +40,7 @@ function textsOf(expression: unknown): (string | undefined)[] {
   return [callee?.name === "t" && key?.value ? texts[key.value] : undefined];
 }
 
-/** Return the expressions whose texts a control renders itself. */
+/** Return the expressions whose texts a control renders by itself. */
 const shownIn = (fragment: unknown): unknown[] =>
   (fragment as { nodes: Node[] }).nodes.filter(({ type }) => type === "ExpressionTag").map(({ expression }) =>
     expression

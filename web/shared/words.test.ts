@@ -47,7 +47,7 @@ test("keys are literals where they are used", () => {
   expect(found).toEqual([]);
 });
 
-/** Return the text between the parentheses that are open at a position of a source. */
+/** Return the text between the parentheses that open at a position of a source. */
 function argumentsAt(source: string, start: number): string {
   let depth = 1;
   let end = start;

@@ -1,6 +1,7 @@
 /**
- * The texts of the interface, by key: `t("requestReview")`. The English ones are in `words/en.json`, which the types of the
- * keys come from; other languages are in `words/<language>.json`. The build puts English in place of the keys (`../texts.ts`).
+ * The texts of the interface, by key: `t("requestReview")`. The English texts are in `words/en.json`, which also
+ * defines the types of the keys; other languages are in `words/<language>.json`. The build replaces the keys with
+ * the English texts (`../texts.ts`).
  */
 import type english from "./words/en.json";
 
@@ -60,8 +61,8 @@ export function chooseLanguage(tag: string): void {
   location.reload();
 }
 
-/** Characters that change the direction of the text after them. They are removed, so that a person's name
- * can't change the sentence. */
+/** Characters that change the direction of the text after them. They are removed, so that a person's name can't
+ * rearrange the sentence. */
 const TURNING = /[\u202a-\u202e]/g;
 
 function fill(text: string, values: Values): string {
@@ -75,7 +76,7 @@ function fill(text: string, values: Values): string {
 export const formatNames = (names: string[]): string =>
   new Intl.ListFormat(language, { style: "short", type: "unit" }).format(names);
 
-/** Return a number in the notation of the language. */
+/** Return a number formatted for the language of the interface. */
 export const formatNumber = (value: number, options?: Intl.NumberFormatOptions): string =>
   new Intl.NumberFormat(language, options).format(value);
 

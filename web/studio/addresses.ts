@@ -4,7 +4,7 @@ import type { Base } from "./editor/base.ts";
 export const CHANGE_VIEWS = ["edit", "review", "conflicts", "talk", "preview"] as const;
 export type ChangeView = typeof CHANGE_VIEWS[number];
 
-/** The screen that a URL leads to, with its parameters. */
+/** Texts by position; null if a translation is missing. */
 export type Place =
   | { screen: "work" }
   | { screen: "inbox" }
@@ -68,10 +68,10 @@ export const address = {
       : "";
     return `/s/${space}${view}${below(path)}`;
   },
-  /** A thread of a space: next to its page, or on its own without a page path. */
+  /** A comment thread in a space: next to its page, or on its own if there is no page path. */
   thread: (space: string, comment: string, path?: string) =>
     path ? `${address.page(space, path)}?comment=${comment}` : address.space(space, `comments/${comment}`),
-  /** The history of a page: one revision, or the second compared with the first. */
+  /** The history of a page: one revision, or a comparison of the second with the first. */
   pageHistory: (space: string, page: string, ...revisions: string[]) =>
     address.space(space, ["history", "page", page, ...revisions].join("/")),
   change(space: string, number: number, view: ChangeView = "edit", path = ""): string {
@@ -113,7 +113,8 @@ export function readAddress(pathname: string): Place {
   return { screen: "nowhere" };
 }
 
-/** The section of the settings for a view of an organization, and its parameter. Tasks belong to conversations. */
+/** Return the section of the settings for a view of an organization, and its parameter. Tasks belong to
+ * conversations. */
 export function readSettings(view: string, rest: string[]): [SettingsSection, string[]] | undefined {
   const [named = "general", ...below] = view === "settings" ? rest : [view, ...rest];
   if (named === "tasks") return ["conversations", ["tasks", ...below]];
@@ -122,7 +123,7 @@ export function readSettings(view: string, rest: string[]): [SettingsSection, st
     : undefined;
 }
 
-/** The object whose history a URL below `history` shows, and the revisions. */
+/** Return the object whose history is shown at a URL below `history`, and the revisions. */
 export function readHistory(rest: string[]): { page?: string; revisions: string[] } {
   return rest[0] === "page" && rest[1] ? { page: rest[1], revisions: rest.slice(2) } : { revisions: rest };
 }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from octavo.cli.commands import DONE, CommandGroup, Failure, Option, option
 from octavo.cli.opening import find_organization, opened
-from octavo.cli.output import show, table
+from octavo.cli.output import show, table, warn
 from octavo.cli.values import parse_duration, parse_limit, parse_size_limit
 from octavo.kit.texts import counted, say_name
 
@@ -89,7 +89,7 @@ def _confirm(question: str) -> None:
         return
     print(question, end="", file=sys.stderr, flush=True)
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise Failure("nothing was changed. Use --create to create the account without confirmation")
+        raise Failure("nothing was changed. Use --create to create the account without confirmation.")
 
 
 @TOKEN.command("list", _EMAIL)
@@ -136,7 +136,7 @@ def revoke_session(options: argparse.Namespace) -> int:
 
     if not options.everyone:
         if options.email is None:
-            raise Failure("use --email or --everyone")
+            raise Failure("specify --email or --everyone")
         return _revoke(options, "session", end_sessions)
     if options.email is not None or options.id is not None or options.all:
         raise Failure("--everyone can't be used with --email, --all, or an ID")
@@ -180,7 +180,7 @@ def _revoke(options: argparse.Namespace, what: str, end: Callable[[Context, str,
     with opened(options) as context:
         ended = end(context, options.email, options.id)
     if options.id is not None and not ended:
-        raise Failure(f"{options.email} has no {what} {options.id!r}")
+        raise Failure(f"{options.email} has no {what} with the ID {options.id!r}")
     show(options, {"ended": ended}, f"{counted(ended, what)} revoked")
     return DONE
 
@@ -235,7 +235,7 @@ def _activate(options: argparse.Namespace, *, active: bool) -> int:
     "change-email", _EMAIL, option("--to", metavar="EMAIL", required=True, help="new email address")
 )
 def change_email(options: argparse.Namespace) -> int:
-    """Change the email address of an account. The new one counts as verified."""
+    """Change the email address of an account. The new address counts as verified."""
     from octavo.operations.admin import credentials
 
     if "@" not in options.to:
@@ -257,11 +257,14 @@ def merge_accounts(options: argparse.Namespace) -> int:
     deleted."""
     from octavo.operations.admin import credentials
 
-    text = f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete it."
+    text = (
+        f"Nothing was changed. Use --yes to merge {options.email} into {options.into} and delete the first"
+        " account."
+    )
     if options.yes:
         with opened(options) as context:
             credentials.merge_accounts(context, options.email, options.into)
-        text = f"{options.email} merged into {options.into}. A job moves the authorship of its content."
+        text = f"{options.email} merged into {options.into}. A background job now reassigns its content."
     show(options, {"merged": options.yes, "email": options.into}, text)
     return DONE
 
@@ -274,7 +277,7 @@ def make_administrator(options: argparse.Namespace) -> int:
     with opened(options) as context:
         organization = find_organization(context, options.org)
         credentials.make_administrator(context, options.email, organization)
-    text = f"{options.email} is an administrator of {organization}"
+    text = f"{options.email} is now an administrator of {organization}"
     show(options, {"email": options.email, "organization": organization}, text)
     return DONE
 
@@ -287,7 +290,11 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     with opened(options) as context:
         was_on = credentials.reset_second_factor(context, options.email)
     text = f"Two-factor authentication turned off for {options.email}"
-    show(options, {"reset": was_on}, text if was_on else f"{options.email} had no two-factor authentication")
+    show(
+        options,
+        {"reset": was_on},
+        text if was_on else f"Two-factor authentication wasn't on for {options.email}",
+    )
     return DONE
 
 
@@ -366,7 +373,9 @@ def show_limits(options: argparse.Namespace) -> int:
 def set_limits(options: argparse.Namespace) -> int:
     """Set limits for an organization. Limits that you leave out stay the same."""
     from octavo.operations.admin.credentials import change_limits
+    from octavo.operations.admin.credentials import show_limits as read
     from octavo.operations.admin.lookup import find_named
+    from octavo.organization.access.limits import NAMES, format_amount
 
     names = ("members", "agents", "pages", "storage", "requests")
     given = {name: value for name in names if (value := getattr(options, name)) is not None}
@@ -375,6 +384,12 @@ def set_limits(options: argparse.Namespace) -> int:
     with opened(options) as context:
         organization = find_named(context, options.org, ["organization"])
         change_limits(context, organization.id, {name: value.number for name, value in given.items()})
+        for name, used, limit in read(context, organization.id):
+            if name in given and used is not None and limit is not None and used > limit:
+                warn(
+                    f"{organization.title} already has {format_amount(name, used)} {NAMES[name]}. They are kept, but no"
+                    " more can be added."
+                )
     show(options, {"organization": organization.id}, f"Limits for {organization.title} changed")
     return DONE
 

@@ -62,7 +62,7 @@ def back_up(options: argparse.Namespace) -> int:
     """Back up the whole server into one file. The server keeps running."""
     from octavo.kit.work.backup_runs import recorded
     from octavo.operations.admin import backup
-    from octavo.operations.admin.backup_storage import BackupPlace
+    from octavo.operations.admin.backup_storage import BackupPlace, is_bucket
     from octavo.operations.admin.kept_backups import back_up_into, is_place
 
     if options.follow:
@@ -73,16 +73,18 @@ def back_up(options: argparse.Namespace) -> int:
     into_place = is_place(name)
     if options.keep is not None and not into_place:
         raise Failure("--keep can only be used with a folder or bucket of backups")
+    # Other people read in the app where it is.
+    address = name if is_bucket(name) else str(Path(name).resolve())
     with opened(options) as context, progress(options, f"Backing up to {name}"):
         if into_place:
             place = BackupPlace(name, new=True)
-            with recorded(context.db, place.address) as note_size:
+            with recorded(context.db, address) as note_size:
                 keep = None if options.keep is None else options.keep * _DAY_MS
                 name, outcome = back_up_into(context, place, keep)
                 note_size(next(each.size for each in place.list() if each.name == name))
             name = f"{place.address}/{name}"
         else:
-            with recorded(context.db, name) as note_size:
+            with recorded(context.db, address) as note_size:
                 outcome = backup.back_up(context, Path(name))
                 note_size(Path(name).stat().st_size)
     text = f"Backed up {counted(outcome.rows, 'row')} and {counted(outcome.files, 'file')} to {name}"
@@ -176,7 +178,7 @@ def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part
 
     if len(parts) + options.list != 1:
-        raise Failure("use one of --list, --organization, --space, and --site")
+        raise Failure("--list, --organization, --space, and --site can't be combined")
     if options.org is not None and ("organization" in parts or options.list):
         raise Failure("--org can only be used with --space or --site")
     with opened(options) as context, progress(options, f"Reading {options.file}") as advance:
@@ -268,7 +270,8 @@ def _find_damage(options: argparse.Namespace) -> list[str]:
                 findings = verify_installation(context)
                 if rebuild := describe_rebuild(context):
                     say(
-                        f"{rebuild}. Data that hasn't been rebuilt yet wasn't compared. Pages stay available."
+                        f"{rebuild}. Data that hasn't been rebuilt yet wasn't checked. Pages remain"
+                        " available."
                     )
                 return findings
         except Damaged as damaged:

@@ -45,7 +45,7 @@ def list_operations(options: argparse.Namespace) -> int:
             if options.name is None or options.name == o.id
         ]
         if options.name is not None and not rows:
-            raise Failure(f"there is no operation {options.name!r}")
+            raise Failure(f"there is no operation named {options.name!r}")
     names = ("id", "method", "path", "permission", "source")
     show(options, [dict(zip(names, row, strict=True)) for row in rows], table(names, rows))
     return DONE
@@ -57,7 +57,7 @@ def list_operations(options: argparse.Namespace) -> int:
     option("new", type=Path, metavar="NEW", help="new OpenAPI file, or a .zip of several files"),
 )
 def compare_specifications(options: argparse.Namespace) -> int:
-    """List changes between two API specifications. Exits with 1 if there are breaking changes."""
+    """List changes between two API specifications. The exit code is 1 if there are breaking changes."""
     import msgspec
 
     from octavo.sites.openapi.comparing import compare

@@ -32,7 +32,7 @@ def export(options: argparse.Namespace) -> int:
     from octavo.operations.admin.lookup import find_named
 
     if (options.name is None) == (options.organization is None):
-        raise Failure("specify a space or a site, or use --organization for a whole organization")
+        raise Failure("specify a space or a site, or use --organization to export a whole organization")
     with opened(options) as context, progress(options, f"Exporting to {options.folder}"):
         if options.organization is not None:
             organization = find_organization(context, options.organization)
@@ -44,7 +44,7 @@ def export(options: argparse.Namespace) -> int:
         if named.kind == "space":
             outcome = export_space(context, named.id, options.folder, revision_id=options.revision)
         elif options.revision is not None:
-            raise Failure(f"--revision: {named.title} is a site; only spaces have revisions")
+            raise Failure(f"--revision: can only be used with spaces, but {named.title} is a site")
         else:
             outcome = export_site_files(context, named.id, options.folder)
     show(options, outcome, f"Exported {counted(outcome['files'], 'file')} to {options.folder}")
@@ -70,11 +70,11 @@ def publish(options: argparse.Namespace) -> int:
     text = (
         f"Published {counted(done.pages, 'page')} to {options.folder}: {counted(done.written, 'file')} written,"
         f" {done.unchanged} unchanged, {done.removed} removed. Search, ratings, and API testing need a server and"
-        " are not included."
+        " aren't included."
     )
     show(options, done, text)
     for source in done.left_out:
-        warn(f"the redirect from {source} isn't included: static files can't redirect all URLs under a path")
+        warn(f"the redirect from {source} wasn't included: static files can't redirect all URLs under a path")
     for address in done.broken:
         warn(f"a page has a broken link to {address}")
     return DONE
@@ -116,7 +116,8 @@ def publish(options: argparse.Namespace) -> int:
     QUIET,
 )
 def check_site(options: argparse.Namespace) -> int:
-    """Check the links, images, and files for AI agents on a published site. Exits with 1 if there are problems."""
+    """Check the links, images, and files for AI agents on a published site. The exit code is 1 if there are
+    problems."""
     from importlib.metadata import version
 
     from octavo.operations.admin import site_checks

@@ -92,7 +92,7 @@ def import_source(options: argparse.Namespace) -> int:
     if options.remote is not None:
         return _import_from_api(options)
     if options.source is None:
-        raise Failure("SOURCE: required unless --from specifies an API to import from")
+        raise Failure("SOURCE: is required, unless --from names an API to import from")
     return _import_files(options)
 
 
@@ -109,7 +109,7 @@ def _import_files(options: argparse.Namespace) -> int:
     if options.space is not None and (options.site is not None or options.new_site):
         raise Failure("--space: can't be used with --site or --new-site")
     if options.kind is not None and options.kind not in KINDS:
-        raise Failure(f"--kind: must be one of {', '.join(KINDS)}, got {options.kind!r}")
+        raise Failure(f"--kind: must be one of {', '.join(KINDS)}, not {options.kind!r}")
     if options.preview:
         with opened(options) as context:
             several = options.space is None and not options.one_space
@@ -147,13 +147,13 @@ def _read_token(path: Path | None) -> str:
     """Read a token from a file or standard input. If it were an argument, everyone on the machine could see
     it."""
     if path is None:
-        raise Failure("--from: requires a token for that API. Use --token-file")
+        raise Failure("--from: requires a token for the API. Provide one with --token-file.")
     try:
         token = sys.stdin.readline() if str(path) == "-" else path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"--token-file: {error}") from None
     if not token.strip():
-        raise Failure("--token-file: the file is empty. It must contain a token")
+        raise Failure("--token-file: must be a file that contains a token, but the file is empty")
     return token.strip()
 
 
@@ -163,11 +163,11 @@ def _import_from_api(options: argparse.Namespace) -> int:
 
     if options.source is not None or options.space is not None or options.site is not None:
         raise Failure(
-            "--from: imports whole spaces and sites, so it can't be used with SOURCE, --space, or --site"
+            "--from: can't be used with SOURCE, --space, or --site, because it imports whole spaces and sites"
         )
     token = _read_token(options.token_file)
     if options.service == "octavo" and (options.from_space or options.user is not None):
-        raise Failure("--from-space, --user: can only be used with --service confluence or readme")
+        raise Failure("--from-space, --user: can only be used with --service confluence or --service readme")
     with opened(options) as context, progress(options, f"Importing {options.remote}") as advance:
         organization = find_organization(context, options.org) if options.org else the_organization(context)
         if options.service != "octavo":

@@ -48,7 +48,9 @@ def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
         try:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
-            raise Failure(f"no token: {error}. Use --token-file with a file that contains one") from None
+            raise Failure(
+                f"there is no token: {error}. Use --token-file with a file that contains one."
+            ) from None
     with ApiClient(options.url or settings.url, token) as api:
         yield api
 
@@ -123,7 +125,10 @@ def add_integrations(options: argparse.Namespace) -> int:
     from octavo.operations.developing.packed import add_packed
 
     if options.offer and options.url:
-        raise Failure("--offer: run this command on the server to offer integrations there, without --url")
+        raise Failure(
+            "--offer: can't be used with --url. Run the command on the server where you want to offer the"
+            " integrations."
+        )
     secrets = _read_secrets(options.secrets) if options.secrets else {}
     with _api(options) as api:
         organization = options.org or api.only_organization()

@@ -19,14 +19,14 @@ _WRONG_DATA, _NO_USER = 65, 67
     option("recipients", nargs="*", metavar="ADDRESS", help="recipient (default: the message's recipients)"),
 )
 def receive_mail(options: argparse.Namespace) -> int:
-    """Store an email from standard input as a record of the sources that it is addressed to. Exits with 67 for an
-    unknown recipient, and with 65 for a message of more than 25 MB."""
+    """Store an email from standard input as a record of the sources that it is addressed to. The exit code
+    is 67 if the recipient is unknown, and 65 if the message is larger than 25 MB."""
     from octavo.assistants.sources.mail import MAX_MESSAGE, UnknownRecipient
     from octavo.assistants.sources.mail import receive_mail as receive
 
     data = sys.stdin.buffer.read(MAX_MESSAGE + 1)
     if len(data) > MAX_MESSAGE:
-        warn("The message is larger than 25 MB.")
+        warn("The message must be at most 25 MB.")
         return _WRONG_DATA
     try:
         with opened(options) as context:

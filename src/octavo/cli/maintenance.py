@@ -44,7 +44,7 @@ def start_maintenance(options: argparse.Namespace) -> int:
 @MAINTENANCE.command("off")
 def end_maintenance(options: argparse.Namespace) -> int:
     """Turn off maintenance mode, or cancel scheduled maintenance."""
-    return _end(options, "maintenance")
+    return _end(options, "maintenance", "Maintenance mode turned off")
 
 
 @MAINTENANCE.command("show")
@@ -72,7 +72,7 @@ def set_announcement(options: argparse.Namespace) -> int:
 @ANNOUNCEMENT.command("remove")
 def remove_announcement(options: argparse.Namespace) -> int:
     """Remove the announcement."""
-    return _end(options, "announcement")
+    return _end(options, "announcement", "Announcement removed")
 
 
 def _begin(options: argparse.Namespace, kind: NoticeKind) -> int:
@@ -95,13 +95,13 @@ def _begin(options: argparse.Namespace, kind: NoticeKind) -> int:
     return _show(options)
 
 
-def _end(options: argparse.Namespace, kind: NoticeKind) -> int:
+def _end(options: argparse.Namespace, kind: NoticeKind, done: str) -> int:
     from octavo.operations.admin import maintaining
     from octavo.organization.access.auditing import Stranger
 
     with opened(options) as context, context.db.write() as tx:
         was_on = maintaining.end(tx, context, Stranger("command line"), kind)
-    show(options, {"ended": was_on}, "Ended" if was_on else "Nothing was active or planned")
+    show(options, {"ended": was_on}, done if was_on else "Nothing was active or planned")
     return DONE
 
 

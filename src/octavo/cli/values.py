@@ -16,7 +16,7 @@ def parse_duration(text: str) -> int:
     """Parse a duration such as ``90d``, and return it in milliseconds."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise ArgumentTypeError(f"must be a duration such as 90d or 12h, got {text!r}")
+        raise ArgumentTypeError(f"must be a duration such as 90d or 12h, not {text!r}")
     return int(match[1]) * _SECONDS[match[2]] * 1000
 
 
@@ -28,28 +28,28 @@ def parse_moment(text: str) -> int:
         return parse_iso(text)
     except ValueError:
         raise ArgumentTypeError(
-            f"must be a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, got {text!r}"
+            f"must be a time such as 2026-11-26T14:05 or 2026-11-26T14:05:30+01:00, not {text!r}"
         ) from None
 
 
 def parse_seconds(text: str) -> float:
     """Parse a positive number of seconds."""
     if not re.fullmatch(r"\d{1,6}(\.\d{1,3})?", text) or not float(text):
-        raise ArgumentTypeError(f"must be a number of seconds such as 5 or 0.5, got {text!r}")
+        raise ArgumentTypeError(f"must be a number of seconds such as 5 or 0.5, not {text!r}")
     return float(text)
 
 
 def parse_positive(text: str) -> int:
     """Parse a whole number of at least 1."""
     if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"must be a number of at least 1, got {text!r}")
+        raise ArgumentTypeError(f"must be a number of at least 1, not {text!r}")
     return int(text)
 
 
 def parse_port(text: str) -> int:
     """Parse a port number."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text) <= 65535:
-        raise ArgumentTypeError(f"must be a port from 1 to 65535, got {text!r}")
+        raise ArgumentTypeError(f"must be a port from 1 to 65535, not {text!r}")
     return int(text)
 
 
@@ -68,7 +68,7 @@ def parse_limit(text: str) -> Limit:
     if text.lower() == "none":
         return Limit(None)
     if not text.isascii() or not text.isdigit():
-        raise ArgumentTypeError(f"must be a whole number or `none`, got {text!r}")
+        raise ArgumentTypeError(f"must be a whole number or `none`, not {text!r}")
     return Limit(int(text))
 
 

@@ -15,8 +15,8 @@ unique element reveals only the next one, the remaining elements stay unpaired."
 
 
 def align(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
-    """Return the index pairs of the elements that the sequences share, in order. Runs in nearly linear time
-    for any input."""
+    """Return the index pairs of the elements that the sequences share, in order. This takes nearly linear
+    time for any input."""
     pairs: list[tuple[int, int]] = []
     runs = [(0, len(a), 0, len(b))]
     looks = _LOOKS * (len(a) + len(b))

@@ -130,8 +130,8 @@ class BlockChange(Struct, frozen=True, kw_only=True):
 
 def diff_text(before: str, after: str) -> list[BlockChange]:
     """Return the blocks that differ between two page sources, in the new order. A removed block appears at
-    its old position. Front matter and title are omitted, because they are fields of the page. Runs in time
-    nearly linear in the lengths of the sources."""
+    its old position. Front matter and title are omitted, because they are fields of the page. This takes
+    nearly linear time in the lengths of the sources."""
     old, new = split(split_page(before)[2]), split(split_page(after)[2])
     matched = match(old, new)
     changes: list[tuple[tuple[int, int, int], BlockChange]] = []

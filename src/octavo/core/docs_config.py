@@ -116,15 +116,16 @@ class _DocsReader:
         for name in site:
             if name not in _SITE_KEYS:
                 self._complain(
-                    "unknown_key", f"`{name}` is not a known key; remove it or fix its spelling", "site", name
+                    "unknown_key",
+                    f"`{name}` isn't a known key; remove it or correct its spelling",
+                    "site",
+                    name,
                 )
         title = site.get("title")
         if isinstance(title, str) and _SITE_TITLE[0] <= len(title) <= _SITE_TITLE[1]:
             self._config.title = title
         elif title is not None:
-            self._complain(
-                "bad_value", "`title`: a site title must have 2 to 128 characters", "site", "title"
-            )
+            self._complain("bad_value", "`title`: must have 2 to 128 characters", "site", "title")
         found = self._entries(structure, ("site", "structure"), 0)
         entries = list(walk_docs(found))
         if any(entry.type == "section" for entry in entries) or self._has_grouped_spaces(entries):
@@ -146,7 +147,7 @@ class _DocsReader:
         for at, value in enumerate(values or ()):
             here = (*way, at)
             if not isinstance(value, dict):
-                self._complain("bad_value", "each entry of the structure must be a map", *here)
+                self._complain("bad_value", "each entry of `structure` must be a map", *here)
                 continue
             found += self._entry(value, here, depth)
         return found
@@ -156,7 +157,7 @@ class _DocsReader:
         if type == "section-group" and depth >= self._max_depth:
             self._complain(
                 "too_deep",
-                f"groups can be nested at most {self._max_depth} levels deep; this one is skipped",
+                f"groups can be nested at most {self._max_depth} levels deep; this group is skipped",
                 *way,
             )
             return self._entries(value.get("children"), (*way, "children"), depth)
@@ -175,7 +176,7 @@ class _DocsReader:
         self._check_variants(entry.children)
         outside = [child for child in children if child.type != "space"]
         for child in outside:
-            message = f"{child.key} can't be inside a section; it is placed after {entry.key}"
+            message = f"{child.key} can't be inside a section; it is moved after {entry.key}"
             self._config.problems.append(Problem(DOCS_PATH, child.line, "misplaced", message))
         return [entry, *outside]
 
@@ -214,7 +215,7 @@ class _DocsReader:
         known = (*_KEYS[type], *(_OF_SECTION if type == "space" else ()))
         for name, given in value.items():
             if name == "hidden" and given is True:
-                message = "`hidden` is not supported, so readers see this; use `draft: true` to hide it"
+                message = "`hidden` isn't supported, so readers see this entry; use `draft: true` to hide it"
                 self._complain("unknown_key", message, *way, name)
             elif name in _LOCALIZED and _LOCALIZED[name] in ("title", *known):
                 self._read_localized(entry, name, given, way)
@@ -223,7 +224,7 @@ class _DocsReader:
             ):
                 self._complain(
                     "unknown_key",
-                    f"`{name}` is not a key of a {type}; remove it or fix its spelling",
+                    f"`{name}` isn't a key of a {type}; remove it or correct its spelling",
                     *way,
                     name,
                 )
@@ -247,14 +248,16 @@ class _DocsReader:
             entry.condition = "false"
             self._complain(
                 "bad_value",
-                "`condition`: not a valid expression, so no one can see this entry; fix it",
+                "`condition`: must be a valid expression; no one can see this entry until you fix it",
                 *way,
                 "condition",
             )
         for name in value:
             if "condition" in known and name != "condition" and _MEANT_AS_CONDITION.fullmatch(name):
                 entry.condition = "false"
-                message = f"`{name}` must be named `condition`; no one can see this entry until you rename it"
+                message = (
+                    f"`{name}`: must be named `condition`; no one can see this entry until you rename the key"
+                )
                 self._complain("unknown_key", message, *way, name)
         return entry
 
@@ -264,7 +267,7 @@ class _DocsReader:
         most = _LENGTHS[of] if of in _LENGTHS else _TITLES[entry.type][1]
         texts = given if isinstance(given, dict) and len(given) <= _LANGUAGES_MAX else {}
         if texts is not given and given is not None:
-            self._complain("bad_value", f"`{name}`: must be a map from languages to texts", *way, name)
+            self._complain("bad_value", f"`{name}`: must map language tags to texts", *way, name)
         for language, text in texts.items():
             is_language = isinstance(language, str) and _LANGUAGE.fullmatch(language)
             if is_language and isinstance(text, str) and text.strip() and len(text) <= most:
@@ -324,7 +327,7 @@ class _DocsReader:
             if len(given) > most:
                 self._complain(
                     "bad_value",
-                    f"`title`: must have at most {most} characters; the rest is cut off",
+                    f"`title`: must have at most {most} characters; the rest is ignored",
                     *way,
                     "title",
                 )
@@ -343,7 +346,10 @@ class _DocsReader:
         for name in content:
             if name not in ("directory", "language"):
                 self._complain(
-                    "unknown_key", f"`{name}` is not a known key; remove it or fix its spelling", *way, name
+                    "unknown_key",
+                    f"`{name}` isn't a known key; remove it or correct its spelling",
+                    *way,
+                    name,
                 )
         written, language = content.get("directory"), content.get("language")
         if written is not None:
@@ -355,7 +361,7 @@ class _DocsReader:
         if language in self._languages:
             entry.language = language
         elif language is not None:
-            self._complain("bad_value", f"{language!r} is not a supported language", *way, "language")
+            self._complain("bad_value", f"{language!r} isn't a supported language", *way, "language")
 
     def _check_variants(self, entries: list[DocsEntry]) -> None:
         """Remove duplicates, and fields that only sections have, from the spaces of a section or of a site
@@ -364,13 +370,13 @@ class _DocsReader:
         for entry in [entry for entry in entries if entry.type == "space"]:
             for name in _OF_SECTION:
                 if getattr(entry, name):
-                    message = f"`{name}` is supported only on a space that is a section by itself"
+                    message = f"`{name}`: is supported only for a space that forms its own section"
                     self._config.problems.append(Problem(DOCS_PATH, entry.line, "unknown_key", message))
             entry.description, entry.icon = None, None
             entry.localized.pop("description", None)
             if entry.directory is not None and entry.directory in directories:
                 entries.remove(entry)
-                message = f"{entry.directory or './'} is used twice; {entry.key} is skipped"
+                message = f"the directory {entry.directory or './'} is used twice; {entry.key} is skipped"
                 self._config.problems.append(Problem(DOCS_PATH, entry.line, "listed_twice", message))
             elif entry.directory is not None:
                 directories.add(entry.directory)
@@ -433,5 +439,5 @@ def read_map(text: str) -> dict[str, str]:
     IDs. Raises YamlError if the text isn't valid."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):
-        raise YamlError("a mapping file must be a map from space names to space IDs")
+        raise YamlError("the file must contain a map of space names to space IDs")
     return {str(name): id for name, id in found.value.items()}

@@ -25,7 +25,7 @@ def require_emoji(given: object, field: str) -> None:
     """Raise ValueError with the name ``field`` if a text isn't an emoji. Values of other types, such as
     None, are accepted."""
     if isinstance(given, str) and given and find_emoji(given) is None:
-        raise ValueError(f"{field}: expected an emoji or its code points such as `1f4d8`, got {given[:50]!r}")
+        raise ValueError(f"{field}: must be an emoji or its code points, such as `1f4d8`, not {given[:50]!r}")
 
 
 def _from_code_points(text: str) -> str:

@@ -80,7 +80,7 @@ def _has(run: Evaluation, key: object, target: object, position: int) -> bool:
     if isinstance(target, Mapping):
         name = str(run.outward(run.text(key)))
         return name in target and not name.startswith("__") and name not in _FORBIDDEN
-    raise ExpressionError("the right side of `in` isn't an object", position)
+    raise ExpressionError("the right side of `in` must be an object", position)
 
 
 def _whole(run: Evaluation, value: object, default: float) -> float:

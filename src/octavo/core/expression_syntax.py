@@ -39,7 +39,7 @@ class Expression:
 def parse(expression: str) -> Expression:
     """Parse an expression. Results are cached. Raises ``ExpressionError`` if the expression is invalid."""
     if len(expression) > MAX_LENGTH:
-        raise ExpressionError(f"the expression is longer than {MAX_LENGTH:,} characters", MAX_LENGTH)
+        raise ExpressionError(f"the expression must be at most {MAX_LENGTH:,} characters long", MAX_LENGTH)
     parser = _Parser(expression)
     node = parser.expression()
     if parser.kind != "end":
@@ -175,7 +175,7 @@ class _Parser:
             self.kind, self.text, self.end = str(match.lastgroup), match[0], match.end()
             follows = source[self.end : self.end + 1]
             if self.kind == "number" and (follows.isalnum() or follows in ("_", "$")) and follows:
-                self.fail("not a number")
+                self.fail("not a valid number")
         elif at == len(source):
             self.kind, self.text, self.end = "end", "end of the expression", at
         else:
@@ -194,13 +194,13 @@ class _Parser:
     def node(self, code: Code, *parts: _Node) -> _Node:
         height = 1 + max((part.height for part in parts), default=0)
         if height > MAX_DEPTH:
-            self.fail(f"nested deeper than {MAX_DEPTH} levels")
+            self.fail(f"the expression is nested more than {MAX_DEPTH} levels deep")
         return _Node(code, height)
 
     def expression(self, power: int = 0) -> _Node:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.fail(f"nested deeper than {MAX_DEPTH} levels")
+            self.fail(f"the expression is nested more than {MAX_DEPTH} levels deep")
         left = self.unary()
         logic = ""
         while self.kind in ("operator", "name"):
@@ -287,7 +287,7 @@ class _Parser:
             start = self.start
             if parameters := self.arrow_parameters():
                 if values or arrow or name not in ARROW_METHODS:
-                    self.fail(f"{name!r} doesn't take a function", start)
+                    self.fail(f"{name!r} doesn't accept a function", start)
                 self.parameters += parameters
                 body = self.expression()
                 del self.parameters[-len(parameters) :]
@@ -297,7 +297,7 @@ class _Parser:
             else:
                 values.append(self.expression())
         if arrow and values:
-            self.fail(f"{name!r} takes exactly one function", position)
+            self.fail(f"{name!r} requires exactly one function", position)
         code = call(name, left.code, [value.code for value in values], arrow, position)
         return self.node(code, left, *values)
 
@@ -310,7 +310,7 @@ class _Parser:
         names = [name.strip() for name in (match[1] or match[2]).split(",")]
         for name in names:
             if _RESERVED.match(name) or name in _CONSTANTS or names.count(name) > 1:
-                self.fail(f"{name!r} can't be a parameter")
+                self.fail(f"{name!r} can't be used as a parameter name")
         self.end = match.end()
         self.advance()
         return names
@@ -415,7 +415,7 @@ class _Parser:
                     self.fail("unknown escape sequence", position)
                 return _ESCAPES.get(match[4], match[4])
             if int(digits, 16) > sys.maxunicode:
-                self.fail("this character doesn't exist", position)
+                self.fail("no character has this code", position)
             return chr(int(digits, 16))
 
         return _ESCAPED.sub(plain, text)

@@ -160,7 +160,7 @@ class Evaluation:
     def step(self, count: int = 1, position: int = 0) -> None:
         self.steps += count
         if self.steps > MAX_STEPS:
-            raise ExpressionError("the expression takes too many steps; simplify it", position)
+            raise ExpressionError("the expression requires too many steps; simplify it", position)
 
     def bounded(self, text: str, position: int = 0) -> str:
         if len(text) > MAX_TEXT:

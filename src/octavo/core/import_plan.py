@@ -136,12 +136,18 @@ def unread_text(path: str, data: bytes, page_size: int) -> Problem | None:
     ``page_size``."""
     if len(data) > page_size:
         limit = format_size(page_size)
-        message = f"larger than {limit}, the limit for a page; kept as a file, with a link in its place"
+        message = (
+            f"the file is larger than {limit}, the maximum size of a page; it was kept as a file, with a link"
+            " in its place"
+        )
         return Problem(path, 0, "page_too_large", message)
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
-        message = f"not UTF-8 (byte {error.start}); kept as a file, with a link in its place"
+        message = (
+            f"the file isn't valid UTF-8 (byte {error.start}); it was kept as a file, with a link in its"
+            " place"
+        )
         return Problem(path, 0, "invalid_utf8", message)
     return None
 
@@ -268,7 +274,7 @@ class TextCheck:
             self._add(path, before + line, "unclosed_tag", message)
         if may_hold_guards(body):
             for line, guard in find_unread(read(body)):
-                message = f"{guard} is not a valid condition, so no one can see this content"
+                message = f"{guard} isn't a valid condition, so no one can see this content"
                 self._add(path, before + line - 1, "unread_condition", message)
         line_of = _LineNumbers(text)
         for match in _unread_bold(body):
@@ -277,11 +283,12 @@ class TextCheck:
                 path,
                 line_of.at(at),
                 "unread_bold",
-                f"{match[0]} is shown with its asterisks; move the space after the last two",
+                f"{match[0]} is shown with its asterisks; to make it bold, move the space to after the last"
+                " two",
             )
         for match in SPACE_LINK.finditer(text):
             if match[1].lower() in self._hosts and not self._is_space(match[2]):
-                message = f"the space {match[2]} does not exist on this server; the link keeps its URL"
+                message = f"the space {match[2]} doesn't exist on this server; the link keeps its URL"
                 self._add(path, line_of.at(match.start()), "unknown_space", message)
         includes = [
             m for m in _INCLUDE.finditer(text) if self._includes.isdisjoint(include_paths(m[1], path))
@@ -318,7 +325,7 @@ class TextCheck:
                 self._missing(path, 0, "missing_file", written)
 
     def _missing(self, path: str, line: int, code: str, written: str) -> None:
-        self._add(path, line, code, f"{written} does not exist; nothing is shown in its place")
+        self._add(path, line, code, f"{written} doesn't exist; nothing is shown in its place")
 
     def _is_missing(self, written: str, path: str) -> bool:
         """Return whether the target of a reference in ``path`` is neither a file of the source nor a URL."""
@@ -407,7 +414,8 @@ class _Planner:
                 CONFIG_PATH,
                 0,
                 "missing_root",
-                f"the folder {root} doesn't exist, so the whole source was imported. Fix `root` in .gitbook.yaml",
+                f"the folder {root} doesn't exist, so the whole source was imported; correct `root` in"
+                " .gitbook.yaml",
             )
             root = self.config.root = ""
         summary, summary_text = self.read_summary(root)
@@ -441,7 +449,7 @@ class _Planner:
         kept = [path for path in self.paths if path not in taken]
         for path in kept:
             if is_markdown(path) and path.startswith(root) and path not in self.kept_unread:
-                self.problem(path, 0, "not_listed", "not in the navigation; kept as a file")
+                self.problem(path, 0, "not_listed", "the file isn't in the navigation; it was kept as a file")
         return ImportPlan(
             config=self.config,
             summary=summary,
@@ -469,7 +477,8 @@ class _Planner:
                 path,
                 0,
                 "invalid_utf8",
-                f"not valid UTF-8 (byte {error.start}); invalid bytes were replaced. Save the file as UTF-8",
+                f"the file isn't valid UTF-8 (byte {error.start}), so invalid bytes were replaced; save it as"
+                " UTF-8",
             )
             return content.decode("utf-8", "replace")
 
@@ -482,7 +491,7 @@ class _Planner:
             return infer_summary(below, self.config.readme), None
         summary = read_summary(text, self.summary_path)
         if not summary.entries:
-            self.problem(self.summary_path, 0, "empty_summary", "lists no pages")
+            self.problem(self.summary_path, 0, "empty_summary", "the file lists no pages")
         return summary, text
 
     def is_read(self, path: str) -> bool:
@@ -506,7 +515,7 @@ class _Planner:
             link = None
             if page.kind == "link" and entry is not None and entry.children:
                 # A link can't have subpages: a page without text can, with the link as its first child.
-                message = "a link can't have subpages; it became the first page of a group"
+                message = "a link can't have subpages; it was imported as the first page of a group"
                 self.problem(self.summary_path, entry.line, "link_with_children", message)
                 link, page = page, self.page(SummaryEntry(kind="page", title=page.title), parent)
                 page.line, page.titled, link.parent = link.line, link.titled, len(self.pages)
@@ -550,7 +559,7 @@ class _Planner:
             path = absent
         if path is None:
             self.problem(
-                self.summary_path, entry.line, "missing_file", f"{href} doesn't exist; the page is empty"
+                self.summary_path, entry.line, "missing_file", f"{href} doesn't exist; its page is empty"
             )
             page.slug = _slug_of_file(href, entry.title)
             # The page is placed where its file would be, so that the entry keeps its link.
@@ -558,7 +567,7 @@ class _Planner:
         elif (place := self.page_of_file.get(path)) is not None:
             page.kind, page.to_page, page.anchor = "link", place, entry.anchor
             if entry.kind == "page":
-                message = f"{path} is already listed; kept as a link to it"
+                message = f"{path} is already listed; this entry was kept as a link to it"
                 self.problem(self.summary_path, entry.line, "listed_twice", message)
         elif is_markdown(path) and not self.is_read(path):
             page.kind, page.to_file, page.anchor = "link", path, entry.anchor
@@ -584,7 +593,7 @@ class _Planner:
         for name in names:
             found = self.folded.get(name.casefold())
             if found is not None and found not in self.special:
-                message = f"the file {href} is spelled {found[len(self.config.root) :]} on disk"
+                message = f"on disk, {href} is spelled {found[len(self.config.root) :]}"
                 self.problem(self.summary_path, line, "case_differs", message)
                 return found
         return None

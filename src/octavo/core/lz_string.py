@@ -19,7 +19,7 @@ class _Bits:
         for letter in text:
             value = _VALUES.get(letter)
             if value is None:
-                raise ValueError(f"the character {letter!r} doesn't belong to this encoding")
+                raise ValueError(f"the character {letter!r} isn't allowed in this encoding")
             for shift in range(5, -1, -1):
                 yield value >> shift & 1
 

@@ -248,9 +248,9 @@ class _Merge:
     def _field(
         self, target: str, id: str, field: str, three: tuple[Any, Any, Any], *, gone: object = _NOTHING
     ) -> Any:
-        """Merge one field: if one side is unchanged, the other one is used; if both changed differently,
-        ours is kept and a conflict is recorded. ``gone``: the value that represents a missing element of a
-        map; for such elements, an edit wins over a deletion."""
+        """Merge one field: if one side is unchanged, the other one is used; if both sides changed the field
+        differently, our version is kept and a conflict is recorded. ``gone``: the value that represents a
+        missing element of a map; for such elements, an edit wins over a deletion."""
         base, ours, theirs = three
         if theirs in (ours, base):
             return ours

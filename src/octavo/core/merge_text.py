@@ -52,7 +52,7 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. Accepts any texts; equal and one-sided changes merge cleanly."""
+    """Merge texts without front matter. This accepts any texts; equal and one-sided changes merge cleanly."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])

@@ -34,14 +34,14 @@ def is_git_path(path: str) -> bool:
 def unsafe_path(path: str) -> str | None:
     """Return the problem with the path of a file; ``None`` if it is valid."""
     if not path or path.startswith("/") or re.match(r"[A-Za-z]:", path):
-        return "the path is not relative"
+        return "the path isn't relative"
     if "\\" in path:
         return "the path contains a backslash"
     if re.search(r"[\x00-\x1f\x7f\ud800-\udfff]", path):
         return "the path contains control or other unsafe characters"
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts):
-        return "the path has empty parts, `.`, or `..`"
+        return "the path contains an empty part, `.`, or `..`"
     if len(parts) > MAX_FOLDERS:
         return f"the path has more than {MAX_FOLDERS} folders"
     if len(path.encode()) > MAX_PATH:

@@ -259,7 +259,8 @@ def split(text: str) -> Cut:
 
 
 def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
-    """Split off the blocks from this line on. ``part``: the offsets in the text where they start and end."""
+    """Return the blocks from this line on as separate pieces. ``part``: the offsets in the text where they
+    start and end."""
     places: list[PiecePlace] = []
     spans: list[tuple[int, int]] = []
     begin, stop = part
@@ -478,7 +479,7 @@ class Match(Struct):
 
 
 _UNIFORM = frozenset({"items", "rows", "elements"})
-"""Names of cuts whose pieces are all of one kind, such as the rows of a table."""
+"""Names of the ways to split a block in which all pieces are of one kind, such as the rows of a table."""
 _ALIKE = 0.3
 """Minimum share of common words for which a changed piece counts as edited instead of replaced."""
 _KEPT = 0.5

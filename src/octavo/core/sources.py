@@ -50,7 +50,10 @@ class Brand(Struct, frozen=True):
         """Return the problem to report if no site is created from the source."""
         branding = {"logo": self.logo or self.dark_logo, "icon": self.favicon, "color": self.color}
         names = ", ".join(name for name, value in branding.items() if value)
-        message = f"{names}: a space has no branding. Publish the space and set these in the customization of its site"
+        message = (
+            f"{names}: not imported, because a space has no branding; publish the space, then set these in"
+            " its site's customization"
+        )
         return Problem("", 0, LOOK_LEFT_OUT, message)
 
 
@@ -118,9 +121,9 @@ class SourceFiles:
         if wrong := unsafe_path(path):
             self.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
         elif path in self._files or path in self._folders or any(f in self._files for f in folders_of(path)):
-            self.problem(path, "duplicate_name", "skipped: another entry has the same name")
+            self.problem(path, "duplicate_name", "skipped: another file or folder has the same name")
         elif size > MAX_FILE:
-            self.problem(path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(path, "too_large", f"skipped: the file is larger than {MAX_FILE // 1024**2} MB")
         else:
             self.total += size
             if self.total > MAX_TOTAL:
@@ -147,7 +150,7 @@ class SourceFiles:
             if problem.path.startswith(prefix) or problem.code == "unsafe_path"
         ]
         if not self._files:
-            raise SourceError(f"the source has no folder {folder}")
+            raise SourceError(f"there is no folder {folder} in the source")
 
 
 class Source(Struct, frozen=True, kw_only=True, eq=False):

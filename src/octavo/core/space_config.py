@@ -56,7 +56,7 @@ def read_config(text: str, path: str = CONFIG_PATH) -> Config:
 
     for key in value:
         if key not in _KEYS:
-            complain("unknown_key", f"`{key}` is not a known key; remove it or fix its spelling", key)
+            complain("unknown_key", f"`{key}` isn't a known key; remove it or correct its spelling", key)
     root = path_of(value.get("root"), "", "root").strip("/")
     config.root = f"{root}/" if root else ""
     structure = value.get("structure")
@@ -97,12 +97,12 @@ def read_variables(
     for name, value in found.value.items() if found else ():
         if not _VARIABLE_NAME.match(name):
             message = (
-                f"{name!r} is not a valid variable name: use a letter, then letters, digits, and underscores"
+                f"{name!r} isn't a valid variable name; use a letter, then letters, digits, and underscores"
             )
         elif not isinstance(value, (str, int, float)):
             message = f"{name!r} must be text, a number, true, or false"
         elif isinstance(value, str) and len(value) > MAX_VARIABLE:
-            message = f"{name!r} is longer than {MAX_VARIABLE:,} characters"
+            message = f"{name!r} must be at most {MAX_VARIABLE:,} characters long"
         else:
             variables[name] = value
             continue

@@ -182,7 +182,7 @@ class _Reader:
                 self.problem(
                     start,
                     "unclosed_comment",
-                    "this comment isn't closed; its lines are read as entries. Close it with -->",
+                    "this comment isn't closed, so its lines are read as entries; close it with -->",
                 )
                 self.unclosed["<!--"] = self.at = start
                 return
@@ -239,7 +239,9 @@ class _Reader:
             column = min(column, self.open.pop()[0])
         if len(self.open) >= MAX_LEVELS:
             self.problem(
-                entry.line, "too_deep", f"nested more than {MAX_LEVELS} levels deep; the entry was moved up"
+                entry.line,
+                "too_deep",
+                f"entries can be nested at most {MAX_LEVELS} levels deep; this one was moved up",
             )
             del self.open[MAX_LEVELS - 1 :]
         if self.open:
@@ -252,7 +254,7 @@ class _Reader:
         parsed = _parse_link(content)
         if parsed is None:
             title = plain_title(content)
-            self.problem(line, "broken_link", "not a valid [title](target) link; kept as text")
+            self.problem(line, "broken_link", "this isn't a valid [title](target) link; it was kept as text")
             return SummaryEntry(kind="page", title=title, line=line)
         label, target, link_title, rest = parsed
         if rest.strip():
@@ -264,7 +266,7 @@ class _Reader:
             entry.kind, entry.href = "link", target
             return entry
         if not target:
-            self.problem(line, "empty_target", f"{entry.title!r} has no target; kept as text")
+            self.problem(line, "empty_target", f"{entry.title!r} has no target; it was kept as text")
             return entry
         name, _, anchor = target.partition("#")
         if not name:
@@ -272,12 +274,16 @@ class _Reader:
             return entry
         href = entry_path(unquote(name))
         if href is None:
-            self.problem(line, "bad_target", f"{target!r} isn't a path within the space; kept as text")
+            self.problem(
+                line, "bad_target", f"{target!r} isn't a path within the space; the link was kept as text"
+            )
             return entry
         entry.href, entry.anchor = href, _tidy(unquote(anchor)) or None
         if href in self.listed:
             entry.kind = "link"
-            message = f"{href} is already listed on line {self.listed[href]}; kept as a link to it"
+            message = (
+                f"{href} is already listed on line {self.listed[href]}; this entry was kept as a link to it"
+            )
             self.problem(line, "listed_twice", message)
         else:
             self.listed[href] = line
@@ -314,7 +320,7 @@ class _Reader:
             return None
         if not isinstance(found.value, dict) or not isinstance(found.value.get("type"), str):
             self.problem(
-                line, "invalid_computed", "a computed page requires a map with a `type`; this one was skipped"
+                line, "invalid_computed", "a computed page must be a map with a `type`; this one was skipped"
             )
             return None
         title = found.value.get("title")

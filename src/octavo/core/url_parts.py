@@ -81,6 +81,11 @@ def host_of(text: str) -> str:
     return address.host if address is not None else ""
 
 
+def origin_of(text: str) -> str:
+    address = read_address(text)
+    return f"{address.origin}/" if address is not None and address.is_web else ""
+
+
 def path_of(text: str) -> str:
     address = read_address(text)
     return address.path if address is not None else ""

@@ -84,7 +84,7 @@ def _say(what: str, field: str, type: object, expected: Mapping[str, str]) -> st
         )
     if found := _VALUE.fullmatch(what):
         allowed = sorted(_allowed(models.type_info(type), [step[1] for step in _STEP.finditer(field)]))
-        problem = f"{found[1] if len(found[1]) <= _SHOWN else 'this'} is not an allowed value"
+        problem = f"{found[1] if len(found[1]) <= _SHOWN else 'this'} isn't an allowed value"
         return f"{problem}. Use one of {', '.join(allowed)}" if 0 < len(allowed) <= _LISTED else problem
     return what[0].lower() + what[1:]
 

@@ -59,14 +59,14 @@ def read_yaml(text: str) -> YamlText:
 def compose_yaml(text: str) -> yaml.Node | None:
     """Return the nodes of one document, whose marks locate them in the text. Raises ``YamlError``."""
     if len(text) > MAX_CHARACTERS:
-        raise YamlError(f"the text is longer than {MAX_CHARACTERS:,} characters")
+        raise YamlError(f"the text must be at most {MAX_CHARACTERS:,} characters long")
     try:
         _check_events(text)
         return yaml.compose(text, Loader=_LOADER)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
-        raise YamlError(f"not valid YAML: {what}", mark.line + 1 if mark else 0) from None
+        raise YamlError(f"the YAML isn't valid: {what}", mark.line + 1 if mark else 0) from None
     except UnicodeEncodeError:
         raise YamlError("the text contains invalid characters") from None
 
@@ -104,9 +104,9 @@ def _check_events(text: str) -> None:
         elif isinstance(event, (yaml.MappingEndEvent, yaml.SequenceEndEvent)):
             depth -= 1
         if depth > MAX_DEPTH:
-            raise YamlError(f"nested more than {MAX_DEPTH} levels deep", line)
+            raise YamlError(f"the YAML is nested more than {MAX_DEPTH} levels deep", line)
         if count > MAX_NODES:
-            raise YamlError(f"contains more than {MAX_NODES:,} values", line)
+            raise YamlError(f"the YAML contains more than {MAX_NODES:,} values", line)
 
 
 class _Reading:
@@ -121,11 +121,13 @@ class _Reading:
         self._values += 1
         if self._values > MAX_NODES:
             raise YamlError(
-                f"contains more than {MAX_NODES:,} values, including values repeated by aliases", line
+                f"the YAML contains more than {MAX_NODES:,} values, including values repeated by aliases",
+                line,
             )
         if depth > MAX_DEPTH:
             raise YamlError(
-                f"nested more than {MAX_DEPTH} levels deep, including values repeated by aliases", line
+                f"the YAML is nested more than {MAX_DEPTH} levels deep, including values repeated by aliases",
+                line,
             )
         self._lines[way] = line
         if isinstance(node, yaml.MappingNode):

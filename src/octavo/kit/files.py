@@ -113,11 +113,11 @@ class FileStore:
         if said is not None and said[1] == "NoSuchBucket":
             return f"there is no bucket {bucket!r} in the object store. Create it first."
         if said is not None:
-            return f"the object store denies access to the bucket {bucket!r}: {said[1]}"
+            return f"the object store denied access to the bucket {bucket!r}: {said[1]}"
         if "HTTP error: " in message:
             where = self._store.config.get("endpoint", "AWS")
             why = _first_line(message).rpartition("HTTP error: ")[2]
-            return f"the object store at {where} does not respond: {why}"
+            return f"the object store at {where} didn't respond: {why}"
         return _first_line(message)
 
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
@@ -249,7 +249,7 @@ def open_store(
 
         presigning = links if direct and links.key and links.secret else None
         return FileStore(connect(60, 3), signing, None, presigning, probe=connect(_PROBE_SECONDS, 0))
-    raise Unavailable(f"OCTAVO_FILES_URL: must be file:///folder or s3://bucket/prefix, got {url!r}")
+    raise Unavailable(f"OCTAVO_FILES_URL: must be file:///folder or s3://bucket/prefix, not {url!r}")
 
 
 def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
@@ -257,7 +257,7 @@ def open_bucket(url: str, environ: Mapping[str, str] = os.environ) -> S3Store:
     be opened."""
     parts = read_address(url)
     if parts is None or parts.scheme != "s3" or not parts.authority:
-        raise Unavailable(f"must be s3://bucket/prefix, got {url!r}")
+        raise Unavailable(f"must be s3://bucket/prefix, not {url!r}")
     prefix = parts.path.strip("/")
     return _bucket(_S3Links.from_environment(parts.authority, prefix, environ), 60, 3)
 
@@ -267,7 +267,7 @@ def _bucket(links: _S3Links, seconds: int, retries: int) -> S3Store:
     if links.endpoint:
         endpoint = read_address(links.endpoint)
         if endpoint is None or not endpoint.is_web:
-            raise Unavailable(f"AWS_ENDPOINT_URL: must be http(s)://host, got {links.endpoint!r}")
+            raise Unavailable(f"AWS_ENDPOINT_URL: must be http(s)://host, not {links.endpoint!r}")
         options["endpoint"] = links.endpoint
     client: ClientConfig = {
         "allow_http": (links.endpoint or "").startswith("http://"),
@@ -314,7 +314,7 @@ def file_headers(grant: FileGrant, *, public: bool = False) -> dict[str, str]:
 
 def _key(hash: str) -> str:
     if not _HASH.fullmatch(hash):
-        raise NotFound("file not found")
+        raise NotFound("This file doesn't exist.")
     return f"{hash[:2]}/{hash}"
 
 
@@ -346,13 +346,13 @@ def store_errors() -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise NotFound("file not found") from None
+        raise NotFound("This file doesn't exist.") from None
     except (BaseError, OSError) as error:
         log.error("files: %s", _first_line(str(error)))
         if getattr(error, "errno", None) == errno.ENOSPC or os.strerror(errno.ENOSPC) in str(error):
             raise DiskFull from error
         raise TemporarilyUnavailable(
-            "The file store isn't reachable right now. Try again in a moment."
+            "The file store can't be reached right now. Try again in a moment."
         ) from error
 
 
@@ -371,7 +371,7 @@ class _S3Links(NamedTuple):
     secret: str
     session: str
     keys_given: bool
-    """Whether the store's keys differ from those of the process."""
+    """Whether the store's keys are different from the keys of the process."""
 
     @classmethod
     def from_environment(cls, bucket: str, prefix: str, environ: Mapping[str, str]) -> _S3Links:

@@ -4,7 +4,7 @@ import re
 
 EXPECTED: dict[str, str] = {}
 """Requirements for texts, by the regular expression that a text must match. They are worded to follow
-"must" in error messages.."""
+"must" in error messages."""
 
 
 def pattern(expression: str, expected: str) -> str:

@@ -322,6 +322,6 @@ def test_impossible_edits_raise_an_error():
         page.insert(words("x"), BlockPosition(into=keys[0]))
     with pytest.raises(EditError, match="list-item"):
         page.move([keys[0]], BlockPosition(into=keys[1]), "blocks")
-    with pytest.raises(EditError, match="part of a block"):
+    with pytest.raises(EditError, match="part of another block"):
         page.delete([document.nodes[3].fragments[0].key], "delete")
     assert after(page) == TEXT

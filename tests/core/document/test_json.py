@@ -150,21 +150,21 @@ def nested(depth: int) -> Any:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (None, "document: expected an object, got nothing"),
-        ([], "document: expected an object, got an array"),
-        ({"object": "page", "nodes": []}, 'document.object: expected "document"'),
-        ({"object": "document"}, "document.nodes: expected an array, got nothing"),
+        (None, "document: must be an object, not nothing"),
+        ([], "document: must be an object, not an array"),
+        ({"object": "page", "nodes": []}, 'document.object: must be "document"'),
+        ({"object": "document"}, "document.nodes: must be an array, not nothing"),
         (
             document({"object": "block", "type": "odd"}),
-            'document.nodes[0].type: expected a block type, got "odd"',
+            'document.nodes[0].type: must be a block type, not "odd"',
         ),
         (
             document({"object": "block", "type": ["x"]}),
-            "document.nodes[0].type: expected a block type, got an array",
+            "document.nodes[0].type: must be a block type, not an array",
         ),
         (
             document(paragraph(), {"object": "block", "type": "hint", "data": {"style": "red"}, "nodes": []}),
-            "document.nodes[1].data.style: expected one of info, warning, danger, success",
+            "document.nodes[1].data.style: must be one of info, warning, danger, success",
         ),
         (document({"object": "block", "type": "hint", "data": {}}), "document.nodes[0].data.style: missing"),
         (
@@ -173,11 +173,11 @@ def nested(depth: int) -> Any:
         ),
         (
             document({"object": "block", "type": "tabs", "nodes": [paragraph()]}),
-            "document.nodes[0].nodes[0].type: expected tabs-item, got paragraph",
+            "document.nodes[0].nodes[0].type: must be tabs-item, not paragraph",
         ),
         (
             document(paragraph({"object": "text", "leaves": [{"text": 5}]})),
-            "document.nodes[0].nodes[0].leaves[0].text: expected a string, got a number",
+            "document.nodes[0].nodes[0].leaves[0].text: must be a string, not a number",
         ),
         (
             document(
@@ -197,7 +197,7 @@ def nested(depth: int) -> Any:
         ),
         (
             document({"object": "block", "type": "code", "data": {"lineNumbers": 1}, "nodes": []}),
-            "document.nodes[0].data.lineNumbers: expected true or false, got a number",
+            "document.nodes[0].data.lineNumbers: must be true or false, not a number",
         ),
         (
             document(
@@ -244,5 +244,5 @@ def test_the_action_of_a_button_is_one_object() -> None:
     button["data"] |= {"action": "ask", "query": "How?"}
     assert write(from_json(shown)) == source
     button["data"]["action"] = {"action": 1}
-    with pytest.raises(DocumentError, match=r"data\.action\.action: expected a string"):
+    with pytest.raises(DocumentError, match=r"data\.action\.action: must be a string"):
         from_json(shown)

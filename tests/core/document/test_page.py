@@ -71,7 +71,7 @@ BOMB = (
         (BOMB, 2, "more than 50,000 values"),
         ("---\na: &a\n  - *a\n---\n# T\n", 2, "nested"),
         ("---\n&a\n<<: *a\n---\n# T\n", 2, "nested"),
-        ("---\n- a\n---\n# T\n", 2, "keys and values"),
+        ("---\n- a\n---\n# T\n", 2, "a YAML mapping"),
         ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: must be true or false"),
         ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
         ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "longer"),

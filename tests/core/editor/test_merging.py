@@ -45,6 +45,18 @@ def test_a_block_that_both_sides_added_keeps_the_words_of_both():
     assert texts(apply_steps(live, steps).doc) == [("a", "Here."), ("a-2", "There.")]
 
 
+def test_a_deleted_block_does_not_return_because_its_heading_got_another_id():
+    def heading(key, id):
+        return {**paragraph(key, "Title"), "type": "heading-1", "meta": {"id": id}}
+
+    new = [heading("b", "title"), heading("a", "title-1")]
+    steps = merge_edit(document(paragraph("c", "Here.")), [heading("a", "title")], new, count(1), ())
+    assert texts(apply_steps(document(paragraph("c", "Here.")), steps).doc) == [
+        ("b", "Title"),
+        ("c", "Here."),
+    ]
+
+
 def test_changed_places_contain_texts_marks_attributes_and_deletions():
     bold = {"stepType": "addMark", "mark": {"type": "bold"}, "from": 2, "to": 4}
     key = {"stepType": "attr", "pos": 12, "attr": "key", "value": "new"}

@@ -9,7 +9,8 @@ const PATHS = {
   site: "/orgs/{organizationId}/sites/{siteId}",
 };
 
-/** Roles in a space, a collection, or a site. Their operations are alike and differ only in the path. */
+/** Return operations on roles in a space, a collection, or a site. The operations are alike and differ only in the
+ * path. */
 export function accessOf(kind: Kind, id: string, organizationId: string) {
   const at = PATHS[kind] as "/spaces/{spaceId}";
   const ids = (kind === "site" ? { organizationId, siteId: id } : { [`${kind}Id`]: id }) as {

@@ -36,7 +36,7 @@ export const getPageByPath = operation.GET("/spaces/{spaceId}/content/path/{page
 type Page = Schemas["DocumentPage"];
 type How = { format?: "markdown"; pages: false };
 
-/** A page of main, of a change request, or of a revision. */
+/** Read a page from main, a change request, or a revision. */
 export function readPage(spaceId: string, base: Base, pageId: string, how: How): Promise<unknown> {
   const ids = { spaceId, pageId };
   if (base.kind === "change") {

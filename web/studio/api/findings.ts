@@ -1,4 +1,4 @@
-/** Findings of a site, the scans that found them, and its health. */
+/** Operations on the findings of a site, the scans that found them, and its health. */
 import { operation } from "../../shared/client.ts";
 import type { Schemas } from "../../shared/client.ts";
 import { resource } from "../state/resource.svelte.ts";

@@ -1,4 +1,4 @@
-/** Questions that visitors asked the assistant of a site, the answers, and their topics. */
+/** Operations on the questions that visitors asked the assistant of a site, the answers, and their topics. */
 import { operation } from "../../shared/client.ts";
 import type { Schemas } from "../../shared/client.ts";
 import { resource } from "../state/resource.svelte.ts";

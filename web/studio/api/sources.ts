@@ -1,4 +1,4 @@
-/** Sources of context of a site, and their records. */
+/** Operations on the context sources of a site and their records. */
 import { operation } from "../../shared/client.ts";
 
 export const listSiteContextConnections = operation.GET(

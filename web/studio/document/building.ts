@@ -1,6 +1,6 @@
 /**
- * Builds the nodes of a page from its document. The editor and pages that are only read have different nodes, so the
- * functions that create them are given.
+ * Builds the nodes of a page from its document. The editor and read-only pages have different nodes, so the
+ * functions that create nodes are passed in.
  */
 import { editorName, MARK_TYPES, table } from "./table.ts";
 import type {
@@ -21,14 +21,14 @@ export class Foreign extends Error {}
 export interface Maker<N, M> {
   node(type: string, attributes?: Data | null, content?: N[] | null, marks?: readonly M[]): N;
   text(text: string, marks?: readonly M[]): N;
-  /** Return marks with another one in its place. */
+  /** Return marks with another mark added at its rank. */
   mark(type: string, attributes: Data, among: readonly M[]): readonly M[];
 }
 
 /** The last number. It starts at a random number, so that links that two browsers create on one page differ. */
 let uids = Math.floor(Math.random() * 2 ** 48);
 
-/** Return a number that no other link or annotation of a page has, higher than the previous ones. */
+/** Return a number that no other link or annotation of a page has, and that is higher than all previous ones. */
 export function uid(): number {
   return ++uids;
 }
@@ -63,7 +63,7 @@ function flattened(data: Data): Data {
 export class Builder<N, M> {
   constructor(private make: Maker<N, M>) {}
 
-  /** Build a page. There is always a block: an empty page has one empty paragraph. `top` builds its blocks. */
+  /** Build a page. It always has at least one block: an empty page has one empty paragraph. `top` builds its blocks. */
   page(document: DocumentJson, top: (json: BlockJson) => N): N {
     return this.make.node("doc", null, this.#filled(document.nodes.map(top)));
   }
@@ -168,7 +168,7 @@ export class Builder<N, M> {
     );
   }
 
-  /** A cell for which the row has no value. It exists only while it is empty. */
+  /** Create a cell for which the row has no value. It exists only while it is empty. */
   #absentCell(): N {
     return this.make.node("table_cell", { absent: true }, this.#filled([]));
   }

@@ -1,4 +1,4 @@
-/** Compares documents as the API sends them. */
+/** Compares documents in the format of the API. */
 import type { FragmentJson } from "./types.ts";
 
 /** Return whether two JSON values are equal. The order of keys and of a table's fragments doesn't matter. */

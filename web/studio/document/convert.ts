@@ -1,9 +1,9 @@
 /**
  * Converts documents for the editor and back.
  *
- * `readDocument` converts each top-level block, converts it back, and compares the two. A block that differs becomes an
- * `opaque` block, which is shown as a card and sent back unchanged. `writeBlock` caches its result by node. Nodes never
- * change, so writing a page again only costs time for edited blocks.
+ * `readDocument` converts each top-level block, converts it back, and compares the two. A block that differs
+ * becomes an `opaque` block, which is shown as a card and returned to the server unchanged. `writeBlock` caches its
+ * result by node. Nodes never change, so writing a page again only costs time for edited blocks.
  */
 import type { Mark, Node } from "prosemirror-model";
 import { Builder, childrenOf, Foreign, RANK } from "./building.ts";
@@ -30,12 +30,12 @@ const builder = new Builder<Node, Mark>({
   mark: (type, attributes, among) => schema.marks[type]!.create(attributes).addToSet(among),
 });
 
-/** Convert a page for the editor. */
+/** Convert a page to the editor's nodes. */
 export function readDocument(document: DocumentJson): Node {
   return builder.page(document, readTopBlock);
 }
 
-/** Convert one top-level block; `opaque` if the editor couldn't return it unchanged. */
+/** Convert one top-level block. It becomes `opaque` if the editor couldn't return it unchanged. */
 export function readTopBlock(json: BlockJson): Node {
   try {
     const node = builder.block(json);
@@ -51,7 +51,7 @@ export function readTopBlock(json: BlockJson): Node {
 
 const written = new WeakMap<Node, BlockJson>();
 
-/** Return the blocks of a page as the API expects them. Empty paragraphs belong to the editor and are left out. */
+/** Return the blocks of a page as the API expects them. Empty paragraphs exist only in the editor and are omitted. */
 export function writeDocument(doc: Node): DocumentJson {
   return { object: "document", nodes: writeBlocks(doc) };
 }
@@ -66,7 +66,7 @@ export function writeBlock(node: Node): BlockJson {
   return json;
 }
 
-/** Return whether a block is written: a paragraph without text only exists for typing. */
+/** Return whether a block is saved. A paragraph without text exists only for typing, so it isn't. */
 export function isWritten(node: Node): boolean {
   return !(node.type === schema.nodes.paragraph && !node.content.size && !node.attrs.blank);
 }
@@ -166,7 +166,7 @@ function writeTable(node: Node): { data: Data; fragments: FragmentJson[] } {
   return { data: data as unknown as Data, fragments: [...fragments, ...rest] };
 }
 
-/** Name the parts of a table: existing parts keep their names; new and copied ones get unused names. */
+/** Names for the parts of a table: existing parts keep their names, and new and copied ones get unused names. */
 class Names {
   #taken: Set<string>;
   #known: Set<string>;

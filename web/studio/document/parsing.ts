@@ -1,6 +1,6 @@
 /**
  * Converts HTML from other apps. The schema is the filter: an element without a rule becomes its text, an attribute
- * that no rule reads is dropped, and URLs pass `safeUrl`.
+ * that no rule reads is dropped, and URLs are checked by `safeUrl`.
  */
 import {
   DOMParser,
@@ -124,7 +124,8 @@ const INLINES: Record<string, TagParseRule[]> = {
   "inline-math": [rule("span[data-formula]", formulaOf)],
 };
 
-/** Nodes that `arrange` (editor/pasted.ts) creates for formulas of other apps. */
+/** Return the data of a formula that `arrange` (editor/pasted.ts) created for another app's formula; false for other
+ * elements. */
 function formulaOf(element: HTMLElement): Data | false {
   const formula = element.dataset.formula?.trim();
   return formula ? { formula } : false;
@@ -134,7 +135,8 @@ function rowsOf(table: HTMLTableElement): HTMLTableRowElement[] {
   return [...table.querySelectorAll("tr")].filter((row) => row.closest("table") === table);
 }
 
-/** Return the cells of an HTML table row by row. Spanning cells are in their first position; others are null. */
+/** Return the cells of an HTML table row by row. A spanning cell is at its first position; the other positions that
+ * it covers are null. */
 function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
   return rowsOf(element).map((row) =>
     [...row.cells].flatMap((
@@ -143,7 +145,7 @@ function cellsOf(element: HTMLTableElement): (HTMLTableCellElement | null)[][] {
   );
 }
 
-/** Return the text and blocks of each cell of a table, to be pasted into another table. */
+/** Return the text and blocks of each cell of a table, for pasting into another table. */
 export function readCells(element: HTMLTableElement, schema: Schema): { text: string; blocks: Node[] }[][] {
   return cellsOf(element).map((row) =>
     row.map((cell) => ({
@@ -153,7 +155,7 @@ export function readCells(element: HTMLTableElement, schema: Schema): { text: st
   );
 }
 
-/** Parse a pasted table: missing cells at the end of a row are empty. */
+/** Parse a pasted table. Missing cells at the end of a row are empty. */
 function tableContent(element: HTMLTableElement, schema: Schema): Fragment {
   const { table_head, table_heading, table_row, table_cell, paragraph } = schema.nodes;
   const rows = cellsOf(element);
@@ -199,7 +201,8 @@ function detailsContent(element: HTMLElement, schema: Schema): Fragment {
   ]);
 }
 
-/** Parse code line by line. If each line is its own element, as in file views, there are no line breaks between. */
+/** Parse code line by line. If each line is its own element, as in file views, there are no line breaks between
+ * them. */
 function lines(element: HTMLElement, schema: Schema): Fragment {
   element.querySelectorAll("br").forEach((each) => each.replaceWith("\n"));
   const text = (element.textContent ?? "").replace(/\r\n?/g, "\n").replace(/^\n|\n$/g, "");
@@ -228,7 +231,8 @@ function syntaxOf(element: HTMLElement): Data {
   return syntax ? { syntax } : {};
 }
 
-/** Styles of pasted HTML are read as text, because the app's policy blocks them as styles (see `clipboard.ts`). */
+/** Return a rule for styles in pasted HTML. They are read as text, because the app's policy blocks them as styles
+ * (see `clipboard.ts`). */
 function styled(pattern: RegExp): TagParseRule {
   return {
     tag: "[data-style]",
@@ -278,7 +282,8 @@ const MARKS: Record<string, ParseRule[]> = {
   ],
 };
 
-/** Lower than the numbers from `uid`, so that both are unique. */
+/** The last number of a pasted link or annotation. These numbers are lower than those from `uid`, so that both are
+ * unique. */
 let pasted = -1e9;
 
 export function blockRules(type: string): TagParseRule[] {

@@ -1,9 +1,9 @@
 /**
- * The editor's schema, one node type for each type of documents.
+ * The editor's schema, with one node type for each type in documents.
  *
- * Every node has the `key`, `data`, and `meta` of the document. Fragments are nodes (`caption`,
- * `expandable_title`, `expandable_body`, `table_cell`). Links and annotations are marks with a unique id, so that
- * adjacent ones never merge. Other inlines are atoms. Content that this schema can't represent is an `opaque` block.
+ * Every node has the `key`, `data`, and `meta` of the document. Fragments are nodes (`caption`, `expandable_title`,
+ * `expandable_body`, `table_cell`). Links and annotations are marks with a unique ID, so that adjacent ones never
+ * merge. Other inlines are atoms. Content that this schema can't represent is an `opaque` block.
  */
 import {
   type AttributeSpec,
@@ -13,7 +13,8 @@ import {
   type NodeSpec,
   Schema,
 } from "prosemirror-model";
-import { drawBlock, drawInline, drawMark } from "./drawing.ts";
+import { drawMark } from "./drawing.ts";
+import { drawBlock, drawInline } from "./richdrawing.ts";
 import { blockRules, inlineRules, markRules } from "./parsing.ts";
 import { editorName, MARK_TYPES, table } from "./table.ts";
 
@@ -29,7 +30,7 @@ const FRAGMENT: Record<string, AttributeSpec> = {
   type: { default: null },
 };
 
-/** The content of a type, where the `children` of the table are less specific. */
+/** The content of a type, for types whose `children` in the table are less specific. */
 const CONTENT: Record<string, string> = {
   image: "caption?",
   file: "caption?",
@@ -195,7 +196,7 @@ function marks(): Record<string, MarkSpec> {
 
 export const schema = new Schema({ nodes: nodes(), marks: marks() });
 
-/** Return a key for a block that no other browser creates. */
+/** Return a block key that no other browser creates. */
 export function newKey(): string {
   return [...crypto.getRandomValues(new Uint8Array(6))].map((byte) => byte.toString(16).padStart(2, "0"))
     .join("");

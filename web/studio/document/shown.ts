@@ -1,6 +1,6 @@
 /**
- * The nodes of a page that is only read: the part of the editor's nodes that its views use. The editor's own are large,
- * and are loaded when someone starts to write.
+ * The nodes of a read-only page: the part of the editor's nodes that its views use. The editor's own code is large
+ * and is loaded when someone starts to write.
  */
 import type { Node } from "prosemirror-model";
 import { Builder, Foreign, RANK } from "./building.ts";
@@ -137,7 +137,7 @@ class ShownNode {
   }
 }
 
-/** A position in a node, with all nodes around it. */
+/** A position in a node, with all nodes that contain it. */
 class ShownPosition {
   /** The path from the outside in: each node, the number of the child at the position, and the start of its
    * content. */
@@ -215,7 +215,7 @@ function block(json: BlockJson): ShownNode {
   }
 }
 
-/** Return a page for a view that only reads it. */
+/** Return a page for a read-only view. */
 export function shownDocument(document: DocumentJson): Node {
   return builder.page(document, block) as unknown as Node;
 }

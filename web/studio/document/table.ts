@@ -22,14 +22,15 @@ interface Table {
 
 export const table = made as Table;
 
-/** Return the editor's name of a node type. Blocks, inlines, and marks can share a name in documents, but not here. */
+/** Return the editor's name for a node type. Blocks, inlines, and marks can share a name in documents, but not in
+ * the editor. */
 export function editorName(object: "block" | "inline", type: string): string {
   const name = type.replaceAll("-", "_");
   if (object === "inline") return type in table.blocks ? `inline_${name}` : name;
   return table.marks.includes(type) ? `${name}_block` : name;
 }
 
-/** Marks from the outermost in, in the order for documents that don't specify one. */
+/** Marks from the outermost to the innermost, for documents that don't specify an order. */
 const ORDER = [
   "link",
   "annotation",

@@ -1,6 +1,6 @@
 /**
- * Removes blanks around the text of a paragraph or heading. Markdown can only represent them as entities, and people
- * rarely intend them.
+ * Removes spaces around the text of a paragraph or heading. Markdown can only represent them as entities, and
+ * people rarely intend them.
  */
 import type { BlockJson, FragmentJson, InlineJson, TextJson } from "./types.ts";
 
@@ -9,9 +9,8 @@ type Words = TextJson | InlineJson;
 
 const TEXTS = new Set(["paragraph", "heading-1", "heading-2", "heading-3"]);
 
-/** Return a block without these blanks. Blanks that `was`, the block in the file, already has are kept,
- * because they weren't typed just now.
- */
+/** Return a block without these spaces. Spaces that are already in `was`, the block in the file, are kept, because
+ * they weren't typed just now. */
 export function trimmed(block: BlockJson, was?: BlockJson): BlockJson {
   const kept = new Set<string>();
   if (was) collect(was, kept);
@@ -63,7 +62,7 @@ function changed<T>(list: T[] | undefined, change: (each: T) => T): T[] | undefi
   return found?.some((each, at) => each !== list![at]) ? found : list;
 }
 
-/** Remove blanks at one end of the text, up to the first icon, image, or link. */
+/** Remove spaces at one end of the text, up to the first icon, image, or link. */
 function without(nodes: Words[], end: "start" | "end"): Words[] {
   const found = [...nodes];
   const place = (list: unknown[]): number => end === "start" ? 0 : list.length - 1;

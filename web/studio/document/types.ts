@@ -56,5 +56,5 @@ export interface DocumentJson {
   nodes: BlockJson[];
 }
 
-/** A reference: the field `ref` of many nodes. */
+/** A reference: the value of the field `ref` of many nodes. */
 export type Ref = Data & { kind: string };

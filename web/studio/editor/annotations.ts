@@ -1,4 +1,4 @@
-/** Annotations: a Markdown note on words that readers can open. */
+/** Annotations: Markdown notes on words, which readers can open. */
 import type { Mark } from "prosemirror-model";
 import { type EditorState, Plugin } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -9,7 +9,7 @@ import { h, place } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { words } from "./words.ts";
 
-/** Converts the text of a note to blocks and back, with the server. */
+/** Converts the text of a note to blocks and back, using the server. */
 export interface NoteWords {
   read: (markdown: string) => Promise<BlockJson[]>;
   write: (blocks: BlockJson[]) => Promise<string>;
@@ -37,7 +37,7 @@ export function noteAt(state: EditorState, at = state.selection.from): Note | un
   return { from, to, mark };
 }
 
-/** Return a number that no note of the page has. */
+/** Return a number that no note on the page has. */
 function newLabel(state: EditorState): string {
   const taken = new Set<string>();
   state.doc.descendants((node) => {
@@ -152,7 +152,7 @@ export async function openNote(view: EditorView, noteWords: NoteWords, at?: numb
   }
 }
 
-/** A click on text with a note opens it. */
+/** Open a note when the annotated text is clicked. */
 export function noting(noteWords: NoteWords): Plugin {
   return new Plugin({
     props: {

@@ -1,7 +1,7 @@
 import type { Schemas } from "../../shared/client.ts";
 import type { SitePath } from "../api/sites.ts";
 
-/** The state of a space that is shown. `edits`: main is edited directly, in a space that allows it. */
+/** The displayed state of a space. `edits`: whether main is edited directly, in a space that allows it. */
 export type Base =
   | { kind: "main"; edits?: true }
   | { kind: "change"; number: number }
@@ -16,7 +16,7 @@ export function numberOf(base: Base): number | undefined {
   return base.kind === "change" ? base.number : base.kind === "main" && base.edits ? IN_MAIN : undefined;
 }
 
-/** Return the state that is edited under a number. */
+/** Return the state for a number from `numberOf`. */
 export function editedBase(number: number): Base {
   return number === IN_MAIN ? { kind: "main", edits: true } : { kind: "change", number };
 }
@@ -36,11 +36,11 @@ export interface Heading {
   id: string;
   level: 1 | 2 | 3;
   text: string;
-  /** Return its current element, which can change with each edit. */
+  /** Return the heading's current element, which can change with each edit. */
   element: HTMLElement;
 }
 
-/** The target of a comment: a block by key, and the selected text in it. */
+/** The target of a comment: the key of a block, and the selected text in it. */
 export interface About {
   block: string;
   quote?: string;
@@ -66,7 +66,7 @@ export type Fault = Schemas["TextFinding"] & { words: string; replaced: string |
 
 /** The findings in the text of a page that is being edited. */
 export interface FaultList {
-  /** Check the text against the style guide of a site from now on. */
+  /** Start checking the text against the style guide of a site. */
   start(site: SitePath): Promise<void>;
   /** Call a function with the findings in text order, now and after each change, until the returned function is called. */
   follow(hear: (faults: Fault[]) => void): () => void;
@@ -83,9 +83,10 @@ export interface PageHandle {
   undo(): boolean;
   redo(): boolean;
   focus(): void;
-  /** Scroll to a person's caret and follow it until the next action here; false if it is unknown. */
+  /** Scroll to a person's caret and follow it until the next action in this editor. Return false if the caret is
+   * unknown. */
   follow?(user: string): boolean;
-  /** Return where a person is writing; undefined if it is unknown. */
+  /** Return where a person is writing; undefined if that is unknown. */
   find?(user: string): Whereabouts | undefined;
   /** Checks of the text while it is edited. */
   checks?: FaultList;
@@ -93,8 +94,8 @@ export interface PageHandle {
   insert?(markdown: string): Promise<void>;
   /** Return the current target of a comment: the block of the caret or the selected text. */
   chosen(): About | undefined;
-  /** Mark these threads in the text. Returns their ids in text order. */
+  /** Mark these threads in the text. Returns their IDs in text order. */
   remark(remarks: Remark[], active?: string): string[];
-  /** Scroll to the target of a thread; false if it is no longer on the page. */
+  /** Scroll to the target of a thread. Return false if the target is no longer on the page. */
   show(remark: Remark): boolean;
 }

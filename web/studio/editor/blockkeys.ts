@@ -5,7 +5,7 @@ import { ReplaceStep } from "prosemirror-transform";
 import { newKey } from "../document/schema.ts";
 import { REMOTE } from "./together.ts";
 
-/** Return whether a transaction can add or copy a block. Typing and deleting inside a block can't. */
+/** Return whether a transaction can add or copy a block. Typing and deleting inside a block can't do that. */
 function mayBringBlocks(transaction: Transaction): boolean {
   return transaction.docChanged && !transaction.getMeta(REMOTE) &&
     transaction.steps.some((step) =>
@@ -14,7 +14,7 @@ function mayBringBlocks(transaction: Transaction): boolean {
 }
 
 /**
- * Return a node with keys for all blocks in it without one. Used when many blocks are inserted: separate steps
+ * Return a node in which all blocks have keys. This is used when many blocks are inserted, because separate steps
  * for the keys would be slow.
  */
 export function withKeys(node: Node): Node {

@@ -47,7 +47,7 @@ export function blockOf(state: EditorState): BlockAt | undefined {
   return blockAround(selection.$from);
 }
 
-/** Select the block of the caret, then the block around it. */
+/** Select the block that contains the caret; when repeated, select the block around it. */
 export const selectBlock: Command = (state, dispatch) => {
   const { selection } = state;
   let found: BlockAt | undefined;
@@ -76,7 +76,7 @@ function keepSelection(transaction: Transaction, before: Selection, from: number
   );
 }
 
-/** Move the block past its sibling, or at the edge of its parent, out of the parent. */
+/** Return a command that moves the block past its sibling or, at the edge of its parent, out of the parent. */
 export function moveBlock(by: -1 | 1): Command {
   return (state, dispatch) => {
     const block = blockOf(state);
@@ -138,7 +138,8 @@ export const deleteBlock: Command = (state, dispatch) => {
   return true;
 };
 
-/** The only item of a list is moved with the list. */
+/** Delete the block whose only content is the block at a position. For example, the only item of a list is deleted
+ * together with the list. */
 function deleteAround(
   state: EditorState,
   position: number,
@@ -161,7 +162,7 @@ function deleteAround(
   );
 }
 
-/** Return the node and its content as new content. */
+/** Return a copy of the node and its content without keys. */
 export function withoutKeys(node: Node): Node {
   if (node.isText) return node;
   const content = Fragment.from(childrenOf(node).map(withoutKeys));
@@ -194,7 +195,7 @@ export type Turn =
   | "code_block"
   | "expandable";
 
-/** Return the blocks whose text can become another block's: containers return their content. */
+/** Return the blocks whose text another block can contain. For a container, these are its contents. */
 function insideOf(node: Node): Node[] {
   switch (node.type.name) {
     case "list_ordered":
@@ -215,13 +216,14 @@ function insideOf(node: Node): Node[] {
   }
 }
 
-/** Return the text of a block as inline content of another: fitting marks; line breaks in code become lines. */
+/** Return the text of a block as inline content for another block, with only the marks that fit. Line breaks in code
+ * become lines. */
 function asParagraph(node: Node): Node {
   if (!node.isTextblock || node.type === schema.nodes.paragraph) return node;
   return schema.nodes.paragraph!.create({ key: node.attrs.key }, node.content);
 }
 
-/** Convert one block, or several adjacent ones. Undefined if the new type can't hold them. */
+/** Convert one block, or several adjacent ones. Return undefined if the new type can't contain them. */
 export function turned(nodes: Node[], to: Turn): Node[] | undefined {
   const inside = nodes.flatMap(insideOf);
   const key = nodes.length === 1 ? nodes[0]!.attrs.key : null;
@@ -398,7 +400,7 @@ export function insertBlock(state: EditorState, node: Node): Transaction {
 }
 
 /** Return whether the node around a position, at a depth, can have a block of this type in place of a range of its
- * children. A list in a cell can't contain what a cell can't. */
+ * children. For example, a list in a cell can contain only what a cell can. */
 export function holds(place: ResolvedPos, depth: number, type: NodeType, from: number, to = from): boolean {
   if (depth < 0 || !place.node(depth).canReplaceWith(from, to, type)) return false;
   if (type.isInGroup("in_cells")) return true;

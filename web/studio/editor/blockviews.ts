@@ -1,23 +1,9 @@
 /** Node views of the blocks that most pages have. */
 import type { Node } from "prosemirror-model";
-import { drawBlock } from "../document/drawing.ts";
 import { setData } from "./blockdata.ts";
-import { h, renderSpec, set } from "./dom.ts";
+import { h, set } from "./dom.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
-
-/** A view defined by its elements and classes: a paragraph, a heading, a list. */
-export class PlainView extends Drawn {
-  dom: HTMLElement;
-  override contentDOM?: HTMLElement | null;
-
-  constructor(...given: ConstructorParameters<typeof Drawn>) {
-    super(...given);
-    const { dom, contentDOM } = renderSpec(drawBlock(this.node));
-    this.dom = dom;
-    this.contentDOM = contentDOM ?? null;
-  }
-}
 
 export class ItemView extends Drawn {
   dom: HTMLElement;

@@ -17,9 +17,9 @@ export interface Caret {
 }
 
 interface KnownCaret extends Caret {
-  /** The time of its last move, in milliseconds. */
+  /** The time of the caret's last move, in milliseconds. */
   at: number;
-  /** A class with a color. People have different ones while there are enough. */
+  /** A class with a color. People have different colors as long as there are enough. */
   hue: string;
 }
 
@@ -35,9 +35,9 @@ type Told =
   | { restored: string; by: string }
   | { dismissed: string };
 
-/** The number of milliseconds that an idle caret is shown. */
+/** The number of milliseconds for which an idle caret is shown. */
 const LASTS = 60_000;
-/** The number of milliseconds that a name is shown at a caret that moved. */
+/** The number of milliseconds for which a name is shown at a caret that moved. */
 const NAMED = 2_000;
 
 const caretsKey = new PluginKey<Known>("carets");
@@ -68,7 +68,7 @@ function known(before: Known, told: Told | undefined, transaction: Transaction):
   return { carets, restored };
 }
 
-/** The name is rendered by its style, so it isn't part of the page's text. */
+/** Render a caret. Its name is rendered by a style, so it isn't part of the page's text. */
 function drawCaret({ user, at, anchor, head, hue }: KnownCaret): HTMLElement {
   // The name is shown as long as text is selected.
   const isFresh = anchor !== head || Date.now() - at < NAMED;
@@ -81,7 +81,7 @@ function drawCaret({ user, at, anchor, head, hue }: KnownCaret): HTMLElement {
   return made;
 }
 
-/** The note below a restored block. */
+/** Render the note below a restored block. */
 function drawRestored(view: EditorView, key: string, name: string): HTMLElement {
   const dismiss = (): void => tellCarets(view, { dismissed: key });
   const remove = (): void => {
@@ -126,7 +126,7 @@ function decorations(state: EditorState): DecorationSet {
   return DecorationSet.create(state.doc, found);
 }
 
-/** `onmove`: called when the selection changed without an edit. */
+/** Show carets. `onmove`: called when the selection changes without an edit. */
 export function carets(onmove: () => void): Plugin {
   return new Plugin({
     key: caretsKey,
@@ -158,7 +158,7 @@ export function nameOf(state: EditorState, user: string | undefined): string {
   return found?.user.displayName ?? words.someone;
 }
 
-/** Return where a person is writing; undefined if it is unknown. */
+/** Return where a person is writing; undefined if that is unknown. */
 export function whereIs({ state }: EditorView, user: string): Whereabouts | undefined {
   const found = caretOf(state, user);
   if (!found) return undefined;
@@ -174,7 +174,7 @@ function caretOf(state: EditorState, user: string): Caret | undefined {
   return [...caretsKey.getState(state)!.carets.values()].find((caret) => caret.user.id === user);
 }
 
-/** Scroll to a person's caret; false if it is unknown. */
+/** Scroll to a person's caret. Return false if the caret is unknown. */
 export function showCaret(view: EditorView, user: string): boolean {
   const found = caretOf(view.state, user);
   if (!found) return false;

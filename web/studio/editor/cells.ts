@@ -1,7 +1,7 @@
 /**
- * A rectangular selection of table cells, and its commands. Every cell is one place
- * of the grid (`tablecommands.ts`); row 0 is the header. Commands are ordinary steps, cell by cell, so that other
- * people's text in other cells stays.
+ * A rectangular selection of table cells, and its commands. Every cell is at one position in the grid
+ * (`tablecommands.ts`); row 0 is the header. Commands are ordinary steps, cell by cell, so that other people's text
+ * in other cells is unaffected.
  */
 import { Fragment, type Node, type ResolvedPos, Slice } from "prosemirror-model";
 import {
@@ -28,7 +28,7 @@ import {
   spotOf,
 } from "./tablecommands.ts";
 
-/** First and last row and column, inclusive. */
+/** The first and last row and column, inclusive. */
 export interface Rectangle {
   top: number;
   bottom: number;
@@ -55,7 +55,7 @@ function around($cell: ResolvedPos): Around | undefined {
   };
 }
 
-/** Return a rectangle extended to the whole of merged cells that it touches. */
+/** Return a rectangle extended so that it contains every merged cell that it touches. */
 function withMerged(table: Node, rectangle: Rectangle): Rectangle {
   const merged = mergedCells(table);
   if (!merged) return rectangle;
@@ -128,7 +128,7 @@ export class CellSelection extends Selection {
     return around(this.$last)!;
   }
 
-  /** Return whether a selection of text is from the first cell to the last one. */
+  /** Return whether a text selection extends from the first cell to the last one. */
   holds($anchor: ResolvedPos, $head: ResolvedPos): boolean {
     const inside = ($cell: ResolvedPos, { pos }: ResolvedPos) =>
       pos >= $cell.pos && pos <= $cell.pos + $cell.nodeAfter!.nodeSize;
@@ -149,7 +149,8 @@ export class CellSelection extends Selection {
     return top <= (headless(this.table) ? 1 : 0) && bottom === this.table.childCount - 1;
   }
 
-  /** Call a function with each selected cell and its position, last one first, so that later positions stay valid. */
+  /** Call a function with each selected cell and its position, starting with the last one, so that earlier positions
+   * stay valid. */
   eachBackward(call: (cell: Node, position: number, row: number, column: number) => void): void {
     const { top, bottom, left, right } = this.rectangle;
     let end = this.position + this.table.nodeSize - 1;
@@ -193,7 +194,7 @@ export class CellSelection extends Selection {
     return new Slice(Fragment.from(table), 0, 0);
   }
 
-  /** Without content, clear the cells and keep them; otherwise put the content into the first cell. */
+  /** Clear the cells if there is no content; otherwise, put the content into the first cell. */
   override replace(transaction: Transaction, content: Slice = Slice.empty): void {
     clearCells(transaction, this);
     if (!content.size) return;
@@ -248,7 +249,7 @@ class Bookmark {
   }
 }
 
-/** Delete the content of the selected cells. The cells and the keys of their only paragraphs stay. */
+/** Delete the content of the selected cells. The cells stay, and so do the keys of their only paragraphs. */
 function clearCells(transaction: Transaction, selection: CellSelection): void {
   const columns = columnsOf(selection.table);
   selection.eachBackward((cell, at, _, column) => {
@@ -309,7 +310,7 @@ export const selectColumns: Command = select((state) => {
   });
 });
 
-/** Select all cells. If they are selected, let the page handle the key. */
+/** Select all cells. If they are already selected, let the page handle the key. */
 export const selectCells: Command = select((state) => {
   const cells = cellsOf(state);
   if (cells === undefined || (cells === state.selection && cells.wholeRows && cells.wholeColumns)) {
@@ -323,7 +324,7 @@ export const selectCells: Command = select((state) => {
   });
 });
 
-/** Select the cell of the caret, then the table. */
+/** Select the cell that contains the caret; when repeated, select the table. */
 const outward: Command = select((state) => {
   if (state.selection instanceof CellSelection) {
     return NodeSelection.create(state.doc, state.selection.position);
@@ -354,7 +355,7 @@ function beside(
   return cellPosition(table, position, next, across);
 }
 
-/** Return whether the caret is at the edge of a cell, so that the next step leaves it. */
+/** Return whether the caret is at the edge of a cell, so that its next move leaves the cell. */
 function atEdge(state: EditorState, view: EditorView | undefined, to: Direction, spot: Around): boolean {
   const { $head } = state.selection;
   if (view && !view.endOfTextblock(to, state)) return false;
@@ -365,7 +366,7 @@ function atEdge(state: EditorState, view: EditorView | undefined, to: Direction,
   return $head.index(state.doc.resolve(from).depth + 1) === last;
 }
 
-/** Shift and an arrow key extend the selection from the cell of the caret. */
+/** Return a command for Shift with an arrow key, which extends the selection from the cell that contains the caret. */
 function extend(to: Direction): Command {
   return (state, dispatch, view) => {
     const { selection } = state;
@@ -387,7 +388,7 @@ function extend(to: Direction): Command {
   };
 }
 
-/** An arrow key selects the next cell, as in a spreadsheet. */
+/** Return a command for an arrow key, which selects the next cell, as in a spreadsheet. */
 function go(to: Direction): Command {
   return chosen((selection) => (state, dispatch, view) => {
     const towards = view && getComputedStyle(view.dom).direction === "rtl" ? mirrored(to) : to;
@@ -402,7 +403,7 @@ function mirrored(to: Direction): Direction {
   return to === "left" ? "right" : to === "right" ? "left" : to;
 }
 
-/** Edit the last selected cell, at its end. A value opens its field or is toggled. */
+/** Edit the last selected cell, with the caret at its end. If the cell has a value, open its field or toggle it. */
 const enter: Command = chosen((selection) => (state, dispatch, view) => {
   const cell = selection.$last.nodeAfter!;
   const at = selection.$last.pos;
@@ -419,7 +420,7 @@ const enter: Command = chosen((selection) => (state, dispatch, view) => {
   return true;
 });
 
-/** Return whether whole rows are selected; otherwise whole columns. */
+/** Delete the selected rows or columns, if whole rows or columns are selected. */
 export const deleteChosenLines: Command = chosen((selection) => {
   const { top, bottom, left, right } = selection.rectangle;
   const { table, position } = selection;
@@ -439,7 +440,7 @@ export const clearChosen: Command = (state, dispatch) => {
   return true;
 };
 
-/** Move the selected rows, or the row of the caret. */
+/** Return a command that moves the selected rows, or the row that contains the caret. */
 export function moveChosenRows(by: 1 | -1): Command {
   return (state, dispatch) => {
     const cells = cellsOf(state);

@@ -46,7 +46,7 @@ function select(view: EditorView, first: number, last: number): void {
 }
 
 export interface CellOptions {
-  /** Called to comment on the selection; if undefined, there is no button. */
+  /** Called to comment on the selection. If undefined, there is no button. */
   comment?: (about: About) => void;
 }
 
@@ -61,9 +61,17 @@ export function cellTools(options: CellOptions): Plugin {
       decorations({ selection, doc }) {
         if (!(selection instanceof CellSelection)) return null;
         const found: Decoration[] = [];
-        selection.eachBackward((cell: Node, at: number) =>
-          found.push(Decoration.node(at, at + cell.nodeSize, { class: "selected-cell" }))
-        );
+        const { top, bottom, left, right } = selection.rectangle;
+        selection.eachBackward((cell: Node, at: number, row: number, column: number) => {
+          const edges = [
+            row === top && "edge-top",
+            row === bottom && "edge-bottom",
+            column === left && "edge-start",
+            column === right && "edge-end",
+          ];
+          const names = ["selected-cell", ...edges].filter(Boolean).join(" ");
+          found.push(Decoration.node(at, at + cell.nodeSize, { class: names }));
+        });
         return DecorationSet.create(doc, found);
       },
       // The browser selects text while the pointer moves from cell to cell; keep the cells selected. It also reports
@@ -207,7 +215,11 @@ class CellBar {
     }
     this.#shown = cells;
     this.#timer = setTimeout(() => {
-      if (!this.view.hasFocus() && !this.#dom.contains(document.activeElement)) return;
+      if (!this.view.hasFocus() && !this.#dom.contains(document.activeElement)) {
+        // A menu of the table is open.
+        this.#dom.hidden = true;
+        return;
+      }
       this.#count.textContent = n("cellsSelected", cells.count);
       const splits = splitCells(this.view.state);
       this.#merge.hidden = !splits && !mergeCells(this.view.state);
@@ -295,7 +307,7 @@ class CellBar {
     ]);
   }
 
-  /** One Tab stop: arrow keys move along the bar. */
+  /** Handle keys. The bar is one Tab stop, and arrow keys move along it. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {

@@ -172,7 +172,7 @@ export class ValueView implements NodeView {
     this.view.dispatch(transaction);
   }
 
-  /** A field that opens when the cell is clicked, or that is the cell itself. */
+  /** Render a field that opens when the cell is clicked, or that is the cell itself. */
   #text(value: unknown, change: (text: string) => void, shown?: string): HTMLElement[] {
     if (!this.view.editable) return shown === undefined ? [] : [h("span", {}, shown)];
     const words = shown ??

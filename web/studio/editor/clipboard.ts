@@ -20,7 +20,7 @@ import { newTable, pasteCells, type PastedCell, textOfCell } from "./tablecomman
 import { words } from "./words.ts";
 
 const OWN = "application/x-octavo-slice";
-/** What VS Code stores about copied text, including its language. */
+/** The clipboard type in which VS Code stores facts about copied text, including its language. */
 const VSCODE = "vscode-editor-data";
 const { nodes, marks } = schema;
 
@@ -42,7 +42,7 @@ export function looksLikeMarkdown(text: string): boolean {
   return /\[[^\]\n]+\]\([^)\s]+\)|\*\*[^*\s][^*\n]*\*\*|(^|\s)`[^`\n]+`/.test(text);
 }
 
-/** Convert text to lines of code, unchanged. */
+/** Insert text as lines of code, unchanged. */
 export function insertLines(state: EditorState, text: string): Transaction {
   const [first = "", ...rest] = text.replace(/\r\n?/g, "\n").split("\n");
   const transaction = state.tr.deleteSelection();
@@ -54,7 +54,7 @@ export function insertLines(state: EditorState, text: string): Transaction {
   return transaction.scrollIntoView();
 }
 
-/** Convert plain text: an empty line starts a paragraph; other line breaks stay line breaks. */
+/** Convert plain text. An empty line starts a new paragraph; other line breaks are kept as line breaks. */
 export function paragraphs(text: string): Node[] {
   return text.replace(/\r\n?/g, "\n").split(/\n{2,}/).filter((part) => part.trim()).map((part) => {
     const lines = part.replace(/^\n+|\n+$/g, "").split("\n");
@@ -101,7 +101,7 @@ function quoted(text: string): string {
   return /[\t\n"]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Parse tab-separated text; quoted cells can contain line breaks. Undefined if it isn't a table. */
+/** Parse tab-separated text; quoted cells can contain line breaks. Return undefined if the text isn't a table. */
 export function readTabbed(text: string): PastedCell[][] | undefined {
   if (!text.includes("\t")) return undefined;
   const rows: PastedCell[][] = [[]];
@@ -156,7 +156,7 @@ function htmlOfCells({ content }: Slice): string {
   return table.outerHTML;
 }
 
-/** Return a table of cells; the first row is the header. */
+/** Return a table made of these cells. The first row is the header. */
 function tableOf([head, ...rows]: PastedCell[][]): Node {
   const table = newTable(
     head!.length,
@@ -169,7 +169,7 @@ function tableOf([head, ...rows]: PastedCell[][]): Node {
   return transform.doc.firstChild!;
 }
 
-/** Paste cells into the table of the caret or the selected cells; a single cell fills all selected cells. */
+/** Paste cells into the table that contains the caret or the selected cells. A single cell fills all selected cells. */
 function pasteIntoTable(view: EditorView, pasted: PastedCell[][]): boolean {
   const { state } = view;
   const cells = cellsOf(state);
@@ -239,13 +239,14 @@ const MODES: Record<string, string> = {
   dockercompose: "yaml",
   tex: "latex",
 };
-/** The VS Code language of text that isn't code. */
+/** VS Code languages of text that isn't code. */
 const PROSE = ["markdown", "mdx", "plaintext", "prompt", "chatagent", "instructions"];
 /** The start of HTML from code editors: a block in a monospace font with preserved whitespace. */
 const DRAWN_CODE =
   /^(?:\s|<meta[^>]*>|<!--[^>]*-->|<\/?(?:html|head|body)[^>]*>)*<div[^>]*?\sstyle\s*=\s*("[^"]*"|'[^']*')/i;
 
-/** Return code from the clipboard of a code editor, with its language if known; undefined if it isn't code. */
+/** Return code from the clipboard of a code editor, with its language if known; undefined if the clipboard doesn't
+ * contain code. */
 export function listingOf(data: Pick<DataTransfer, "getData">): { text: string; syntax: string } | undefined {
   const text = data.getData("text/plain").replace(/\r\n?/g, "\n");
   const pasted = data.getData(VSCODE);
@@ -270,7 +271,7 @@ function modeOf(pasted: string): string | undefined {
   }
 }
 
-/** Several lines become a code block, and part of one line becomes inline code. */
+/** Paste code. Several lines become a code block, and part of one line becomes inline code. */
 function pasteListing(view: EditorView, { text, syntax }: { text: string; syntax: string }): void {
   if (!text.includes("\n")) {
     view.dispatch(
@@ -360,7 +361,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
     }
     return true;
   };
-  /** Cells are pasted into cells. Other content goes into the first selected cell. */
+  /** Paste cells into cells. Other content goes into the first selected cell. */
   const pasteCellsOf = (view: EditorView, data: DataTransfer): boolean => {
     const { state } = view;
     const text = data.getData("text/plain");
@@ -463,7 +464,7 @@ export function clipboard({ readMarkdown, takeFiles }: ClipboardOptions): Plugin
   });
 }
 
-/** A URL pasted over selected text makes it a link; elsewhere, the URL is the link's text. */
+/** Paste a URL. It links the selected text or, if no text is selected, is inserted as the text of a link. */
 function pasteAddress(view: EditorView, url: string): boolean {
   const { state } = view;
   const { from, to, empty, $from } = state.selection;

@@ -1,6 +1,7 @@
 /** Node views of hints and code. */
 import type { Node } from "prosemirror-model";
-import { classes, hintStyle } from "../document/drawing.ts";
+import { classes } from "../document/drawing.ts";
+import { hintStyle } from "../document/richdrawing.ts";
 import { copyText } from "../parts/copying.ts";
 import { setData } from "./blockdata.ts";
 import { h, set, sign } from "./dom.ts";

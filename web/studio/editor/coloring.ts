@@ -1,6 +1,6 @@
 /**
- * Colors code while typing: keywords of many languages, strings, numbers, and comments. Published pages are highlighted
- * by the server, which knows each language; this has to keep up with typing.
+ * Colors code while typing: keywords of many languages, strings, numbers, and comments. Published pages are
+ * highlighted by the server, which knows each language; this code must be fast enough for typing.
  */
 import type { Node } from "prosemirror-model";
 
@@ -15,7 +15,7 @@ const KEYWORDS = new Set(
     "ORDER BY GROUP LIMIT AS PRIMARY KEY ALTER DROP INDEX echo export sudo cd").split(" "),
 );
 
-/** Languages whose comments start with `#`, with `--`, and those without line comments. */
+/** Languages whose comments start with `#`, those whose comments start with `--`, and those without line comments. */
 const HASH =
   /^(bash|sh|shell|zsh|console|py(thon)?|rb|ruby|ya?ml|toml|r|perl|elixir|docker(file)?|makefile|ini|powershell|ps1|hcl|terraform|nginx|conf|graphql)$/;
 const DASHES = /^(sql|lua|haskell|hs)$/;

@@ -11,15 +11,15 @@ export interface Choice {
   title: string;
   line?: string;
   group?: string;
-  /** The text that creates it, shown at the end of the row. */
+  /** The text that creates the choice when typed, shown at the end of the row. */
   typed?: string;
-  /** The icon before it. */
+  /** The icon before the choice. */
   sign?: HTMLElement;
-  /** Whether it is selected first. */
+  /** Whether the choice is selected first. */
   first?: boolean;
-  /** Whether it can't be chosen. */
+  /** Whether the choice is disabled. */
   off?: boolean;
-  /** Insert it in place of the typed text, from the trigger to the caret. */
+  /** Insert the choice in place of the typed text, from the trigger to the caret. */
   take: (view: EditorView, from: number, to: number) => void;
 }
 
@@ -33,13 +33,13 @@ export interface Trigger {
   find: (typed: string) => Choice[];
   /** Slower results, shown below the immediate ones. */
   more?: (typed: string) => Promise<Choice[]>;
-  /** The number of letters to type before the list opens. */
+  /** The number of letters that must be typed before the list opens. */
   least?: number;
-  /** The number of letters of the trigger, if there is more than one. */
+  /** The number of letters in the trigger, if there is more than one. */
   sign?: number;
-  /** Whether the text opens the list although it was not pasted; by default, it does. */
+  /** Return whether the text opens the list if it was typed rather than pasted; by default, it does. */
   opensTyped?: (typed: string) => boolean;
-  /** Number keys select choices by their `typed`. Slower results replace the immediate ones. */
+  /** Whether number keys select choices by their `typed`. Slower results then replace the immediate ones. */
   numbered?: boolean;
 }
 
@@ -63,7 +63,7 @@ const NOTHING: Record<string, string> = {};
 
 const key = new PluginKey<State>("completing");
 
-/** Escape or a click elsewhere closes the list and keeps the typed text. */
+/** Close the list and keep the typed text, after Escape or a click elsewhere. */
 export function closeCompletion(view: EditorView): void {
   view.dispatch(view.state.tr.setMeta(key, "close"));
 }

@@ -1,6 +1,6 @@
 /**
- * Renders diagrams as sites do: in a frame without an origin, where a diagram's content can do no harm, and shown as
- * images, in which scripts never run.
+ * Renders diagrams in the same way as sites do: in a frame without an origin, where a diagram's content can do no
+ * harm. The results are shown as images, in which scripts never run.
  */
 import { h } from "./dom.ts";
 
@@ -8,11 +8,11 @@ export interface Diagram {
   svg: string;
   width: number;
   height: number;
-  /** Its description for screen readers. */
+  /** The diagram's description for screen readers. */
   said: string;
 }
 
-/** Mermaid's colors from our design tokens, as on sites. */
+/** Mermaid's colors, taken from our design tokens, as on sites. */
 const TOKENS: Record<string, string> = {
   background: "bg",
   mainBkg: "primary-soft",
@@ -41,7 +41,7 @@ const TOKENS: Record<string, string> = {
 
 const FRAME = "/~diagrams/diagrams.html";
 const FONT = "ui-sans-serif, system-ui, sans-serif";
-/** The maximum time for a diagram. */
+/** The maximum time for rendering a diagram. */
 const PATIENCE = 10_000;
 
 function colorsOf(dark: boolean): Record<string, string> {
@@ -65,7 +65,7 @@ let ready: Promise<Window> | undefined;
 let asked = 0;
 const waiting = new Map<number, (drawn: Diagram | undefined) => void>();
 
-/** Resolves when the frame can render. */
+/** Return the frame when it can render. */
 function frame(): Promise<Window> {
   ready ??= new Promise((resolve) => {
     const made = h("iframe", {
@@ -88,7 +88,7 @@ function frame(): Promise<Window> {
   return ready;
 }
 
-/** Render a diagram in the theme's colors; undefined if its source is invalid. */
+/** Render a diagram in the theme's colors. Return undefined if its source is invalid. */
 export async function drawDiagram(code: string): Promise<Diagram | undefined> {
   const window = await frame();
   const id = ++asked;

@@ -1,4 +1,5 @@
-/** Computes the steps from one document to another, word by word in the deepest changed block. All else stays. */
+/** Computes the steps from one document to another, word by word in the deepest changed block. Everything else stays
+ * unchanged. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { type EditorState, type Selection, TextSelection, type Transaction } from "prosemirror-state";
 import { type Mappable, ReplaceStep, Transform } from "prosemirror-transform";
@@ -8,7 +9,7 @@ import { isWritten, readTopBlock, writeBlock } from "../document/convert.ts";
 import type { BlockJson } from "../document/types.ts";
 import { textOf } from "./rescue.ts";
 
-/** Change the top level to these nodes. */
+/** Change the top level of the document to these nodes. */
 export function replaceTop(transform: Transform, nodes: Node[]): void {
   replaceNodes(transform, 0, childrenOf(transform.doc), nodes);
 }
@@ -23,7 +24,7 @@ export function replaceNodes(
   replaceChildren(transform, at, [...before], [...after], becomeChecked);
 }
 
-/** Return the top level of the server's version. Blocks with the same content stay the same nodes. */
+/** Return the top level of the server's version. Blocks with unchanged content are the same node objects. */
 export function withKnown(
   doc: Node,
   blocks: BlockJson[],
@@ -103,7 +104,7 @@ function origins(before: Node[], after: Node[]): number[] {
   return found;
 }
 
-/** Change the node at a position into another, touching only the differences, so that carets elsewhere stay. */
+/** Change the node at a position into another, editing only the differences, so that carets elsewhere stay in place. */
 function become(transform: Transform, at: number, was: Node, now: Node): void {
   if (was.type !== now.type) {
     if (!was.isTextblock || !now.isTextblock) {
@@ -225,9 +226,8 @@ export function wordChanges(
   return found;
 }
 
-/** Return the offset of a caret in another state of its block: after the same word, which may have moved in
- * the block, or otherwise at the same distance from the unchanged text.
- */
+/** Return the offset of a caret in another state of its block: after the same word, which may have moved within the
+ * block, or else at the same distance from the unchanged text. */
 function offsetIn(was: Node, now: Node, offset: number): number {
   const [before, after] = [textOf(was), textOf(now)];
   const word = /\S*$/.exec(before.slice(0, offset))![0];
@@ -241,7 +241,7 @@ function offsetIn(was: Node, now: Node, offset: number): number {
   return Math.min(offset, now.content.size);
 }
 
-/** Map the caret, staying before text inserted exactly there, and moving with its block. */
+/** Map the caret. It stays before text that is inserted exactly there, and moves with its block. */
 export function followed({ selection }: EditorState, transaction: Transaction, mapping: Mappable): Selection {
   if (!(selection instanceof TextSelection)) return transaction.selection;
   const [anchor, head] = [selection.$anchor, selection.$head].map(($place) => {

@@ -1,4 +1,4 @@
-/** Creates small elements of the editor. Node views are plain DOM, because a component for each would be too slow. */
+/** Creates small elements of the editor. Node views use plain DOM, because a component for each would be too slow. */
 import type { DOMOutputSpec } from "prosemirror-model";
 
 type Child = globalThis.Node | string | null | undefined | false;
@@ -31,7 +31,7 @@ export function set(element: Element, attributes: Given): void {
 
 type Spec = [tag: keyof HTMLElementTagNameMap, attributes: Given, ...inside: (Spec | string | 0)[]];
 
-/** Create the element that a node is drawn with, and find the one of its content, which the specification marks with 0. */
+/** Create the element for a node, and find the element for its content, which the specification marks with 0. */
 export function renderSpec(spec: DOMOutputSpec): { dom: HTMLElement; contentDOM?: HTMLElement } {
   const [tag, attributes, ...inside] = spec as unknown as Spec;
   const dom = h(tag, attributes);
@@ -54,8 +54,8 @@ export function sign(name: string): HTMLElement {
 }
 
 /**
- * Place a floating element next to a position in the window: below it, or above if there is no room, aligned to the
- * start of lines if the position has a right side.
+ * Place a floating element next to a position in the window: below it, or above if there is no room, aligned with
+ * the start of the line if the position has a right side.
  */
 export function place(
   floating: HTMLElement,

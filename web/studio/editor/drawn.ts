@@ -1,11 +1,11 @@
-/** The base of node views. Plain DOM with the reader's classes. */
+/** The base of node views, which use plain DOM with the reader's classes. */
 import type { Node } from "prosemirror-model";
 import type { EditorView, NodeView, ViewMutationRecord } from "prosemirror-view";
 import { same } from "../document/comparing.ts";
 import type { Data } from "../document/types.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** The views' access to the page around them. */
+/** Types through which views access the page around them. */
 export type Position = () => number | undefined;
 
 export function dataOf(node: Node): Data {
@@ -39,7 +39,7 @@ export abstract class Drawn implements NodeView {
     return this.changed(before);
   }
 
-  /** Render other attributes; false if the node must be rendered from scratch. */
+  /** Render changed attributes. Return false if the node must be rendered from scratch. */
   protected changed(_before: Node): boolean {
     return false;
   }
@@ -50,7 +50,7 @@ export abstract class Drawn implements NodeView {
       (mutation.type === "attributes" && mutation.target === this.contentDOM);
   }
 
-  /** Events outside the content aren't handled by the editor. */
+  /** Return whether the editor should ignore an event, because it occurred outside the content. */
   stopEvent(event: Event): boolean {
     const target = event.target as HTMLElement;
     if (this.contentDOM?.contains(target)) return false;

@@ -61,7 +61,7 @@ function replaceable(state: EditorState, type: NodeType): ResolvedPos | undefine
   return holds($head, $head.depth - 1, type, $head.index(-1), $head.indexAfter(-1)) ? $head : undefined;
 }
 
-/** A code fence and Enter start a code block. */
+/** Start a code block when Enter is pressed after a code fence. */
 const beginCode: Command = (state, dispatch) => {
   const $head = replaceable(state, nodes.code_block!);
   const match = $head && /^```([\w+#-]*)$/.exec($head.parent.textContent);
@@ -72,7 +72,7 @@ const beginCode: Command = (state, dispatch) => {
   return true;
 };
 
-/** `| Name | Price |` and Enter create a table with these column titles. */
+/** Create a table with these column titles when Enter is pressed after `| Name | Price |`. */
 const beginTable: Command = (state, dispatch) => {
   const $head = replaceable(state, nodes.table!);
   const row = $head && /^\|([^|]+\|){2,}$/.exec($head.parent.textContent.trim());
@@ -94,7 +94,7 @@ const ALERTS: Record<string, string> = {
   CAUTION: "danger",
 };
 
-/** `> [!WARNING]` and Enter create a hint, as in GitHub alerts. */
+/** Create a hint when Enter is pressed after `> [!WARNING]`, as in GitHub alerts. */
 const beginHint: Command = (state, dispatch) => {
   const { $head, empty } = state.selection;
   const quote = $head.node(-1);
@@ -111,7 +111,7 @@ const beginHint: Command = (state, dispatch) => {
   return true;
 };
 
-/** The next line of code keeps the indentation. Two empty lines at the end leave the code block. */
+/** Start the next line of code with the same indentation. After two empty lines at the end, leave the code block. */
 const newLine: Command = (state, dispatch) => {
   if (!inCode(state)) return false;
   const { $from, $to } = state.selection;
@@ -163,7 +163,8 @@ function indentCode(more: boolean): Command {
   };
 }
 
-/** Backspace at the start: removes an empty code block, turns a heading into text, moves an item out of its list. */
+/** Handle Backspace at the start of a block: remove an empty code block, turn a heading into text, or move an item
+ * out of its list. */
 const backspace: Command = (state, dispatch, view) => {
   const { $head, empty } = state.selection;
   if (!empty || (view ? !view.endOfTextblock("backward", state) : $head.parentOffset > 0)) return false;
@@ -190,7 +191,7 @@ const backspace: Command = (state, dispatch, view) => {
   return false;
 };
 
-/** Enter in a title or caption moves to the next block. */
+/** Move from a title or caption to the next block when Enter is pressed. */
 const leaveTitle: Command = (state, dispatch) => {
   const { $head } = state.selection;
   for (let depth = $head.depth; depth > 0; depth--) {
@@ -245,14 +246,14 @@ const writeBelow: Command = (state, dispatch) => {
   return paragraphAfter(state, selection.to, dispatch);
 };
 
-/** Enter leaves an empty last step, tab, or column, as it does for list items. */
+/** Leave an empty last step, tab, or column when Enter is pressed, as in a list. */
 const hardBreak: Command = (state, dispatch) => {
   if (inCode(state) || state.selection.$head.parent.type === nodes.table_heading) return false;
   dispatch?.(state.tr.replaceSelectionWith(nodes.hard_break!.create()).scrollIntoView());
   return true;
 };
 
-/** Arrow down at the end of the page, below a block that isn't a paragraph, adds a paragraph. */
+/** Add a paragraph when Arrow down is pressed at the end of a page whose last block isn't a paragraph. */
 const writeAtEnd: Command = (state, dispatch, view) => {
   const { $head } = state.selection;
   if (view && !view.endOfTextblock("down", state)) return false;
@@ -352,7 +353,7 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
   return found;
 }
 
-/** Tab stays in the page while typing. To leave by keyboard, select the block first. */
+/** Ignore Tab, so that the focus stays in the page while typing. To leave by keyboard, select the block first. */
 const stay: Command = (state) =>
   state.selection instanceof TextSelection && state.selection.$head.node(-1)?.type === item;
 
@@ -362,7 +363,7 @@ const deleteChosen: Command = (state, dispatch) =>
 const leaveCode: Command = (state, dispatch) =>
   inCode(state) && paragraphAfter(state, state.selection.$head.after(-1), dispatch);
 
-/** Select all: first the block, then the cells of its table, then the page. */
+/** Select the block; when repeated, select the cells of its table, and then the page. */
 const selectMore: Command = (state, dispatch, view) => {
   const { $from, $to } = state.selection;
   if (!(state.selection instanceof TextSelection)) {
@@ -382,8 +383,8 @@ const selectMore: Command = (state, dispatch, view) => {
 };
 
 /**
- * Move to the start or end of the page; `chosen` selects up to there. The browser's own keys skip blocks that it hasn't
- * rendered (content-visibility in page.css), so the last paragraph would be left out.
+ * Move to the start or end of the page; `chosen`: whether to select the content up to there. The browser's own keys
+ * skip blocks that it hasn't rendered (content-visibility in page.css), so they would miss the last paragraph.
  */
 function goToEdge(edge: (doc: Node) => Selection, chosen: boolean): Command {
   return (state, dispatch) => {
@@ -426,8 +427,8 @@ function placeholders(): Plugin {
 }
 
 /**
- * Text typed while a whole block is selected is inserted below it, so that a key meant for another place never
- * deletes a block.
+ * Insert text below a block that is selected as a whole, instead of replacing it, so that a key that was meant for
+ * something else never deletes a block.
  */
 function typingBelow(): Plugin {
   return new Plugin({
@@ -442,7 +443,7 @@ function typingBelow(): Plugin {
   });
 }
 
-/** A click below the last block adds text there. */
+/** Add text below the last block when the space below it is clicked. */
 function endOfPage(): Plugin {
   return new Plugin({
     props: {
@@ -465,7 +466,7 @@ function endOfPage(): Plugin {
   });
 }
 
-/** Show the content that the caret moves into: a tab, or a collapsed block. */
+/** Show content when the caret moves into it: a tab, or a collapsed block. */
 function revealing(): Plugin {
   return new Plugin({
     view: () => ({

@@ -14,7 +14,7 @@ export function emojiNamed(name: string): string | undefined {
   return known.find(([, ...names]) => names.includes(name))?.[0];
 }
 
-/** Return the emoji whose name contains the words, those that start with them first. */
+/** Return the emoji whose names contain the words. Names that start with them come first. */
 export function findEmoji(words: string, most: number): { sign: string; name: string }[] {
   const wanted = words.toLowerCase().replaceAll(" ", "_");
   const rank = (

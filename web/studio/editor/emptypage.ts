@@ -7,86 +7,8 @@ import { schema } from "../document/schema.ts";
 import { h } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { openMenu } from "./menu.ts";
-import { newTable } from "./tablecommands.ts";
-import { code } from "./typing.ts";
 
 const { nodes } = schema;
-const words = (text: string): Node => nodes.paragraph!.create(null, schema.text(text));
-const part = (title: string): Node => nodes.heading_1!.create(null, schema.text(title));
-const item = (text?: string): Node =>
-  nodes.list_item!.create(null, text ? words(text) : nodes.paragraph!.create());
-const points = (...texts: (string | undefined)[]): Node =>
-  nodes.list_unordered!.create(null, texts.map(item));
-const step = (title: string): Node =>
-  nodes.stepper_step!.create(null, [
-    nodes.heading_2!.create(null, schema.text(title)),
-    nodes.paragraph!.create(),
-  ]);
-
-interface Beginning {
-  title: string;
-  icon: string;
-  make: () => Node[];
-}
-
-const BEGINNINGS: Beginning[] = [
-  {
-    title: t("guide"),
-    icon: "stairs",
-    make: () => [
-      words(t("whatReadersWillHaveAchieved")),
-      part(t("beforeYouBegin")),
-      points(t("whatReadersNeed")),
-      part(t("steps")),
-      nodes.stepper!.create(null, [step(t("firstStep")), step(t("nextStep"))]),
-      part(t("troubleshooting")),
-      words(t("mostCommonProblem")),
-    ],
-  },
-  {
-    title: t("reference"),
-    icon: "code",
-    make: () => [
-      words(t("whatItIsInOne")),
-      part(t("example")),
-      code(""),
-      part(t("settings")),
-      newTable(3, 2),
-      part(t("limits")),
-      points(undefined),
-    ],
-  },
-  {
-    title: t("releaseNotes"),
-    icon: "calendar",
-    make: () => [
-      words(t("mostImportantChange")),
-      part(t("new")),
-      points(undefined),
-      part(t("changed")),
-      points(undefined),
-      part(t("fixed")),
-      points(undefined),
-      part(t("upgradeNotes")),
-      points(undefined),
-    ],
-  },
-  {
-    title: t("decision"),
-    icon: "circle-check",
-    make: () => [
-      words(t("questionInOneSentence")),
-      part(t("context")),
-      points(undefined),
-      part(t("options")),
-      points(undefined),
-      part(t("decisionAndReasons")),
-      nodes.paragraph!.create(),
-      part(t("consequences")),
-      points(undefined),
-    ],
-  },
-];
 
 /** The reusable content of a space, with functions to list and read it. */
 export interface Kept {
@@ -99,7 +21,8 @@ export interface Kept {
 const isEmpty = (doc: Node): boolean =>
   doc.childCount === 1 && doc.firstChild!.type === nodes.paragraph && !doc.firstChild!.content.size;
 
-/** A row below the caret of an empty page. It disappears with the first letter, and undo brings it back. */
+/** Show a row below the caret on an empty page. It disappears when the first letter is typed, and reappears when
+ * that is undone. */
 export function beginnings(kept: Kept): Plugin {
   const begin = (view: EditorView, blocks: Node[]): void => {
     // The person may have started to type in the meantime.
@@ -124,9 +47,6 @@ export function beginnings(kept: Kept): Plugin {
       "div",
       { class: "beginnings", role: "group", "aria-label": t("startWith"), contenteditable: "false" },
       h("span", { "aria-hidden": "true" }, t("startWith")),
-      ...BEGINNINGS.map(({ title, icon, make }) =>
-        h("button", { type: "button", onclick: () => begin(view, make()) }, drawIcon(icon), title)
-      ),
     );
     const more = h(
       "button",
@@ -138,8 +58,16 @@ export function beginnings(kept: Kept): Plugin {
       drawIcon("recycle"),
       t("fromThisSpace"),
     );
-    // Show the button only if there is something to choose from.
-    kept.list().then((found) => found.length && row.append(more), () => {});
+    // Most pages that are edited aren't empty, so this code is loaded for those that are.
+    import("./beginnings.ts").then(async ({ BEGINNINGS }) => {
+      row.append(
+        ...BEGINNINGS.map(({ title, icon, make }) =>
+          h("button", { type: "button", onclick: () => begin(view, make()) }, drawIcon(icon), title)
+        ),
+      );
+      // Show the button only if there is something to choose from.
+      if ((await kept.list()).length) row.append(more);
+    }).catch(() => {});
     return row;
   };
   return new Plugin({

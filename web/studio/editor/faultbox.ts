@@ -13,7 +13,7 @@ interface Uses {
   next: () => void;
 }
 
-/** Return the name of the button that fixes a finding; undefined if people have to decide. */
+/** Return the label of the button that fixes a finding; undefined if a person must decide. */
 function nameFix({ replacement, start, end, words }: Fault): string | undefined {
   if (!replacement) return undefined;
   return replacement.start === start && replacement.end === end && replacement.text
@@ -28,7 +28,7 @@ export class FaultBox {
 
   constructor(readonly view: EditorView, readonly uses: Uses) {}
 
-  /** `focused`: whether the box takes the focus, for people who use the keyboard. */
+  /** Open the box. `focused`: whether the box gets the focus, for people who use the keyboard. */
   open(fault: Fault, focused: boolean): void {
     this.close();
     const fix = nameFix(fault);
@@ -101,7 +101,7 @@ export class FaultBox {
     this.#box = this.fault = undefined;
   }
 
-  /** Stay next to the text, which others may move or delete. */
+  /** Move the box along with its text, which others may move or delete. */
   follow = (): void => {
     if (!this.#box || !this.fault) return;
     const mark = this.uses.find(this.fault);

@@ -1,6 +1,6 @@
 /**
- * Underlines what checks find in the text. The underlines are decorations: never part of the document or of a step, so
- * other people don't see them. `pagechecks.ts` loads the checks.
+ * Underlines what checks find in the text. The underlines are decorations, which are never part of the document or
+ * of a step, so other people don't see them. `pagechecks.ts` loads the checks.
  */
 import { keydownHandler } from "prosemirror-keymap";
 import { type EditorState, Plugin, PluginKey, type Transaction } from "prosemirror-state";
@@ -9,7 +9,7 @@ import { DecorationSet } from "prosemirror-view";
 interface Checks {
   /** Return the underlines after a change. */
   refit: (marks: DecorationSet, transaction: Transaction) => DecorationSet;
-  /** Follow a change of the editor. */
+  /** Update the checks after a change in the editor. */
   update: (before: EditorState) => void;
   /** Explain the finding at a position. */
   openAt: (position: number) => void;

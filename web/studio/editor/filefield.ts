@@ -13,14 +13,14 @@ import { words } from "./words.ts";
 export interface FileField {
   label: string;
   value: Ref | undefined;
-  /** Whether it only accepts images, which are previewed. */
+  /** Whether the field accepts only images, which are previewed. */
   image: boolean;
-  /** Whether it can be removed. */
+  /** Whether the file can be removed. */
   optional: boolean;
   change: (ref: Ref | undefined) => void;
 }
 
-/** Update the field after its file changed. The owner calls this. */
+/** Create the field. */
 export function fileField(
   view: EditorView,
   { label, value, image, optional, change }: FileField,

@@ -1,4 +1,4 @@
-/** Find and replace in the page: a small bar, highlighted matches, and one step for replacing all. */
+/** Finds and replaces text in the page: a small bar, highlighted matches, and one step for replacing all. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, Plugin, PluginKey, TextSelection } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -85,7 +85,7 @@ export function finding(): Plugin<State> {
 
 const bars = new WeakMap<EditorView, HTMLElement>();
 
-/** Open the bar with the selected text. */
+/** Open the bar, prefilled with the selected text. */
 export function openFind(view: EditorView): void {
   bars.get(view)?.remove();
   const { from, to } = view.state.selection;

@@ -1,4 +1,4 @@
-/** Renders TeX formulas as MathML. Loaded when a page has one. */
+/** Renders TeX formulas as MathML. This module is loaded when a page has one. */
 import temml from "temml";
 
 /** The maximum length of a rendered formula. Readers see longer ones as source, too. */

@@ -1,4 +1,4 @@
-/** Tables as a grid: every cell is one place. The header is row 0. */
+/** Tables as grids, in which every cell has one position. The header is row 0. */
 import type { Node } from "prosemirror-model";
 import { childrenOf } from "../document/building.ts";
 import type { Data } from "../document/types.ts";
@@ -31,7 +31,8 @@ export interface Span {
   down: number;
 }
 
-/** The merged cells of a table by their number, which is row times columns plus column. */
+/** The merged cells of a table by number. The number of a cell is its row times the number of columns, plus its
+ * column. */
 export interface Merged {
   spans: Map<number, Span>;
   /** The numbers of the cells under merged ones. They are empty and aren't shown. */
@@ -64,7 +65,7 @@ function numberIn(value: string | undefined): number {
   return value && /^[1-9]\d{0,4}$/.test(value) ? Number(value) : 1;
 }
 
-/** Return the merged cells of a table, by the server's rules: a cell covers others only while these are empty. */
+/** Return the merged cells of a table by the server's rules: a cell covers other cells only while these are empty. */
 export function mergedCells(table: Node): Merged | undefined {
   const given = attributesOf(table);
   if (!Object.keys(given).some((name) => SPAN.test(name))) return undefined;

@@ -20,7 +20,7 @@ interface Place {
   element: HTMLElement;
 }
 
-/** Return the block at a height in the window: a block of the page, or a list item in it. */
+/** Return the block at a vertical position in the window: a block of the page, or a list item in it. */
 function blockAtHeight(view: EditorView, x: number, y: number): Place | undefined {
   const inside = view.dom.getBoundingClientRect();
   const left = Math.min(Math.max(x, inside.left + 4), inside.right - 4);
@@ -192,6 +192,20 @@ class Handle {
   }
 }
 
+const TURN_ICONS: Record<Turn, string> = {
+  paragraph: "paragraph",
+  heading_1: "heading",
+  heading_2: "heading",
+  heading_3: "heading",
+  list_unordered: "list-ul",
+  list_ordered: "list-ol",
+  list_tasks: "list-check",
+  blockquote: "quote-left",
+  hint: "circle-info",
+  code_block: "code",
+  expandable: "square-caret-down",
+};
+
 /** Return the menu of the selected block. */
 export function openBlockMenu(
   view: EditorView,
@@ -206,11 +220,12 @@ export function openBlockMenu(
   };
   const about = chosen(view.state);
   const items: MenuItem[] = [
-    { label: words.duplicate, keys: keyName("Mod-D"), run: run(duplicateBlock) },
-    { label: words.moveUp, keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
-    { label: words.moveDown, keys: keyName("Alt-↓"), run: run(moveBlock(1)) },
+    { label: words.duplicate, icon: "regular/clone", keys: keyName("Mod-D"), run: run(duplicateBlock) },
+    { label: words.moveUp, icon: "arrow-up", keys: keyName("Alt-↑"), run: run(moveBlock(-1)) },
+    { label: words.moveDown, icon: "arrow-down", keys: keyName("Alt-↓"), run: run(moveBlock(1)) },
     {
       label: words.settings,
+      icon: "gear",
       run: () => openSettings(view, block.position, view.nodeDOM(block.position) as HTMLElement),
     },
   ];
@@ -218,18 +233,25 @@ export function openBlockMenu(
   if (about && comment) {
     items.push({
       label: words.comment,
+      icon: "regular/comment",
       keys: keyName("Mod-Alt-M"),
       run: () => comment(about),
     });
   }
   if (block.node.type.isInGroup("block") && block.node.type !== schema.nodes.if) {
-    items.push({ label: words.whoSees, run: run(wrapInCondition) });
+    items.push({ label: words.whoSees, icon: "eye", run: run(wrapInCondition) });
   }
   const reuse = options.reuse;
   if (reuse && block.node.type.isInGroup("block") && block.node.type !== schema.nodes.reusable_content) {
-    items.push({ label: words.makeReusable, run: () => reuse(view) });
+    items.push({ label: words.makeReusable, icon: "recycle", run: () => reuse(view) });
   }
-  items.push({ label: words.delete, keys: "Del", danger: true, run: run(deleteBlock) });
+  items.push({
+    label: words.delete,
+    icon: "regular/trash-can",
+    keys: "Del",
+    danger: true,
+    run: run(deleteBlock),
+  });
   if (
     block.node.isTextblock ||
     [
@@ -244,7 +266,12 @@ export function openBlockMenu(
     ].includes(block.node.type.name)
   ) {
     for (const [turn, label] of Object.entries(words.turns)) {
-      items.push({ label, group: words.turnInto, run: run(turnInto(turn as Turn)) });
+      items.push({
+        label,
+        icon: TURN_ICONS[turn as Turn],
+        group: words.turnInto,
+        run: run(turnInto(turn as Turn)),
+      });
     }
   }
   openMenu(view, beside, words.blockMenu, items);

@@ -16,7 +16,7 @@ function decorate(code: Node, position: number, into: Decoration[]): void {
 
 export const highlightingKey = new PluginKey<DecorationSet>("highlighting");
 
-/** Keep the colors of unchanged code blocks, and color changed ones again. */
+/** Return a plugin that caches the colors of unchanged code blocks and colors changed ones again. */
 export function highlighting(): Plugin<DecorationSet> {
   return new Plugin<DecorationSet>({
     key: highlightingKey,

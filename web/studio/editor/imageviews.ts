@@ -1,6 +1,7 @@
-/** Node views of images, and of files, embeds, and other blocks with a caption. */
+/** Node views for images, and for files, embeds, and other blocks with a caption. */
 import type { Node } from "prosemirror-model";
-import { classes, isPlayed, safeUrl, urlOf } from "../document/drawing.ts";
+import { classes, safeUrl, urlOf } from "../document/drawing.ts";
+import { isPlayed } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { sizeOf } from "../parts/sizes.ts";
 import { COLUMN } from "./blockdata.ts";
@@ -13,10 +14,10 @@ import { dataOf, Drawn } from "./drawn.ts";
 
 /** The maximum width of a card's image if two are next to each other. */
 const CARD = 360;
-/** The maximum height of images in lines and cells. */
+/** The maximum height of images in text lines and cells. */
 const HEIGHTS: Record<string, number> = { "image-line": 24, "cell-image": 96 };
 
-/** Return the display width of an image for `sizes`: never less than it will be. */
+/** Return the display width of an image for `sizes`. It is never smaller than the actual width. */
 export function shownWidth(
   { width: own, height: tall }: Pick<Asset, "width" | "height">,
   width: string | null,
@@ -73,7 +74,8 @@ export function drawPicture(data: Data, lookup: Lookup, className?: string): HTM
   });
 }
 
-/** A placeholder for an image on another server, which must not learn who edits here. Readers see the image. */
+/** Show a placeholder instead of an image from another server, which must not learn who edits here. Readers see the
+ * image. */
 function elsewhere(image: HTMLImageElement, url: string): void {
   const host = url.replace(/^[a-z]*:?\/\//i, "").split("/")[0] ?? "";
   const words = `${image.alt ? `${image.alt} · ` : ""}${host}`;

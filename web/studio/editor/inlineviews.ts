@@ -1,4 +1,4 @@
-/** Node views of drawings, formulas, unknown content, and inline nodes. */
+/** Node views for drawings, formulas, unknown content, and inline nodes. */
 import { classes, colorClass, urlOf } from "../document/drawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, set, sign } from "./dom.ts";
@@ -22,7 +22,7 @@ export class PictureView extends Drawn {
   }
 }
 
-/** Show a formula. An invalid one keeps its last drawing, or its source, and says so. */
+/** Show a formula. If it is invalid, show an error next to its last rendering or its source. */
 async function showFormula(place: HTMLElement, formula: string, block: boolean): Promise<void> {
   const { setFormula } = await import("./formulas.ts");
   const found = setFormula(formula, block);

@@ -1,4 +1,5 @@
-/** Edits reusable content on a page that uses it, like a page: stored locally at once, saved after a pause. */
+/** Edits reusable content on a page that uses it. As on a page, edits are stored locally at once and saved after a
+ * pause. */
 import type { EditorView } from "prosemirror-view";
 import { api, ask, askAll } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
@@ -39,7 +40,7 @@ function subjectOf(space: string, id: string): Subject {
   };
 }
 
-/** Return text with links to its other uses. */
+/** Return text with links to the other uses of the content. */
 async function saysWhere(
   { around: { lookup }, change, id }: InPlaceOptions,
 ): Promise<(string | HTMLElement)[]> {
@@ -122,7 +123,7 @@ export async function writeInPlace(
     writing.stop();
     view.destroy();
   };
-  /** Content that couldn't be saved stays open and shows the reason. */
+  /** Close the editor. Content that couldn't be saved stays open and shows the reason. */
   async function close(): Promise<void> {
     done.setAttribute("aria-busy", "true");
     await writing.handle.flush().catch(() => {});

@@ -1,4 +1,4 @@
-/** The slash menu: every type of block, by its names and the names other apps use. */
+/** The slash menu: every type of block, by its own names and the names that other apps use. */
 import type { Node } from "prosemirror-model";
 import { t } from "../../shared/words.ts";
 import { schema } from "../document/schema.ts";
@@ -12,10 +12,10 @@ export interface Insert {
   group: string;
   /** Other English names, for people who know the block from other apps. */
   also: string;
-  /** The text that creates it, shown at the end. */
+  /** The text that creates the block when typed, shown at the end of the row. */
   typed?: string;
   icon: string;
-  /** Undefined if it needs input, which `ask` requests. */
+  /** Create the block. Undefined if it needs input, which `ask` requests. */
   make?: () => Node;
   ask?: "image" | "file" | "link";
 }

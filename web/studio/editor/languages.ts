@@ -1,4 +1,4 @@
-/** Names of programming languages, as the reader shows them, and the list to choose from. */
+/** Names of programming languages as shown to readers, and the list to choose from. */
 const NAMES: Record<string, string> = {
   bash: "Bash",
   sh: "Shell",

@@ -1,6 +1,7 @@
-/** Node views of blocks with titles, panels, steps, and columns. */
+/** Node views for blocks with titles, panels, steps, and columns. */
 import type { Node } from "prosemirror-model";
-import { classes, columnClass } from "../document/drawing.ts";
+import { classes } from "../document/drawing.ts";
+import { columnClass } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";

@@ -16,7 +16,7 @@ export interface Found {
   line?: string;
   group?: string;
   icon?: string;
-  /** Whether it is part of the result above it. */
+  /** Whether this result is part of the one above it. */
   within?: boolean;
   ref: Ref;
 }
@@ -98,7 +98,7 @@ export function setLink(view: EditorView, from: number, to: number, ref: Ref, ti
   view.focus();
 }
 
-/** Return a typed URL; a bare host name gets a scheme. */
+/** Return a typed URL. A bare host name gets a scheme. */
 export function addressOf(typed: string): string | undefined {
   const text = typed.trim();
   if (/^[\w-]+(\.[\w-]+)+([/?#].*)?$/.test(text) && !/\.md([?#].*)?$/.test(text)) return `https://${text}`;
@@ -107,7 +107,7 @@ export function addressOf(typed: string): string | undefined {
 
 const MARKED = "linked";
 
-/** Keep the selected text highlighted while the caret is in the field; the browser doesn't. */
+/** Highlight the selected text while the caret is in the field, because the browser doesn't. */
 function mark(view: EditorView, from: number, to: number): void {
   if (from === to || !globalThis.CSS?.highlights) return;
   const range = document.createRange();
@@ -125,7 +125,7 @@ export interface TargetBox {
   value: string;
   find: (typed: string) => Promise<Found[]>;
   take: (found: Found) => void;
-  /** Remove the link; without it, there is no button. */
+  /** Remove the link. If undefined, there is no button. */
   remove?: () => void;
   onclose?: () => void;
 }

@@ -1,4 +1,4 @@
-/** Shows where a link leads while the pointer is on it: its title, a preview, and whether it is broken. */
+/** Shows where a link leads while the pointer is over it: its title, a preview, and whether it is broken. */
 import { Plugin } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
@@ -32,7 +32,7 @@ async function look(lookup: Lookup, ref: Ref): Promise<Shown> {
   };
 }
 
-/** Return the target of the link of an element in the text. */
+/** Return the target of the link that contains an element of the text. */
 function refAt(view: EditorView, element: Element): Ref | undefined {
   const $at = view.state.doc.resolve(view.posAtDOM(element, 0));
   const mark = $at.nodeAfter && schema.marks.link!.isInSet($at.nodeAfter.marks);

@@ -17,20 +17,21 @@ import { type KeptPage, restore, withWritten } from "./storedpage.ts";
 import { standing } from "./rescue.ts";
 import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
-/** How long typing is collected before it is sent: the server accepts 20 batches a second from a person. */
+/** The number of milliseconds for which typing is collected before it is sent. The server accepts 20 batches per
+ * second from one person. */
 const GATHER = 50;
-/** The delay before changes are stored in this browser. */
+/** The delay in milliseconds before changes are stored in this browser. */
 const KEEP = 60;
-/** How long to wait for a response before a batch counts as unanswered. */
+/** The number of milliseconds to wait for a response before a batch counts as unanswered. */
 const ANSWER = 30_000;
-/** The number of milliseconds without a confirmation after which the status is unsaved. */
+/** The number of milliseconds without a confirmation after which the status changes to unsaved. */
 const SLOW = 3_000;
-/** The number of incoming steps at once that is announced. */
+/** The minimum number of incoming steps that are announced when they arrive at once. */
 const MANY = 200;
-/** How often the caret is sent while nothing is typed. */
+/** The interval in milliseconds at which the caret is sent while nothing is typed. */
 const CARET = 200;
 const LONGEST = 30_000;
-/** How often changes are requested if there is no event stream. */
+/** The interval in milliseconds at which changes are requested if there is no event stream. */
 const LOOK = 2_000;
 const RELOADED = "octavo-reloaded";
 
@@ -44,7 +45,7 @@ export interface LivePlace {
 export interface LiveOptions extends LivePlace {
   /** The name of this tab, which is also the client's name. */
   tab: string;
-  /** The id of the change request whose events are followed, or of the space for main. */
+  /** The ID of the change request whose events are followed, or of the space for main. */
   followed: string;
   opened: Schemas["LiveDocument"];
   /** The changes of another tab that has closed. */
@@ -53,7 +54,7 @@ export interface LiveOptions extends LivePlace {
   keep: (kept: KeptPage | undefined) => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** Called if a block was restored after a person deleted it; `by` is the person's id. */
+  /** Called if a block was restored after a person deleted it; `by`: that person's ID. */
   onrestored: (key: string, by: string | undefined) => void;
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
@@ -70,8 +71,8 @@ const pathOf = ({ space, change, page }: LivePlace) => ({
 
 const LIVE = "/spaces/{spaceId}/change-requests/{changeRequestId}/pages/{pageId}/live";
 const MAIN = "/spaces/{spaceId}/pages/{pageId}/live";
-/** Return the path of the live editing of a page. Its operations take and return the same for main and change
- * requests. */
+/** Return the API path for live editing of a page. Its operations have the same parameters and responses for main
+ * and change requests. */
 const liveOf = ({ change }: LivePlace) => (change === IN_MAIN ? MAIN as unknown : LIVE) as typeof LIVE;
 
 export function openLive(place: LivePlace): Promise<Schemas["LiveDocument"]> {
@@ -84,13 +85,14 @@ export class LivePage {
   /** The document at a version and the batches since, so that the whole page isn't stored each time. */
   #start: Pick<KeptPage, "version" | "document" | "batches">;
   #aside: KeptPage["aside"];
+  #setting: Promise<void> | undefined;
   #saved: number;
   #view: EditorView | undefined;
   #state: EditorState | undefined;
   #known: Promise<void> | undefined;
   #posting: Promise<void> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the timer sends the next batch. */
+  /** The time when the timer sends the next batch. */
   #due = Infinity;
   #keeping: ReturnType<typeof setTimeout> | undefined;
   #slow: ReturnType<typeof setTimeout> | undefined;
@@ -195,13 +197,13 @@ export class LivePage {
     return this.#together.pending.length > 0;
   }
 
-  /** The save status; `nowhere`: closing the tab would lose text. */
+  /** The save status. `nowhere`: closing the tab would lose text. */
   get kept(): "server" | "browser" | "nowhere" {
     if (!this.dirty && !this.#aside.length) return "server";
     return this.#kept ? "browser" : "nowhere";
   }
 
-  /** Send all changes; resolves when they are in the change request's revision. */
+  /** Send all changes. Resolves when they are in a revision of the change request. */
   async flush(): Promise<void> {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
@@ -209,7 +211,7 @@ export class LivePage {
     this.#isSaved(found.version, found.refused);
   }
 
-  /** Retry immediately: the network is back, or the person signed in. */
+  /** Retry immediately, because the network is back or the person signed in. */
   again(): void {
     this.#failures = 0;
     void this.#ask().catch(() => {});
@@ -255,7 +257,7 @@ export class LivePage {
 
   #hear(news: News): void {
     if (news.kind === "ready") void this.#ask().catch(() => {});
-    else if (news.kind === "live-reset") void this.#reload().catch((problem) => this.#end(problem));
+    else if (news.kind === "live-reset") this.#startAgain();
     else if (news.kind === "saved") {
       this.#isSaved(news.version!, news.refused);
     } else if (news.kind === "steps") this.#take(news.batches!);
@@ -279,7 +281,7 @@ export class LivePage {
     return this.#stopped ? this.#state! : readInput(this.#view!);
   }
 
-  /** Apply batches that follow the current version; request missing ones before them. */
+  /** Apply batches that follow the current version. If batches before them are missing, request these. */
   #take(batches: Batch[]): void {
     const fresh = batches.filter(({ version }) => version > this.#together.version);
     if (!fresh.length || !this.#view) return;
@@ -297,7 +299,7 @@ export class LivePage {
     } catch (problem) {
       // The local document differs from the server's: start again from the server's.
       console.error(problem);
-      void this.#reload().catch((problem) => this.#end(problem));
+      this.#startAgain();
       return;
     }
     const { batches: known } = this.#start;
@@ -349,9 +351,16 @@ export class LivePage {
     }
   }
 
-  /** Continue from the server's document, because the steps since are unknown, or one of them can't be applied. */
+  /** Continue from the server's document, because the steps since then are unknown or one of them can't be applied. */
   async #reload(): Promise<void> {
     this.#move(await openLive(this.options));
+  }
+
+  /** Reload in the background. If the server can't be reached, the next request finds out again that this is needed. */
+  #startAgain(): void {
+    void this.#reload().catch((problem) => {
+      if (!(problem instanceof ApiError) || isFinal(problem)) this.#end(problem);
+    });
   }
 
   #move(opened: Schemas["LiveDocument"]): void {
@@ -394,6 +403,10 @@ export class LivePage {
       while (this.dirty && !this.#ended) {
         const next = performance.now() + GATHER;
         await this.#sendNext();
+        // The response is applied once the input method has its text; until then, each attempt would get the same.
+        while (this.#together.sent && this.#view?.composing && !this.#stopped) {
+          await new Promise((resolve) => setTimeout(resolve, GATHER));
+        }
         // A batch based on an older version is sent again immediately.
         const wait = this.dirty && !this.#together.sent ? next - performance.now() : 0;
         if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
@@ -471,7 +484,9 @@ export class LivePage {
     clearTimeout(this.#keeping);
     this.#keeping = undefined;
     const own = this.#together.keep();
-    const kept = { epoch: this.#epoch, ...this.#start, own, aside: this.#aside };
+    // Copies, because the browser stores them a moment later.
+    const batches = [...this.#start.batches];
+    const kept = { epoch: this.#epoch, ...this.#start, batches, own, aside: [...this.#aside] };
     try {
       await this.options.keep(this.dirty || this.#aside.length ? kept : undefined);
       this.#kept = true;
@@ -484,11 +499,11 @@ export class LivePage {
     clearTimeout(this.#slow);
     const { onstate } = this.options;
     if (this.#catching) return onstate({ kind: "catching" });
-    if (!this.dirty) return onstate({ kind: "saved" });
+    if (!this.dirty && !this.#aside.length) return onstate({ kind: "saved" });
     if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
     if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
     const waited = performance.now() - (this.#since ?? performance.now());
-    if (this.#failures || waited > SLOW || this.#ended) return onstate({ kind: "unsaved" });
+    if (this.#failures || waited > SLOW || this.#ended || !this.dirty) return onstate({ kind: "unsaved" });
     this.#slow = setTimeout(() => this.#tell(), SLOW - waited + 10);
     onstate({ kind: "saving" });
   }
@@ -500,15 +515,25 @@ export class LivePage {
     const inline = rescue.nodes[0]?.isInline;
     const nodes = inline ? [schema.nodes.paragraph!.create(null, rescue.nodes)] : rescue.nodes;
     const blocks = nodes.flatMap((node) => standing(node, this.#together.base));
+    if (!blocks.length) return;
     this.#aside.push({ nodes: blocks.map(writeBlock), why: rescue.why });
-    void this.#keep().then(() => this.#putAside());
+    // Until this rebase ends, the stored version wouldn't be that of the stored changes.
+    queueMicrotask(() => void this.#keep().then(() => this.#putAside()));
   }
 
   /** Send text that couldn't be placed to the server. */
-  async #putAside(): Promise<void> {
+  #putAside(): Promise<void> {
+    this.#setting ??= this.#putAll().finally(() => {
+      this.#setting = undefined;
+      this.#tell();
+    });
+    return this.#setting;
+  }
+
+  async #putAll(): Promise<void> {
     const { space } = this.options;
-    while (this.#aside.length) {
-      const [{ nodes, why }] = this.#aside as [KeptPage["aside"][number]];
+    for (let at = 0; at < this.#aside.length;) {
+      const { nodes, why } = this.#aside[at]!;
       try {
         const document = { object: "document", nodes } as never;
         const params = { path: { spaceId: space } };
@@ -519,9 +544,11 @@ export class LivePage {
           api.POST(`${this.#path}/set-aside`, { params: pathOf(this.options), body: { markdown, why } }),
         );
       } catch {
-        return;
+        // It stays in this browser until the next attempt, and keeps no other one from the server.
+        at++;
+        continue;
       }
-      this.#aside.shift();
+      this.#aside.splice(at, 1);
       await this.#keep();
       this.options.onaside();
     }

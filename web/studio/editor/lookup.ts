@@ -8,7 +8,7 @@ import { readReusable, readShared, type Shared } from "./sharing.ts";
 export interface Target {
   title?: string;
   description?: string;
-  /** Its URL in the app, or the URL itself. */
+  /** The target's URL in the app, or the URL itself. */
   href?: string;
   icon?: string;
   emoji?: string;
@@ -28,7 +28,7 @@ export interface Asset {
   height?: number;
   /** The available widths of an image, for screens of any width. */
   sources?: string;
-  /** Whether it is on another server, from which nothing is loaded. */
+  /** Whether the target is on another server, from which nothing is loaded. */
   foreign?: boolean;
 }
 
@@ -37,7 +37,8 @@ const references = () => import("./references.ts");
 /** How long data that pages share is cached. */
 const SHARED = 20_000;
 
-/** Return whether a URL is a path of no page or file of the space: existing ones are referenced by id. */
+/** Return whether a URL is a path without a page or file in the space. Existing pages and files are referenced by
+ * ID. */
 export function isLost(ref: unknown): boolean {
   const { kind, url } = (ref ?? {}) as Record<string, string>;
   return kind === "url" && url !== undefined && !/^([a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim());
@@ -52,10 +53,10 @@ export class Lookup {
 
   #listeners = new Set<() => void>();
 
-  /** `page`: the id of the current page, if the content belongs to a page. */
+  /** `page`: the ID of the current page, if the content belongs to a page. */
   constructor(readonly space: string, readonly base: Base, readonly page?: string) {}
 
-  /** The data that pages of this space share. */
+  /** Return the data that the pages of this space share. */
   shared(): Promise<Shared> {
     if (this.#shared === undefined || Date.now() - this.#shared.asked > SHARED) {
       const found = readShared(this.space, this.base);
@@ -82,7 +83,7 @@ export class Lookup {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Return reusable content: title and text; undefined if it doesn't exist. */
+  /** Return reusable content with its title and text; undefined if it doesn't exist. */
   async reusable(ref: unknown): Promise<{ title: string; document: DocumentJson } | undefined> {
     const { space, reusableContent } = (ref ?? {}) as Record<string, string>;
     if (reusableContent === undefined) return undefined;
@@ -114,7 +115,7 @@ export class Lookup {
     return this.#once(this.#targets, ref, async () => (await references()).readTarget(this, ref as Ref));
   }
 
-  /** Return the URL of a link without a request: pages are found by their ids. */
+  /** Return the URL of a link without a request: pages are found by their IDs. */
   href(ref: unknown): string | undefined {
     const { kind, page, space, anchor } = (ref ?? {}) as Record<string, string>;
     if (kind === "url") return urlOf(ref);

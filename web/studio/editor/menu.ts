@@ -1,11 +1,12 @@
-/** A menu next to an element: arrow keys select, typing filters, Enter confirms, Escape and a click elsewhere close it. */
+/** A menu next to an element. Arrow keys select, typing filters, Enter confirms, and Escape or a click elsewhere
+ * closes it. */
 import type { EditorView } from "prosemirror-view";
 import { h, place, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 
 export interface MenuItem {
   label: string;
-  /** Shown above the first item of the group. */
+  /** The group heading, shown above the first item of the group. */
   group?: string;
   keys?: string;
   icon?: string;
@@ -60,9 +61,10 @@ export function openMenu(
           },
           onclick: () => choose(item),
         },
-        h("span", {}, item.label),
+        item.icon ? drawIcon(item.icon) : null,
+        h("span", { class: "menu-label" }, item.label),
         item.keys ? h("kbd", {}, item.keys) : null,
-        item.chosen ? drawIcon("check") : null,
+        item.chosen ? h("span", { class: "menu-chosen" }, drawIcon("check")) : null,
       ));
     });
     menu.replaceChildren(...rows);

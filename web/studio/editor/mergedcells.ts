@@ -26,7 +26,7 @@ function decorationsOf(table: Node, position: number): Decoration[] {
   return found;
 }
 
-/** Shows merged cells as one. */
+/** Return a plugin that shows merged cells as one. */
 export function mergedCellsShown(): Plugin {
   return new Plugin({
     props: {
@@ -65,7 +65,7 @@ function namesIn(cells: CellSelection): (string | null)[] {
   return names;
 }
 
-/** Return an unused name for a cell. A saved page names it by its row and column. */
+/** Return an unused name for a cell. In a saved page, its name consists of its row and column. */
 function freeName(table: Node, row: number, column: number): string {
   const taken = new Set((table.attrs.rest as { fragment?: string }[]).map((each) => each.fragment));
   table.forEach((line) => line.forEach((cell) => void taken.add(cellName(cell) ?? undefined)));
@@ -75,7 +75,7 @@ function freeName(table: Node, row: number, column: number): string {
   return found;
 }
 
-/** Merge the selected cells: their content is joined in the first one. Only cells of text can be merged. */
+/** Merge the selected cells. Their content is combined in the first one. Only text cells can be merged. */
 export const mergeCells: Command = ({ selection: cells, tr }, dispatch) => {
   if (!(cells instanceof CellSelection) || cells.count < 2) return false;
   const { table, position, rectangle: { top, bottom, left, right } } = cells;
@@ -109,7 +109,7 @@ export const mergeCells: Command = ({ selection: cells, tr }, dispatch) => {
   return true;
 };
 
-/** Split the merged cells in the selection. Their content stays in the first ones. */
+/** Split the merged cells in the selection. Their content stays in the first cell of each. */
 export const splitCells: Command = ({ selection: cells, tr }, dispatch) => {
   if (!(cells instanceof CellSelection)) return false;
   const { table, position } = cells;

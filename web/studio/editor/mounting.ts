@@ -1,17 +1,33 @@
-/** Creates the view in which a page is edited. It has the same elements as the one for reading, so the text never moves. */
+/** Creates the view in which a page is edited. It has the same elements as the read-only view, so the text never
+ * moves. */
 import "./writing.css";
 import "./boxes.css";
 import { EditorState, NodeSelection } from "prosemirror-state";
 import { type EditorProps, EditorView, type NodeViewConstructor } from "prosemirror-view";
 import { readDocument } from "../document/convert.ts";
-import { PlainView } from "./blockviews.ts";
+import { drawBlock } from "../document/richdrawing.ts";
 import { schema } from "../document/schema.ts";
+import { renderSpec } from "./dom.ts";
+import { Drawn } from "./drawn.ts";
 import { highlighting } from "./highlighting.ts";
 import type { Lookup } from "./lookup.ts";
 import { remarks } from "./threadmarks.ts";
 import { richViews } from "./richviews.ts";
 import type { MountOptions, Surroundings } from "./surroundings.ts";
 import { markViews, plainViews } from "./views.ts";
+
+/** A view defined by its elements and classes: a paragraph, a heading, a list. */
+class PlainView extends Drawn {
+  dom: HTMLElement;
+  override contentDOM?: HTMLElement | null;
+
+  constructor(...given: ConstructorParameters<typeof Drawn>) {
+    super(...given);
+    const { dom, contentDOM } = renderSpec(drawBlock(this.node));
+    this.dom = dom;
+    this.contentDOM = contentDOM ?? null;
+  }
+}
 
 /** How the blocks and marks of a page are rendered. */
 export function viewsOf(lookup: Lookup): Pick<EditorProps, "markViews" | "nodeViews"> {

@@ -1,4 +1,4 @@
-/** Moves of blocks: changes that others make in a block before the server has its move go with it. */
+/** Moves of blocks. If other people change a block before the server has its move, their changes move with it. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { ReplaceStep, type Step, type StepMap, Transform } from "prosemirror-transform";
 import { replaceNodes } from "./difference.ts";
@@ -15,15 +15,15 @@ function deletedBlocks({ step, before }: Change): Fragment | undefined {
   return blocksBetween(before, [step.from, step.to]);
 }
 
-/** Return the whole blocks in a range; undefined if it contains anything else. */
+/** Return the whole blocks in a range; undefined if the range contains anything else. */
 function blocksBetween(doc: Node, [from, to]: Region): Fragment | undefined {
   const { content, openStart, openEnd } = doc.slice(from, to);
   return openStart || openEnd || !content.firstChild?.isBlock ? undefined : content;
 }
 
 /**
- * Return the index of the insertion for each deletion of the same blocks before it. `sent`: the number of first changes that
- * are sent as one batch; a move isn't in two of them.
+ * Return the index of the later insertion of the same blocks, by the index of each deletion. `sent`: the number of
+ * initial changes that are sent as one batch; a move is never split between batches.
  */
 export function findMoves(changes: readonly Change[], sent: number): Map<number, number> {
   const found = new Map<number, number>();
@@ -48,8 +48,8 @@ export function findMoves(changes: readonly Change[], sent: number): Map<number,
 }
 
 /**
- * Delete blocks that are moved, as others have changed or moved them, and return their current content. Return undefined
- * if `mapped`, the deletion at its current position, does that.
+ * Delete blocks that are moved, in the state that other people have changed or moved them to, and return their
+ * current content. Return undefined if `mapped`, the deletion at its current position, is sufficient.
  */
 export function takeMoved(made: Transform, change: Change, mapped: Step | null): Fragment | undefined {
   const before = deletedBlocks(change)!;

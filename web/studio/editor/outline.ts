@@ -37,7 +37,8 @@ export function headingsOf(view: {
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[\p{L}\p{N}\p{M}]+(?:['’.-][\p{L}\p{N}\p{M}]+)*/gu;
 
-/** Return the text of a page with spaces between blocks; of a long page the start, with at least `most` characters. */
+/** Return the text of a page with spaces between blocks. For a long page, return the start, with at least `most`
+ * characters. */
 export function textOf(doc: Node, most = Infinity): string {
   let text = "";
   doc.descendants((node) => {

@@ -1,4 +1,4 @@
-/** Loads a page from a state of a space, with the revision that its text belongs to. */
+/** Loads a page from a state of a space, with the revision that contains its text. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
@@ -35,7 +35,7 @@ export async function loadPage(space: string, base: Base, id: string): Promise<L
   return { ...readPage(found, revision), ...(changeId ? { change: changeId } : {}) };
 }
 
-/** Return a page of a response with its document, as part of a revision. */
+/** Return a page from a response, with its document and revision. */
 export function readPage(found: unknown, revision: string): LoadedPage {
   const page = found as Schemas["DocumentPage"];
   return { page, document: (page.document ?? { nodes: [] }) as unknown as DocumentJson, revision };

@@ -1,9 +1,9 @@
 /**
- * Normalizes HTML that other apps put on the clipboard, so that the rules of the schema (`document/parsing.ts`) find what
- * was meant. Runs in linear time for any input.
+ * Normalizes HTML that other apps put on the clipboard, so that the rules of the schema (`document/parsing.ts`)
+ * recognize what was meant. Runs in linear time for any input.
  */
 
-/** Remove everything between two strings, including them. If the second one is missing, the text is kept. */
+/** Remove everything from one string to another, including both. If the second string is missing, the text is kept. */
 function without(html: string, open: string, close: string): string {
   const found: string[] = [];
   let at = 0;
@@ -16,7 +16,7 @@ function without(html: string, open: string, close: string): string {
   }
 }
 
-/** Rename what the app's policy blocks: styles are read as text, and event handlers get another name. */
+/** Rename what the app's policy blocks: styles, which are read as text, and event handlers. */
 export function harmless(html: string): string {
   const words = without(without(html, "<o:p>", "</o:p>"), "<!--[if", "<![endif]-->");
   return without(without(words, "<style", "</style>"), "<STYLE", "</STYLE>")
@@ -27,7 +27,7 @@ export function harmless(html: string): string {
 const BLOCK = /^(P|DIV|H[1-6]|UL|OL|TABLE|PRE|BLOCKQUOTE|HR|DETAILS|ASIDE|FIGURE)$/;
 
 /**
- * Replace elements in place with those that these apps mean. Returns the images that can't be kept by
+ * Replace elements in place with the ones that these apps mean. Returns the images that can't be referenced by
  * their URL.
  */
 export function arrange(root: Element | DocumentFragment): HTMLImageElement[] {
@@ -103,8 +103,8 @@ function figureOf(around: Element): HTMLElement {
 }
 
 /**
- * Pages contain a formula up to three times: as MathML, as its rendering, and as an image. Keep one element
- * with the formula in TeX, or the MathML alone if no part of it is TeX.
+ * Keep each formula once. Pages contain a formula up to three times: as MathML, as its rendering, and as an image.
+ * The result is one element with the formula in TeX, or the MathML alone if no part of it is TeX.
  */
 function formulas(found: HTMLElement[]): void {
   for (const math of found) {
@@ -136,7 +136,8 @@ function isBlock(node: ChildNode | null): boolean {
   return node !== null && BLOCK.test(node.nodeName);
 }
 
-/** Word writes list items as paragraphs, with their marker in the text and their depth in the style. */
+/** Convert lists from Word, which writes list items as paragraphs with the marker in the text and the depth in the
+ * style. */
 function wordLists(items: HTMLElement[]): void {
   // The open lists, outermost first, and the element before the last item.
   let open: HTMLElement[] = [];

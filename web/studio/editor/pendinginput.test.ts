@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import { schema } from "../document/schema.ts";
 import { readInput } from "./pendinginput.ts";
 
-/** As in browsers, which announce a selection later. */
+/** Stop the event, because browsers announce a selection later. */
 function silence(event: Event): void {
   event.stopImmediatePropagation();
 }

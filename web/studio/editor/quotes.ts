@@ -1,10 +1,10 @@
-/** The places of threads in a page, and the target of a comment on a part of it. */
+/** The positions of threads in a page, and the target of a comment on a part of the page. */
 import type { Node, ResolvedPos } from "prosemirror-model";
 import type { About, Remark } from "./base.ts";
 
 const MOST_QUOTED = 300;
 
-/** Return the letters of a text block with their positions; anything else is left out. */
+/** Return the letters of a text block with their positions. Everything else is omitted. */
 function lettersOf(block: Node, start: number): { text: string; at: number[] } {
   let text = "";
   const at: number[] = [];
@@ -37,7 +37,7 @@ export interface RemarkPlace {
   remark: Remark;
   from: number;
   to: number;
-  /** Whether it is about a block, not about text in it. */
+  /** Whether the thread is about a whole block, not about text in it. */
   whole: boolean;
 }
 
@@ -69,7 +69,8 @@ export const aboutBlock = (block: Node): About => ({
   words: shortly(block.textContent),
 });
 
-/** Return what is between two positions: the innermost block with a key, and the text in it. */
+/** Return the content between two positions as the target of a comment: the innermost block with a key, and the text
+ * in it. */
 export function aboutRange($from: ResolvedPos, $to: ResolvedPos): About | undefined {
   for (let depth = $from.depth; depth > 0; depth--) {
     const block = $from.node(depth);
@@ -89,7 +90,7 @@ function shortly(text: string): string {
   return text.length > 80 ? `${text.slice(0, 79).trimEnd()}…` : text;
 }
 
-/** Show a place of the page in the middle of the window. */
+/** Scroll a part of the page to the middle of the window. */
 export function scrollTo(element: Element | null | undefined): void {
   const quiet = matchMedia("(prefers-reduced-motion: reduce)").matches;
   element?.scrollIntoView({ block: "center", behavior: quiet ? "auto" : "smooth" });

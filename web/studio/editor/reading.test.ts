@@ -16,7 +16,7 @@ const lookup = {
   onchange: () => () => {},
 } as unknown as Lookup;
 
-/** Return a text of parts: words, and words with marks. */
+/** Return a text made of parts: words, and words with marks. */
 const text = (...parts: (string | [words: string, ...marks: string[]])[]) => ({
   object: "text",
   leaves: parts.map((part) => {

@@ -1,9 +1,10 @@
 /**
- * Shows a page for reading, with the same elements as the editor. The editor itself, which is large, isn't loaded for it.
+ * Shows a page for reading, with the same elements as the editor. The editor itself, which is large, isn't loaded
+ * for this.
  */
 import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
-import { drawBlock, drawInline, drawMark } from "../document/drawing.ts";
+import { drawMark, drawPlain } from "../document/drawing.ts";
 import { shownDocument } from "../document/shown.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { About, Remark } from "./base.ts";
@@ -24,7 +25,7 @@ export interface ReadingOptions {
   onremark?: (id: string) => void;
 }
 
-/** A block at the top of the page, as it is shown. Positions inside are relative to its start. */
+/** A displayed block at the top level of the page. Positions inside it are relative to its start. */
 interface Top {
   node: Node;
   start: number;
@@ -32,23 +33,23 @@ interface Top {
   views: NodeView[];
 }
 
-/** A node that is shown: its top block, and its position in it. */
+/** A displayed node: its top-level block, and its position in that block. */
 interface Shown {
   node: Node;
   top: Top;
   at: number;
-  /** The element of its content. */
+  /** The element that contains the node's content. */
   inside: HTMLElement | undefined;
 }
 
-/** A class on a part of a text: colors of code, and threads. */
+/** A class for a part of a text: colors of code, and threads. */
 interface Span {
   from: number;
   to: number;
   attributes: Record<string, string>;
 }
 
-/** The views of types that few pages have; undefined until a page has one. */
+/** The views for types that few pages have; undefined until a page has one. */
 let rich: typeof import("./richviews.ts") | undefined;
 
 /** Return the nodes of a page, after loading the code that renders them. */
@@ -73,7 +74,7 @@ export class ReadingView {
   #doc: Node;
   #tops: Top[] = [];
   #shown = new WeakMap<globalThis.Node, Shown>();
-  /** The positions of texts in their top block. */
+  /** The positions of texts in their top-level block. */
   #texts = new WeakMap<globalThis.Node, { top: Top; at: number }>();
   #remarks: Remark[] = [];
   #active: string | undefined;
@@ -142,7 +143,7 @@ export class ReadingView {
     this.#mark(new Set(this.#tops));
   }
 
-  /** Mark these threads in the text. Returns their ids in text order. */
+  /** Mark these threads in the text. Returns their IDs in text order. */
   showRemarks(remarks: Remark[], active?: string): string[] {
     const same = JSON.stringify([this.#remarks, this.#active]) === JSON.stringify([remarks, active]);
     this.#remarks = remarks;
@@ -151,7 +152,7 @@ export class ReadingView {
     return placesOf(this.#doc, remarks).map(({ remark }) => remark.id);
   }
 
-  /** Scroll to the target of a thread; false if it is no longer on the page. */
+  /** Scroll to the target of a thread. Return false if the target is no longer on the page. */
   showRemark(remark: Remark): boolean {
     const [found] = placesOf(this.#doc, [remark]);
     if (!found) return false;
@@ -204,7 +205,7 @@ export class ReadingView {
     });
   }
 
-  /** Render a block with everything inside. `at`: its position in its top block. */
+  /** Render a block with everything inside it. `at`: its position in its top-level block. */
   #block(node: Node, top: Top, at: number): HTMLElement {
     const make = this.#nodeViews[node.type.name];
     let dom: HTMLElement;
@@ -216,7 +217,7 @@ export class ReadingView {
       dom = view.dom as HTMLElement;
       inside = view.contentDOM;
     } else {
-      const spec = node.isInline ? drawInline(node) : drawBlock(node);
+      const spec = drawPlain(node) ?? (node.isInline ? rich!.drawInline(node) : rich!.drawBlock(node));
       const made = renderSpec(spec);
       dom = made.dom;
       inside = made.contentDOM;
@@ -292,7 +293,7 @@ export class ReadingView {
     return String((code.attrs.data as { syntax?: string } | undefined)?.syntax ?? "");
   }
 
-  /** Mark the threads again, in these blocks and in those that have threads now. */
+  /** Mark the threads again, in these blocks and in those that now have threads. */
   #mark(before: Set<Top>): void {
     const places = new Map<Top, RemarkPlace[]>();
     for (const found of placesOf(this.#doc, this.#remarks)) {
@@ -363,7 +364,7 @@ export class ReadingView {
     return undefined;
   }
 
-  /** A button above the selection, which comments on the selected text. */
+  /** Show a button above the selection for commenting on the selected text. */
   #offer(comment: (about: About) => void): void {
     const dom = h(
       "div",

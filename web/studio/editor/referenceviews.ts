@@ -1,6 +1,7 @@
-/** Node views of references to other pages and of reusable content. */
+/** Node views for references to other pages and for reusable content. */
 import type { ViewMutationRecord } from "prosemirror-view";
-import { classes, emojiText, urlOf, valueText } from "../document/drawing.ts";
+import { classes, emojiText, urlOf } from "../document/drawing.ts";
+import { valueText } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
@@ -9,7 +10,7 @@ import { openSettings } from "./opening.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
 
-/** A reference as a card of the full width. */
+/** A reference, shown as a card that fills the width. */
 export class ReferenceView extends Drawn {
   dom: HTMLElement;
 
@@ -93,7 +94,7 @@ export class CardView extends Drawn {
   }
 }
 
-/** Reusable content with its text. In a change request, it can be edited in place, for all its uses. */
+/** Reusable content with its text. In a change request, it can be edited in place, which changes all its uses. */
 export class ReusableView extends Drawn {
   dom: HTMLElement;
   #title = h("span", { class: "reusable-title" }, words.blocks.reusable_content!);
@@ -139,8 +140,8 @@ export class ReusableView extends Drawn {
     }
   }
 
-  /** Return the location where it can be edited: it has to belong to this space, and the page to a change
-   * request. */
+  /** Return the location where the content can be edited. The content must belong to this space, and the page to a
+   * change request. */
   #own(): { change: number; id: string } | undefined {
     const { space, reusableContent } = (dataOf(this.node).ref ?? {}) as Record<string, string>;
     const { base, space: here } = this.around.lookup;
@@ -194,7 +195,7 @@ export class ReusableView extends Drawn {
     }
   }
 
-  /** The inner editor handles its own events. */
+  /** Return true for all events, because the inner editor handles its own events. */
   override stopEvent(event: Event): boolean {
     return this.#writes && this.#body.contains(event.target as globalThis.Node) || super.stopEvent(event);
   }

@@ -1,4 +1,5 @@
-/** Find and replace in all pages of a space. Matches are shown first, and each replacement is an edit of blocks. */
+/** Finds and replaces text in all pages of a space. Matches are shown first, and each replacement is an edit of
+ * blocks. */
 import { EditorState } from "prosemirror-state";
 import { readDocument, writeDocument } from "../document/convert.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
@@ -25,7 +26,7 @@ export interface Place {
 export interface FoundPage {
   page: TreePage;
   count: number;
-  /** The first match. */
+  /** The matches on the page. */
   places: Place[];
 }
 
@@ -34,8 +35,8 @@ const SHOWN = 3;
 const AROUND = 40;
 const PAGES_A_SAVE = 20;
 
-/** Return whether a page may contain the words: in its Markdown, syntax can be between them that isn't part
- * of the text. */
+/** Return whether a page may contain the words. In its Markdown, they can be separated by syntax that isn't part of
+ * the text. */
 function mayHave(markdown: string, { query }: Wanted): boolean {
   const plain = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, "").toLowerCase();
   const letters = plain(query);

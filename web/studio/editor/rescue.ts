@@ -1,4 +1,5 @@
-/** Keeps text of others, and text whose place is gone, when steps are applied to a different document. */
+/** Preserves other people's text, and text whose place no longer exists, when steps are applied to a different
+ * document. */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import {
   type Mapping,
@@ -65,7 +66,8 @@ function deleted(step: Step): Region[] {
   return [];
 }
 
-/** Return whether a slice contains anything to lose: a letter, an image, or any leaf but a line break. */
+/** Return whether a slice contains anything worth preserving: a letter, an image, or any other leaf except a line
+ * break. */
 export function hasWords(content: Fragment): boolean {
   let found = false;
   content.descendants((node) => !(found ||= node.isText || (node.isLeaf && node.type.name !== "hard_break")));
@@ -73,12 +75,14 @@ export function hasWords(content: Fragment): boolean {
 }
 
 /**
- * Return the parts of a range that remain after the maps from `first` on, in order. Text of others may be between them,
- * and own text may have moved elsewhere: deleting the whole range would delete what wasn't in it.
+ * Return the parts of a range that remain after the maps from `first` on, in order. Other people's text may be
+ * between them, and the person's own text may have moved elsewhere, so deleting the whole range would delete text
+ * that wasn't in it.
  */
 function leftOf([from, to]: Region, mapping: Mapping, first: number): Region[] {
   let left: Region[] = [[from, to]];
-  /** By map: ranges that it deleted and a later map restores, as range numbers there and offsets in them. */
+  /** For each map: ranges that it deleted and that a later map restores, as the number of the range in that map and
+   * offsets in it. */
   const away = new Map<number, [range: number, from: number, to: number][]>();
   mapping.maps.slice(first).forEach((map, number) => {
     const at = first + number;
@@ -137,7 +141,7 @@ export function deletesBeside(step: Step, regions: Region[], doc: Node): boolean
   });
 }
 
-/** Apply a step if possible. */
+/** Apply a step if possible. Return whether it was applied. */
 export function fits(made: Transform, step: Step): boolean {
   try {
     return !made.maybeStep(step).failed;
@@ -181,7 +185,7 @@ export function byKey(doc: Node, key: string | null | undefined): { node: Node; 
   return found;
 }
 
-/** Insert text of a document into its block at the same place; false if the block is gone. */
+/** Insert text from a document into its block at the same position. Return false if the block no longer exists. */
 export function putBack(made: Transform, doc: Node, from: number, to: number): boolean {
   const $from = doc.resolve(from);
   const old = $from.parent;
@@ -207,7 +211,7 @@ function offsetIn(was: Node, now: Node, from: number, to: number): number {
 /** Return the text of a block, with a character for each image or other leaf. */
 export const textOf = (block: Node): string => block.textBetween(0, block.content.size, undefined, "\ufffc");
 
-/** Return an offset in a block, moved before the letter that it would split. */
+/** Return an offset in a block. If it would split a letter, it is moved before the letter. */
 function wholeLetter(block: Node, offset: number): number {
   const code = textOf(block).charCodeAt(offset);
   return code >= 0xdc00 && code <= 0xdfff ? offset - 1 : offset;
@@ -216,7 +220,7 @@ function wholeLetter(block: Node, offset: number): number {
 /** A letter of a script that separates words with spaces. */
 const LETTER = /[^\P{L}\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{N}/u;
 
-/** Return an offset in a block, moved out of the word that it would split, to its start (-1) or end (1). */
+/** Return an offset in a block. If it would split a word, it is moved to the start (-1) or end (1) of the word. */
 function wholeWord(block: Node, offset: number, side: -1 | 1): number {
   const text = textOf(block);
   const isWithin = (at: number): boolean => LETTER.test(text[at] ?? "") && LETTER.test(text[at - 1] ?? "");
@@ -234,7 +238,7 @@ export function putBlocks(made: Transform, blocks: readonly Node[], place: numbe
   return fits(made, new ReplaceStep(at, at, new Slice(Fragment.from(nodes), 0, 0)));
 }
 
-/** Return a block in a form that fits on a page; otherwise each text in it as a paragraph. */
+/** Return a block in a form that fits on a page, or else each text in it as a paragraph. */
 export function standing(node: Node, doc: Node): Node[] {
   const { contentMatch, schema } = doc.type;
   if (contentMatch.matchType(node.type)) {

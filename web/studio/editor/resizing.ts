@@ -1,4 +1,4 @@
-/** Resizing of images by their edges or by keys, and their captions. */
+/** Resizes images by their edges or with keys, and edits their captions. */
 import { type Command, NodeSelection, Selection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -7,10 +7,10 @@ import type { Data } from "../document/types.ts";
 import { COLUMN, setData } from "./blockdata.ts";
 import { h, set } from "./dom.ts";
 
-/** As a fraction of the column. */
+/** The step of a resize, as a fraction of the column width. */
 const STEP = .05;
 const LEAST = .05;
-/** The distance at which half and full width snap. */
+/** The distance from half and full width within which the width snaps to them. */
 const CATCH = .02;
 
 function caught(part: number): number {
@@ -111,7 +111,7 @@ export function resizeImage(by: 1 | -1): Command {
   };
 }
 
-/** Move from a selected image, file, or embed into its caption, which is created if needed. */
+/** Move from a selected image, file, or embed into its caption, creating the caption if necessary. */
 export const writeCaption: Command = (state, dispatch) => {
   const { selection } = state;
   const { caption, paragraph } = schema.nodes;

@@ -1,4 +1,4 @@
-/** Reusable content and variables of a space: list them for insertion, and create reusable content from a block. */
+/** Reusable content and variables of a space: lists them for insertion, and creates reusable content from a block. */
 import type { Node } from "prosemirror-model";
 import type { EditorView } from "prosemirror-view";
 import { api, ask, type Schemas } from "../../shared/client.ts";
@@ -12,7 +12,7 @@ import { blockOf, withoutKeys } from "./blocks.ts";
 import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
 
-/** Return a block from the server for a place where it has no key yet. */
+/** Return a block from the server without keys, for insertion. */
 export function asNew(block: BlockJson): Node {
   return withoutKeys(readTopBlock(block));
 }
@@ -44,7 +44,8 @@ export function reusableBlock(id: string): Node {
   return schema.nodes.reusable_content!.create({ data: { ref } });
 }
 
-/** Create reusable content from the selected block and replace it with a reference; `onmade` runs before that. */
+/** Create reusable content from the selected block and replace it with a reference; `onmade` runs before the
+ * replacement. */
 export async function makeReusable(
   view: EditorView,
   space: string,

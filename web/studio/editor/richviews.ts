@@ -1,4 +1,4 @@
-/** The views of blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
+/** The views for blocks and inline nodes that most pages don't have, loaded with the first page that has one. */
 import type { EditorView, NodeViewConstructor } from "prosemirror-view";
 import "../../generated/rich-page.css";
 import "./rich-page.css";
@@ -9,11 +9,12 @@ import { FormulaView, InlineView, NamedView, PictureView, UnknownView } from "./
 import { ColumnView, ExpandableView, PanelView, StepView, TabsView, TitleView } from "./layoutviews.ts";
 import { CardView, ReferenceView, ReusableView } from "./referenceviews.ts";
 import type { Surroundings } from "./surroundings.ts";
-import { type Kind, makeViews, type RICH } from "./views.ts";
+import { type Kind, makeViews } from "./views.ts";
 
+export { drawBlock, drawInline } from "../document/richdrawing.ts";
 export { colorsOf } from "./coloring.ts";
 
-const VIEWS: Record<typeof RICH[number], Kind> = {
+const VIEWS: Record<string, Kind> = {
   hint: HintView,
   code_block: CodeView,
   images: ImagesView,

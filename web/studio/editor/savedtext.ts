@@ -34,8 +34,8 @@ export class SavedText {
   #revision: string;
   #view: EditorView | undefined;
   #sender: Sender;
-  /** The save without a response. It is sent again unchanged, because the server merges it with itself if it
-   * had arrived. */
+  /** The save that has no response yet. It is sent again unchanged. If it had already arrived, the server merges it
+   * with itself. */
   #unanswered: { blocks: BlockJson[]; steps: number } | undefined;
 
   constructor(private options: SavedTextOptions) {
@@ -92,7 +92,7 @@ export class SavedText {
     return this.#keep().then(() => {});
   }
 
-  /** Apply changes that others saved; returns whether there were any. */
+  /** Apply changes that others saved. Return whether there were any. */
   async look(): Promise<boolean> {
     const found = await this.options.load();
     // The sent text may be part of the server's version, and would appear twice.
@@ -123,7 +123,7 @@ export class SavedText {
     }
   }
 
-  /** Return the blocks to save, without blanks around typed text. */
+  /** Return the blocks to save, without spaces around typed text. */
   #wanted(): BlockJson[] {
     const known = new Map(writeDocument(this.#together.base).nodes.map((block) => [block.key, block]));
     return writeDocument(this.#together.doc).nodes.flatMap((block) => {
@@ -132,7 +132,7 @@ export class SavedText {
     });
   }
 
-  /** Continue from the server's text; returns whether the shown text changes. */
+  /** Continue from the server's text. Return whether the displayed text changes. */
   #bring({ revision, document }: LoadedPage): boolean {
     const state = readInput(this.#view!);
     this.#revision = revision;

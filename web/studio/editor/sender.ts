@@ -1,6 +1,6 @@
 /**
- * Saves changes: in this browser at once, on the server after a pause. One save runs at a time, and a failed save is
- * retried.
+ * Saves changes: in this browser immediately, and on the server after a pause. One save runs at a time, and a
+ * failed save is retried.
  */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
@@ -15,7 +15,7 @@ export interface SenderOptions {
   isDirty: () => boolean;
   /** Send unsent text to the server. */
   send: () => Promise<void>;
-  /** Store it in this browser; rejects if there is no room. */
+  /** Store the text in this browser. Rejects if there is no room. */
   keep: () => Promise<unknown>;
   onstate: (state: SaveState) => void;
   onproblem: (problem: ApiError) => void;
@@ -69,7 +69,7 @@ export class Sender {
     }
   }
 
-  /** Save now; resolves when all previous changes have arrived. */
+  /** Save now. Resolves when all previous changes have arrived. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     while (this.#sending) await this.#sending;
@@ -118,7 +118,7 @@ export class Sender {
     );
   }
 
-  /** Retry immediately: the network is back, or the person signed in. */
+  /** Retry immediately, because the network is back or the person signed in. */
   again(): void {
     this.#failures = 0;
     void this.flush().catch(() => {});

@@ -1,6 +1,6 @@
 /**
- * The settings of a block in a form, generated from the table of node types: every field of every type can be set. The
- * screen shows it in its side panel (`opening.ts`); a screen without one shows it next to the block.
+ * The settings of a block in a form, generated from the table of node types: every field of every type can be set.
+ * A screen shows the form in its side panel (`opening.ts`) or, without one, next to the block.
  */
 import type { Node } from "prosemirror-model";
 import type { Transaction } from "prosemirror-state";
@@ -112,9 +112,9 @@ interface Open {
 
 let open: Open | undefined;
 
-/** Milliseconds without typing before a field is set. */
+/** The number of milliseconds without typing before a field is set. */
 const PAUSE = 400;
-/** Function that sets the field with text that isn't set yet. */
+/** Function that sets the field whose typed text isn't set yet. */
 let unsent: (() => void) | undefined;
 
 /** Set a field after a pause in typing, and before anything else happens to the form. */
@@ -138,7 +138,7 @@ export function closeSettings(view = open?.view): void {
   if (open && open.view === view) open.close();
 }
 
-/** Keep the form with its block, show changes by others, and close it when the block is deleted. */
+/** Keep the form next to its block, show other people's changes, and close the form when the block is deleted. */
 export function followSettings(view: EditorView, transaction: Transaction): void {
   if (open?.view !== view) return;
   const before = transaction.before.nodeAt(open.position);
@@ -267,7 +267,7 @@ function fieldsOf(type: string): [string, FieldType][] {
   );
 }
 
-/** Change a field of the block, or of the block around it. */
+/** Change a field of the block, or of the block that contains it. */
 function setField(view: EditorView, name: string, field: FieldType, value: unknown, outer = false): void {
   if (!open) return;
   const at = outer ? view.state.doc.resolve(open.position).before() : open.position;
@@ -339,7 +339,7 @@ function drawField(
   return control(name, field, value, change);
 }
 
-/** The target of a link by name, never as an id. */
+/** Create the field for the target of a link, which shows the target's name and never its ID. */
 function targetField(
   view: EditorView,
   label: string,
@@ -445,7 +445,7 @@ function control(
   return h("label", { class: "field" }, h("span", {}, label), input);
 }
 
-/** The labels of options; without one, the option is its own name. */
+/** The labels of options. An option without one is labeled with its own name. */
 const CHOICES: Record<string, string> = {
   ...words.alignments,
   ...words.colors,

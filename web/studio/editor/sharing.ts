@@ -6,11 +6,11 @@ import type { Base } from "./base.ts";
 export interface Shared {
   contents: { id: string; title: string }[];
   variables: Record<string, string>;
-  /** The revision that this was read from. */
+  /** The revision from which this was read. */
   revision: string;
 }
 
-/** The data that pages of a space share, on main or in a change request. */
+/** Load the data that the pages of a space share, on main or in a change request. */
 export async function readShared(space: string, base: Base): Promise<Shared> {
   const path = { spaceId: space };
   const query = { metadata: false, pages: false };

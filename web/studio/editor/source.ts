@@ -1,4 +1,5 @@
-/** Edits a page as Markdown. It is saved as a whole, based on the revision it was read from, and merged by the server. */
+/** Edits a page as Markdown. The page is saved as a whole, based on the revision from which it was read, and merged
+ * by the server. */
 import { api, ask } from "../../shared/client.ts";
 import { changeContent, type Changes } from "../state/changing.ts";
 import { live } from "../state/live.svelte.ts";
@@ -8,7 +9,7 @@ import { type Draft, dropDraft, keepDraft, leftDrafts, nameTab } from "./storedd
 import { Sender } from "./sender.ts";
 import { words } from "./words.ts";
 
-/** How long to wait for a response before a save counts as unanswered. */
+/** The number of milliseconds to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
 
 export interface Source {
@@ -22,7 +23,7 @@ export interface SourceOptions {
   page: string;
   onstate: (state: SaveState) => void;
   onproblem: (problem: Error) => void;
-  /** Called when the text changed because someone else edited it. */
+  /** Called when the text changes because someone else edited it. */
   ontext: (text: string) => void;
 }
 
@@ -43,7 +44,7 @@ export async function readSource(
   return { text: (answer as { markdown?: string }).markdown ?? "", revision: found.revision, id: found.id };
 }
 
-/** Combine two changes of a text if they are in different places; undefined if they touch. */
+/** Combine two changes of a text if they are in different places. Return undefined if they touch. */
 export function mergeTexts(before: string, mine: string, theirs: string): string | undefined {
   if (mine === before || mine === theirs) return theirs;
   if (theirs === before) return mine;
@@ -80,7 +81,7 @@ export class SourceWriter {
   #revision: string;
   #id: string;
   #sender: Sender;
-  /** Whether the last save changed the same words as another person. */
+  /** Whether the last save changed the same words as another person's edit. */
   #clashes = false;
   #stopped = false;
   #tab = nameTab();
@@ -193,7 +194,7 @@ export class SourceWriter {
     this.#clashes = answer.result === "conflicts";
   }
 
-  /** Apply changes that someone else saved. `before`: the text that the server merged them with. */
+  /** Apply changes that someone else saved. `before`: the text with which the server merged them. */
   async #take(before: string, who?: string): Promise<void> {
     const { space, change, page } = this.options;
     const found = await readSource(space, change, page).catch(() => undefined);
@@ -217,7 +218,7 @@ export class SourceWriter {
   }
 }
 
-/** Unsaved Markdown of a page is stored next to its unsaved blocks. */
+/** Return the key for a page's unsaved Markdown, which is stored next to its unsaved blocks. */
 function sourceKey(page: string): string {
   return `${page} source`;
 }

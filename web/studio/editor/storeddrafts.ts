@@ -7,7 +7,7 @@ import { session } from "../state/session.svelte.ts";
 export interface Draft {
   /** The author. Other people who sign in to this browser later don't get the draft. */
   user?: string;
-  /** The id of the tab that writes it. */
+  /** The ID of the tab that writes the draft. */
   tab: string;
   space: string;
   change: number;
@@ -55,7 +55,7 @@ async function run<T>(mode: IDBTransactionMode, make: (store: IDBObjectStore) =>
   });
 }
 
-/** Rejects if the browser has no room or denies storage; then the text is only in this tab. */
+/** Store a draft. Rejects if the browser has no room or denies storage; in that case, the text is only in this tab. */
 export function keepDraft(draft: Draft): Promise<unknown> {
   return run("readwrite", (store) => store.put({ ...draft, user: session.user.value?.id }));
 }
@@ -72,7 +72,7 @@ export function dropDraft(
   return run("readwrite", (store) => store.delete([space, change, page, tab]));
 }
 
-/** Return drafts of a page from other tabs that no longer run, oldest first. */
+/** Return drafts of a page from other tabs that are no longer running, oldest first. */
 export async function leftDrafts(space: string, change: number, page: string): Promise<Draft[]> {
   const range = IDBKeyRange.bound([space, change, page], [space, change, page, []]);
   const found = await ownDrafts(range);
@@ -87,7 +87,7 @@ export async function moveDraft(draft: Draft, change: number): Promise<void> {
   await dropDraft(draft);
 }
 
-/** Return the text of a draft as Markdown, for when it can no longer be saved. */
+/** Return the text of a draft as Markdown, for use when it can no longer be saved. */
 export async function readDraft({ space, source, live, fields }: Draft): Promise<string> {
   if (source !== undefined) return source;
   if (!live) return Object.values(fields).join("\n\n");
@@ -105,12 +105,12 @@ export async function countDrafts(): Promise<number> {
   return new Set(found.map(({ space, change, page }) => `${space}/${change}/${page}`)).size;
 }
 
-/** Delete everything that a person stored here, when they sign out. */
+/** Delete everything that a person stored here. Called when they sign out. */
 export async function forgetDrafts(): Promise<void> {
   for (const draft of await ownDrafts()) await dropDraft(draft);
 }
 
-/** Return the lock names of running tabs. Without TLS there are no locks, so each tab answers requests instead. */
+/** Return the lock names of running tabs. Without TLS, there are no locks, so each tab answers requests instead. */
 async function runningTabs(): Promise<Set<string | undefined>> {
   if (navigator.locks) return new Set((await navigator.locks.query()).held?.map((lock) => lock.name));
   const found = new Set<string>();
@@ -126,7 +126,7 @@ function lockName(tab: string): string {
   return `${NAME_TAB}-${tab}`;
 }
 
-/** Return the name of this view of a page. Others see it as running until the tab closes or `end` is called. */
+/** Return the name of this view of a page. Other tabs see it as running until this tab closes or `end` is called. */
 export function nameTab(): { tab: string; end: () => void } {
   const tab = newId();
   let end = (): void => {};

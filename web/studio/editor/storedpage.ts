@@ -8,7 +8,7 @@ import type { BlockJson } from "../document/types.ts";
 import { replaceTop } from "./difference.ts";
 import { type Aside, type Batch, type Json, type Kept, type Rescue, Together } from "./together.ts";
 
-/** A page and its changes that the server doesn't have. */
+/** A page, and its changes that the server doesn't have. */
 export interface KeptPage {
   epoch: string;
   /** The document at a version, and the batches after it. */
@@ -20,7 +20,7 @@ export interface KeptPage {
   aside: { nodes: BlockJson[]; why: Aside["why"] }[];
 }
 
-/** `tab`: the name of the tab that continues the changes. */
+/** Restore the stored state. `tab`: the name of the tab that continues the changes. */
 export function restore(
   { document, batches, own }: KeptPage,
   onrescue?: (rescue: Rescue) => void,
@@ -33,12 +33,12 @@ export function restore(
   return Together.restore(own, base, onrescue, tab);
 }
 
-/** Return the blocks of a page as a tab had them. */
+/** Return the blocks of a page in the state that a tab stored. */
 export function blocksOf(kept: KeptPage): BlockJson[] {
   return writeDocument(restore(kept).doc).nodes;
 }
 
-/** Return the transaction that adds a tab's unsent changes to the current page, as if typed now. */
+/** Return the transaction that adds a tab's unsent changes to the current page, as if they were typed now. */
 export function withWritten(
   other: Together,
   state: EditorState,

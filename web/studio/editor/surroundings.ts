@@ -7,7 +7,7 @@ import type { Lookup } from "./lookup.ts";
 
 export interface Surroundings {
   lookup: Lookup;
-  /** Mount a document inside this one, to be read. */
+  /** Mount a read-only document inside this one. */
   mount: (place: HTMLElement, document: DocumentJson) => Promise<{ destroy(): void }>;
   /** Select the node at a position. */
   select: (view: EditorView, position: number) => void;
@@ -18,7 +18,7 @@ export interface Surroundings {
 export interface MountOptions {
   doc: Node;
   lookup: Lookup;
-  /** The editing functions; undefined if the page is only read. */
+  /** The editing functions; undefined if the page is read-only. */
   plugins?: Plugin[];
   /** Called to open a thread that is marked in the text; undefined if there are no threads. */
   onremark?: (id: string) => void;
@@ -30,7 +30,7 @@ export interface InPlaceOptions {
   around: Surroundings;
   change: number;
   id: string;
-  /** Called when it is saved and closed. */
+  /** Called when the content is saved and closed. */
   ondone: () => void;
 }
 

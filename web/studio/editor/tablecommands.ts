@@ -1,4 +1,4 @@
-/** Commands for rows and columns of tables. Every cell is one place of the grid. */
+/** Commands for rows and columns of tables. Every cell has one position in the grid. */
 import type { Node } from "prosemirror-model";
 import { type Command, type EditorState, Selection, type Transaction } from "prosemirror-state";
 import type { Transform } from "prosemirror-transform";
@@ -11,7 +11,7 @@ import { withoutKeys } from "./blocks.ts";
 import { cellPosition, type Column, columnsOf, headless, mergedCells } from "./grid.ts";
 import { withKeys } from "./blockkeys.ts";
 
-/** The table around a position: its position, and the row and column. The header is row 0. */
+/** The table around a position: the position of the table, and the row and column. The header is row 0. */
 export interface Spot {
   table: Node;
   position: number;
@@ -88,7 +88,7 @@ export function insertRow(table: Node, position: number, number: number, column 
   };
 }
 
-/** Call a function with each row and its position, last one first, so that later positions stay valid. */
+/** Call a function with each row and its position, starting with the last one, so that earlier positions stay valid. */
 function eachRowBackward(
   table: Node,
   position: number,
@@ -148,7 +148,7 @@ export function deleteColumns(table: Node, position: number, first: number, last
   };
 }
 
-/** Delete rows below the header. The header stays, because its titles name the columns. */
+/** Delete rows below the header. The header is never deleted, because its titles name the columns. */
 export function deleteRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -212,7 +212,7 @@ export function moveColumns(
   };
 }
 
-/** Move rows past their neighbor, like columns. The header isn't a neighbor. */
+/** Move rows past their neighbor, in the same way as columns. The header isn't a neighbor. */
 export function moveRows(table: Node, position: number, first: number, last: number, by: 1 | -1): Command {
   return (state, dispatch) => {
     const neighbor = by < 0 ? first - 1 : last + 1;
@@ -229,7 +229,7 @@ export function moveRows(table: Node, position: number, first: number, last: num
   };
 }
 
-/** Insert a copy of rows below them, or of columns after them. */
+/** Insert a copy of rows below them, or a copy of columns after them. */
 export function duplicateRows(table: Node, position: number, first: number, last: number): Command {
   return (state, dispatch) => {
     const from = Math.max(1, first);
@@ -257,7 +257,7 @@ export function duplicateColumns(table: Node, position: number, first: number, l
   };
 }
 
-/** Return a part of a table without its id in the file. */
+/** Return a part of a table without its ID in the file. */
 function asNew(part: Node): Node {
   const { type, attrs } = part;
   if (type === schema.nodes.table_row) {
@@ -340,7 +340,7 @@ export function valueOf(type: string, text: string): unknown {
   return [text];
 }
 
-/** Return the options of a column with the missing ones of these texts added. */
+/** Return the options of a column, extended with those of these texts that are missing. */
 function withOptions(column: Data, added: Iterable<string>): Data {
   const options = (column.options ?? []) as Data[];
   const known = new Set(options.map((each) => each.value));
@@ -364,7 +364,7 @@ function paragraphOf(text: string): Node {
   );
 }
 
-/** Change the type of a column. Cell values are kept where the new type allows. */
+/** Change the type of a column. Cell values are kept if the new type allows them. */
 export function setColumnType(table: Node, position: number, at: number, type: string): Command {
   return (state, dispatch) => {
     const column: Data = type === "text" ? { type, textAlignment: "left" } : { type };
@@ -404,14 +404,14 @@ export interface PastedCell {
   blocks?: readonly Node[];
 }
 
-/** The maximum number of rows and columns of a paste, and of rows in a step, which is sent as a whole. */
+/** The maximum number of rows and columns in a paste, and of rows in a step, which is sent as a whole. */
 const MOST_ROWS = 5000;
 const MOST_COLUMNS = 200;
 const ROWS_OF_STEP = 100;
 
 /**
- * Write cells into a table from a position, replacing existing ones and adding missing rows and columns. Returns
- * the position of the last one.
+ * Write cells into a table, starting at a position, replacing existing cells and adding missing rows and columns.
+ * Returns the position of the last cell.
  */
 export function pasteCells(
   transaction: Transform,
@@ -505,7 +505,7 @@ export function setColumn(position: number, fields: Data): Command {
   };
 }
 
-/** Move to the next or previous cell. After the last one, add a row. */
+/** Return a command that moves to the next or previous cell. After the last cell, it adds a row. */
 export function goToCell(by: 1 | -1): Command {
   return (state, dispatch, view) => {
     const spot = spotOf(state);

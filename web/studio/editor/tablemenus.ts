@@ -1,4 +1,4 @@
-/** The menus of columns, in the header, and of rows, at their side. */
+/** The menus of columns, opened from the header, and of rows, opened from their side. */
 import type { Command } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
 import { t } from "../../shared/words.ts";
@@ -25,6 +25,18 @@ import {
 import { keyName } from "./toolbar.ts";
 import { words } from "./words.ts";
 
+const TYPE_ICONS: Record<string, string> = {
+  text: "font",
+  number: "hashtag",
+  checkbox: "regular/square-check",
+  select: "regular/circle-dot",
+  files: "paperclip",
+  users: "user",
+  rating: "star",
+  "content-ref": "link",
+  image: "image",
+};
+
 /** Return the menu items for the rows of selected cells. */
 export function rowItems(cells: CellSelection, run: (command: Command) => void): MenuItem[] {
   const { table, position, rectangle: { top, bottom, left } } = cells;
@@ -37,16 +49,31 @@ export function rowItems(cells: CellSelection, run: (command: Command) => void):
   });
   const above = insertRow(table, position, Math.max(1, top), left);
   return [
-    item(t("addRowAbove"), above, { keys: keyName("Alt-Shift-↑"), off: top === 0 }),
-    item(t("addRowBelow"), insertRow(table, position, bottom + 1, left), { keys: keyName("Alt-Shift-↓") }),
-    item(words.moveUp, moveRows(table, position, top, bottom, -1), { keys: keyName("Alt-↑"), off: top < 2 }),
+    item(t("addRowAbove"), above, { icon: "arrow-up", keys: keyName("Alt-Shift-↑"), off: top === 0 }),
+    item(t("addRowBelow"), insertRow(table, position, bottom + 1, left), {
+      icon: "arrow-down",
+      keys: keyName("Alt-Shift-↓"),
+    }),
+    item(words.moveUp, moveRows(table, position, top, bottom, -1), {
+      icon: "angle-up",
+      keys: keyName("Alt-↑"),
+      off: top < 2,
+    }),
     item(words.moveDown, moveRows(table, position, top, bottom, 1), {
+      icon: "angle-down",
       keys: keyName("Alt-↓"),
       off: top < 1 || bottom === table.childCount - 1,
     }),
-    item(words.duplicate, duplicateRows(table, position, top, bottom), { off: bottom === 0 }),
-    ...(cells.wholeRows ? [] : [item(t("selectRows"), selectRows, { keys: "Shift Space" })]),
-    item(t("deleteRows"), deleteRows(table, position, top, bottom), { danger: true, off: bottom === 0 }),
+    item(words.duplicate, duplicateRows(table, position, top, bottom), {
+      icon: "regular/clone",
+      off: bottom === 0,
+    }),
+    ...(cells.wholeRows ? [] : [item(t("selectRows"), selectRows, { icon: "bars", keys: "Shift Space" })]),
+    item(t("deleteRows"), deleteRows(table, position, top, bottom), {
+      icon: "regular/trash-can",
+      danger: true,
+      off: bottom === 0,
+    }),
   ];
 }
 
@@ -61,7 +88,7 @@ export function growTable(view: EditorView, position: number, kind: "row" | "col
   view.focus();
 }
 
-/** The menu of a row, which is selected with it. `position`: the position of the table. */
+/** Select a row and open its menu. `position`: the position of the table. */
 export function openRowMenu(view: EditorView, position: number, row: number, beside: HTMLElement): void {
   const table = view.state.doc.nodeAt(position);
   if (table === null || table.type !== schema.nodes.table || row >= table.childCount) return;
@@ -101,24 +128,39 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
   const cells = CellSelection.of(view.state.doc, before, { top: 0, bottom: last, left: at, right: at });
   view.dispatch(view.state.tr.setSelection(cells));
   view.focus();
-  const group = words.column;
+  const group = view.state.doc.nodeAt(position)!.textContent || words.column;
   openMenu(view, beside, words.column, [
-    { label: t("sortAscending"), group, off: last < 2, run: run(sortRows(table, before, at, false)) },
-    { label: t("sortDescending"), group, off: last < 2, run: run(sortRows(table, before, at, true)) },
+    {
+      label: t("sortAscending"),
+      icon: "arrow-up-short-wide",
+      group,
+      off: last < 2,
+      run: run(sortRows(table, before, at, false)),
+    },
+    {
+      label: t("sortDescending"),
+      icon: "arrow-down-wide-short",
+      group,
+      off: last < 2,
+      run: run(sortRows(table, before, at, true)),
+    },
     {
       label: words.columnBefore,
+      icon: "arrow-left",
       keys: keyName("Alt-Shift-←"),
       group,
       run: run(insertColumn(table, before, at)),
     },
     {
       label: words.columnAfter,
+      icon: "arrow-right",
       keys: keyName("Alt-Shift-→"),
       group,
       run: run(insertColumn(table, before, at + 1)),
     },
     {
       label: words.moveLeft,
+      icon: "angle-left",
       keys: keyName("Alt-←"),
       group,
       off: at === 0,
@@ -126,15 +168,28 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
     },
     {
       label: words.moveRight,
+      icon: "angle-right",
       keys: keyName("Alt-→"),
       group,
       off: at === table.firstChild!.childCount - 1,
       run: run(moveColumns(table, before, at, at, 1)),
     },
-    { label: words.duplicate, group, run: run(duplicateColumns(table, before, at, at)) },
-    { label: words.deleteColumn, group, danger: true, run: run(deleteColumns(table, before, at, at)) },
+    {
+      label: words.duplicate,
+      group,
+      icon: "regular/clone",
+      run: run(duplicateColumns(table, before, at, at)),
+    },
+    {
+      label: words.deleteColumn,
+      group,
+      icon: "regular/trash-can",
+      danger: true,
+      run: run(deleteColumns(table, before, at, at)),
+    },
     ...types.columnTypes.map((type) => ({
       label: words.columnTypes[type] ?? type,
+      ...(TYPE_ICONS[type] ? { icon: TYPE_ICONS[type] } : {}),
       chosen: type === column.type,
       group: words.columnType,
       run: run(setColumnType(table, before, at, type)),
@@ -142,6 +197,7 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
     ...(text
       ? ["left", "center", "right"].map((align) => ({
         label: words.alignments[align]!,
+        icon: `align-${align}`,
         chosen: column.textAlignment === align,
         group: words.alignment,
         run: run(setColumn(position, { textAlignment: align })),
@@ -149,11 +205,13 @@ export function openColumnMenu(view: EditorView, position: number | undefined, b
       : []),
     {
       label: shown.hideHeader === true ? words.showHead : words.hideHead,
+      icon: shown.hideHeader === true ? "regular/eye" : "regular/eye-slash",
       group: words.table,
       run: () => setData(view, before, { view: { ...shown, hideHeader: shown.hideHeader !== true } }),
     },
     {
       label: shown.type === "cards" ? words.asGrid : words.asCards,
+      icon: shown.type === "cards" ? "table" : "grip",
       group: words.table,
       run: () => {
         const { hideHeader: _, cardSize: __, ...rest } = shown;

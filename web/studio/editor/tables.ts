@@ -17,7 +17,7 @@ function viewOf(table: Node): Data {
   return ((table.attrs.data as Data).view ?? {}) as Data;
 }
 
-/** Show the merged cells of a table that isn't edited. `rows`: the element of its rows, the header first. */
+/** Show the merged cells of a read-only table. `rows`: the element of its rows, the header first. */
 export function showMerged(table: Node, rows: HTMLElement): void {
   const merged = mergedCells(table);
   if (!merged) return;
@@ -68,7 +68,7 @@ class TableView implements NodeView {
     }, "+");
   }
 
-  /** The button next to the row under the pointer: selects the row and opens its menu. */
+  /** Return the button next to the row under the pointer, which selects the row and opens its menu. */
   #rowGrip(): HTMLElement {
     let row = -1;
     const grip = h("button", {
@@ -176,7 +176,7 @@ function cellClass(column: Column | undefined): string | undefined {
   );
 }
 
-/** Return the role of a column in cards: the target and image of a card aren't lines of text. */
+/** Return the role of a column in cards, because the target and image of a card aren't lines of text. */
 export function cardRole(table: Node | undefined, index: number): string {
   if (table === undefined) return "line";
   const view = viewOf(table);

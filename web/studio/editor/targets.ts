@@ -12,7 +12,7 @@ import { headingsOf } from "./outline.ts";
 import { loadPage } from "./page.ts";
 import { words } from "./words.ts";
 
-/** Milliseconds for which lists of headings and files are cached. */
+/** The number of milliseconds for which lists of headings and files are cached. */
 const GOOD = 20_000;
 const MOST_PAGES = 8;
 const MOST_FILES = 6;
@@ -32,7 +32,7 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Return the anchor of a heading on sites. */
+/** Return the anchor that a heading has on sites. */
 export function anchorOf(text: string): string {
   return text.trim().toLowerCase().replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, "").replace(/\s+/g, "-");
 }

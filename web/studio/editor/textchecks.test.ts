@@ -22,7 +22,7 @@ let compared: string[][];
 let compares: boolean;
 let answer: (texts: Texts) => Promise<Found>;
 
-/** Finds "utilize", as a style guide does. */
+/** Find "utilize", as a style guide does. */
 function find(texts: Texts): Found {
   return texts.flatMap(({ text }, number) =>
     [...text.matchAll(/utilize|simply/g)].map((match) => ({
@@ -72,7 +72,7 @@ function open(...blocks: Node[]): TextChecks {
   }, (faults) => reported.push(faults));
 }
 
-/** The underlined texts, with their positions. */
+/** Return the underlined texts with their positions. */
 function underlined(): [string, number][] {
   return faultsKey.getState(view.state)!.marks.find()
     .sort((one, other) => one.from - other.from)

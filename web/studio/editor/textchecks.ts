@@ -1,4 +1,5 @@
-/** Asks the server what checks find in changed text, after a pause and with one request at a time, and explains it. */
+/** Asks the server what checks find in changed text, after a pause and with one request at a time, and explains the
+ * findings. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, TextSelection, type Transaction } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -11,11 +12,11 @@ import { faultsKey } from "./faultmarks.ts";
 import { readInput } from "./pendinginput.ts";
 import { reveal } from "./richviews.ts";
 
-/** The pause after the last change before the text is checked. */
+/** The number of milliseconds after the last change before the text is checked. */
 const PAUSE = 1_000;
-/** The pause after a request that failed. */
+/** The number of milliseconds before a failed request is repeated. */
 const RETRY = 30_000;
-/** The most that one request contains. */
+/** The maximum number of texts in a request. */
 const MOST_TEXTS = 200;
 const MOST_CHARACTERS = 20_000;
 /** The most that a page contains whose parts are compared. The server accepts no more. */
@@ -24,7 +25,7 @@ const MOST_PAGE_CHARACTERS = 100_000;
 /** The length of a text that isn't checked, because the server doesn't accept it. */
 const TOO_LONG = 50_000;
 const MOST_MARKS = 300;
-/** The number of texts whose findings are kept, in addition to those of the page. */
+/** The number of texts whose findings are cached, in addition to those of the page. */
 const MOST_KNOWN = 2_000;
 
 const PROSE = /^(paragraph|heading_\d)$/;
@@ -39,7 +40,7 @@ export function asking(site: SitePath, page: string): Ask {
   return (request) => checkSiteTexts(site, request, { query: { page } });
 }
 
-/** Return the text of a block with a letter for each position. Code is hidden, because no rule is about it. */
+/** Return the text of a block, with one character for each position. Code is hidden, because no rule applies to it. */
 function textOf(block: Node): string {
   let text = "";
   block.forEach((child) => {
@@ -55,7 +56,7 @@ const keyOf = (block: Node, text: string): string => (isHeading(block) ? "# " : 
 
 type Each = (block: Node, start: number, text: string) => void;
 
-/** Call a function with the text blocks that contain prose, in a part of a page. */
+/** Call a function with each text block that contains prose, in a part of a page. */
 function eachProse(doc: Node, from: number, to: number, each: Each): void {
   doc.nodesBetween(from, to, (node, position) => {
     if (PROSE.test(node.type.name)) each(node, position + 1, textOf(node));
@@ -77,7 +78,7 @@ export class TextChecks {
   #isOutdated = false;
   #isStopped = false;
 
-  /** `ask` checks texts; `tell` is called with the findings in text order when they changed. */
+  /** `ask` checks texts. `tell` is called with the findings in text order when they change. */
   constructor(readonly view: EditorView, readonly ask: Ask, readonly tell: (faults: Fault[]) => void) {
     this.#box = new FaultBox(view, {
       find: (fault) => this.#marks().find((mark) => mark.spec.fault === fault),
@@ -110,7 +111,7 @@ export class TextChecks {
     }, 300);
   }
 
-  /** The focus stays in the text. */
+  /** Explain the finding at a position. The focus stays in the text. */
   openAt(position: number): void {
     const mark = this.#marks().find(({ from, to }) => from <= position && position <= to);
     if (mark) this.#box.open(mark.spec.fault, false);
@@ -143,7 +144,7 @@ export class TextChecks {
     return faultsKey.getState(this.view.state)!.marks.find().sort((one, other) => one.from - other.from);
   }
 
-  /** Apply the fix of a finding as an edit of the person. */
+  /** Apply the fix of a finding as the person's own edit. */
   #fix(fault: Fault): void {
     const mark = this.#marks().find((mark) => mark.spec.fault === fault);
     const { replacement } = fault;
@@ -258,7 +259,7 @@ export class TextChecks {
     this.view.dispatch(state.tr.setMeta(faultsKey, { marks: DecorationSet.create(state.doc, shown) }));
   }
 
-  /** Return the underlines of a block: those of its text, or those before a change whose words are still there. */
+  /** Return the underlines of a block: those of its text, or the earlier ones whose words are still there. */
   #marksOf(marks: DecorationSet, block: Node, start: number, text: string): Decoration[] {
     const key = keyOf(block, text);
     const known = this.#known.get(key);

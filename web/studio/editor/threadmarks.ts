@@ -1,4 +1,5 @@
-/** Marks the text and blocks that have threads. A click opens the thread. Returns the current target of a comment. */
+/** Marks the text and blocks that have threads, opens a thread when it is clicked, and returns the current target of
+ * a comment. */
 import type { Node } from "prosemirror-model";
 import { type EditorState, NodeSelection, Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -32,7 +33,7 @@ export function chosen(state: EditorState): About | undefined {
   return node?.attrs.key ? aboutBlock(node) : aboutRange(selection.$from, selection.$to);
 }
 
-/** Mark these threads in the text. Returns their ids in text order. */
+/** Mark these threads in the text. Returns their IDs in text order. */
 export function showRemarks(view: EditorView, remarks: Remark[], active?: string): string[] {
   const before = key.getState(view.state);
   if (before && (JSON.stringify([before.remarks, before.active]) !== JSON.stringify([remarks, active]))) {
@@ -41,7 +42,7 @@ export function showRemarks(view: EditorView, remarks: Remark[], active?: string
   return placesOf(view.state.doc, remarks).map(({ remark }) => remark.id);
 }
 
-/** Scroll to the target of a thread; false if it is no longer on the page. */
+/** Scroll to the target of a thread. Return false if the target is no longer on the page. */
 export function showRemark(view: EditorView, remark: Remark): boolean {
   const [found] = placesOf(view.state.doc, [remark]);
   if (!found) return false;

@@ -1,17 +1,19 @@
 /**
- * Unconfirmed local changes on top of other people's changes. The server puts all batches of steps in one order. All
- * decisions about whether a word is lost are made here.
+ * Unconfirmed local changes on top of other people's changes. The server puts all batches of steps in one order.
+ * All decisions about whether a word is lost are made here.
  *
- * `base` is the server's document at `version`, and `pending` leads from it to the document that is shown. Incoming steps
- * change the base, and pending steps are applied again on top, mapped to their new positions. A step without a place is
- * rescued, and no step deletes text that its author hasn't seen. The view then gets the difference as one transaction, so
- * undo, carets, and decorations only see what others wrote.
+ * `base` is the server's document at `version`, and `pending` leads from it to the document that is shown. Incoming
+ * steps change the base, and pending steps are applied again on top, mapped to their new positions. If the place of
+ * a step no longer exists, its text is rescued, and no step deletes text that its author hasn't seen. The view then
+ * receives the difference as one transaction, so undo, carets, and decorations are affected only by what others
+ * wrote.
  */
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { isHistoryTransaction } from "prosemirror-history";
 import type { EditorState, Transaction } from "prosemirror-state";
 import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } from "prosemirror-transform";
 import { childrenOf } from "../document/building.ts";
+import { same } from "../document/comparing.ts";
 import { followed, replaceTop } from "./difference.ts";
 import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
@@ -30,13 +32,13 @@ import {
 /** Steps and documents as the server sends and receives them. */
 export type Json = Record<string, unknown>;
 
-/** Steps of one person in the common order. `version` is the version after them. */
+/** The steps of one person's batch, in the order of all batches. `version`: the version after them. */
 export interface Batch {
   version: number;
   client: string;
   batch: number;
   attempt: number;
-  /** The id of the author. */
+  /** The ID of the author. */
   user: string | null;
   steps: Json[];
 }
@@ -57,10 +59,10 @@ export interface Aside {
   why: "place-gone" | "step-refused";
 }
 
-/** The result for text whose place was gone: its block was restored, or the text was set aside. */
+/** The result for text whose place no longer existed: its block was restored, or the text was set aside. */
 export type Rescue = { kind: "restored"; key: string; by: string | undefined } | Aside;
 
-/** Everything that another tab needs to continue. */
+/** Everything that another tab needs to continue a tab's changes. */
 export interface Kept {
   client: string;
   version: number;
@@ -92,7 +94,7 @@ export const REMOTE = "remote";
 const SPARED = "spared";
 
 const MOST_STEPS = 200;
-/** The server accepts 256 KB, and most letters are one to three bytes. */
+/** The maximum number of letters in a batch. The server accepts 256 KB, and most letters have one to three bytes. */
 const MOST_LETTERS = 80_000;
 
 export class Together {
@@ -101,13 +103,13 @@ export class Together {
   sent = 0;
   batch = 0;
   attempt = 0;
-  /** The first attempt with the same steps as the last one, in the same order. */
+  /** The first attempt that had the same steps as the last one, in the same order. */
   #same = 1;
-  /** Other people's text in the document that is shown; undo doesn't delete it. */
+  /** Other people's text in the displayed document, which undo doesn't delete. */
   #others = new Ranges();
-  /** Blocks that were moved here, which aren't own text either. */
+  /** Blocks that were moved here, which don't count as the person's own text either. */
   #moved = new Ranges();
-  /** The parts of both that undo just deleted, with their positions. */
+  /** The parts of other people's text and moved blocks that undo just deleted, with their positions. */
   #undone: { doc: Node; from: number; to: number; place: number; isMoved: boolean }[] = [];
 
   #tab: string;
@@ -122,8 +124,9 @@ export class Together {
   }
 
   /**
-   * Continue with the state that a tab stored; `base` is the document at its version. The batch that it sent keeps its client
-   * and its number, so it is taken once. The next one is from `tab`: if the other tab still runs, each has its own numbers.
+   * Continue with the state that a tab stored. `base`: the document at its version. The batch that the tab sent
+   * keeps its client and its number, so that it is applied only once. The next batch is from `tab`: if the other
+   * tab is still running, each has its own numbers.
    */
   static restore(
     kept: Kept,
@@ -178,9 +181,8 @@ export class Together {
     });
   }
 
-  /** Return the batch to send. Until it is confirmed, its number identifies the same text, however it is
-   * rebased in the meantime, so it can be sent repeatedly and arrive late or twice.
-   */
+  /** Return the batch to send. Until it is confirmed, its number identifies the same text, even if it is rebased in
+   * the meantime, so it can be sent repeatedly and can arrive late or twice. */
   next(): Sending | undefined {
     if (!this.pending.length) return undefined;
     this.attempt++;
@@ -236,21 +238,21 @@ export class Together {
     return this.#rebase(state, ordered, news.some(isOwn) ? this.sent : 0);
   }
 
-  /** Record that the server has the first `count` pending steps unchanged. */
+  /** Record that the server has applied the first `count` pending steps unchanged. */
   confirm(count: number): void {
     this.base = this.pending[count]?.before ?? this.doc;
     this.pending.splice(0, count);
     this.sent = 0;
   }
 
-  /** Handle a batch that the server refused as too large: send half of it, or leave out a single step. */
+  /** Handle a batch that the server rejected as too large: send half of it, or omit a single step. */
   tooLarge(state: EditorState): Transaction | undefined {
     if (this.sent === 1) return this.#leaveOut(state, 0);
     this.sent = Math.ceil(this.sent / 2);
     return undefined;
   }
 
-  /** Leave out a step of the batch that the server can't apply. */
+  /** Omit a step of the batch that the server can't apply. */
   refused(state: EditorState, at: number): Transaction | undefined {
     // Steps received since may have changed it or confirmed another form; then it is sent again.
     const number = this.pending.findIndex(({ sentAs }) => sentAs === at);
@@ -266,8 +268,7 @@ export class Together {
     return this.#rebase(state, [], 0, at);
   }
 
-  /** Continue from another document of the server. Its steps since `version` are unknown, so their difference
-   * is used. */
+  /** Continue from another document of the server. Its steps since `version` are unknown, so the difference is used. */
   moved(state: EditorState, version: number, doc: Node): Transaction {
     const made = new Transform(this.base);
     replaceTop(made, childrenOf(doc));
@@ -278,7 +279,7 @@ export class Together {
     return this.#rebase(state, made.steps.map((step) => ({ step, user: null })), 0);
   }
 
-  /** Rebase pending steps on more steps, except the first `confirmed` ones and one that is left out. */
+  /** Rebase pending steps on additional steps, except the first `confirmed` ones and one that is omitted. */
   #rebase(state: EditorState, ordered: Ordered[], confirmed: number, out = -1): Transaction {
     const count = this.pending.length;
     const made = new Transform(this.base);
@@ -299,7 +300,8 @@ export class Together {
       const was = withContent(this.pending[at]!, changed.get(at));
       const way = mapping.slice(count - at);
       const done = made.steps.length;
-      const mapped = continuing(was, way, this.pending[at - 1]?.step) ?? was.step.map(way);
+      const mapped = continuing(was, way, this.pending[at - 1]?.step) ??
+        withOthers(made.doc, was, was.step.map(way));
       const moved = moves.has(at) ? takeMoved(made, was, mapped) : undefined;
       const left = leftToDelete(was.step, mapping, count - at);
       const isBlind = !moved && mapped !== null && deletesBeside(mapped, left, made.doc);
@@ -342,7 +344,7 @@ export class Together {
     return this.#show(state, pending, ordered, made.doc, mapping);
   }
 
-  /** Change the view to a document: by the received steps if they lead there, else by the difference. */
+  /** Change the view to a document: with the received steps if they lead there, or else with the difference. */
   #show(
     state: EditorState,
     pending: Pending[],
@@ -366,12 +368,21 @@ export class Together {
     return transaction.setMeta("addToHistory", false).setMeta(REMOTE, true);
   }
 
-  /** Restore the block of text that has no place, or set the text aside. */
+  /** Restore the block of text whose place no longer exists, or set the text aside. */
   #rescue(made: Transform, { step, before }: Pending, place: number, by: () => string | undefined): void {
     if (step instanceof AttrStep) {
-      const there = byKey(made.doc, before.nodeAt(step.pos)?.attrs.key);
+      const { pos, attr, value } = step;
       // A new key belongs to the block that a split created, which doesn't exist then.
-      if (there && step.attr !== "key") fits(made, new AttrStep(there.pos, step.attr, step.value));
+      if (attr === "key") return;
+      const was = before.nodeAt(pos)!;
+      const there = byKey(made.doc, was.attrs.key);
+      if (there) fits(made, withOthers(made.doc, { step, before }, new AttrStep(there.pos, attr, value))!);
+      else if (bringsWords(was.attrs[attr], value)) {
+        const node = step.apply(before).doc!.nodeAt(pos)!;
+        if (putBlocks(made, [withTitle(node)], place)) {
+          this.onrescue({ kind: "restored", key: node.attrs.key, by: by() });
+        }
+      }
       return;
     }
     if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return;
@@ -387,7 +398,8 @@ export class Together {
     this.onrescue({ kind: "aside", nodes: content.content, why: "place-gone" });
   }
 
-  /** Return the steps that restore other people's text that was undone with own text; undefined if there are none. */
+  /** Return the steps that restore other people's text that was undone together with the person's own text;
+   * undefined if there are none. */
   spared(state: EditorState): Transaction | undefined {
     if (!this.#undone.length) return undefined;
     const transaction = state.tr;
@@ -418,8 +430,9 @@ function bringsKnown(step: Step, before: Node): boolean {
 const LETTER = /[\p{L}\p{N}_]/u;
 
 /**
- * Return the step of text that continues a word or the text of the previous step, directly after it: text that came in at
- * the same place does not split it. Return undefined for all other steps, and if the text before is gone.
+ * Return the step of text that continues a word or the text of the previous step, directly after it, so that text
+ * inserted at the same place doesn't split it. Return undefined for all other steps, and if the text before it no
+ * longer exists.
  */
 function continuing(
   { step, before }: Pending,
@@ -441,7 +454,8 @@ function withInsertion(step: Step, next: Step): Step | undefined {
   return next instanceof ReplaceStep && next.from === next.to ? step.merge(next) ?? undefined : undefined;
 }
 
-/** Insert the text of a step that has no place into its block, wherever that is now; false if that isn't possible. */
+/** Insert the text of a step whose place no longer exists into its block, wherever the block is now. Return false if
+ * that isn't possible. */
 function putBackText(made: Transform, { step, before }: Pending): boolean {
   if (!(step instanceof ReplaceStep || step instanceof ReplaceAroundStep)) return false;
   const { content } = step.slice;
@@ -455,8 +469,8 @@ interface StepJson {
 }
 
 /**
- * Return the same step in a form that every server can read: widened if it would split a surrogate pair, and without
- * mark sets within sets, which undo creates and nothing reads.
+ * Return the same step in a form that every server can read: widened if it would split a surrogate pair, and
+ * without sets of marks inside other sets, which undo creates and nothing can read.
  */
 function readable(step: Step, before: Node): Step {
   const json = step.toJSON() as StepJson;
@@ -477,6 +491,7 @@ function isWithinLetter(doc: Node, place: number): boolean {
 }
 
 function placeOf(step: Step): number {
+  if (step instanceof AttrStep) return step.pos;
   return step instanceof ReplaceStep || step instanceof ReplaceAroundStep ? step.from : 0;
 }
 
@@ -486,11 +501,63 @@ function contentOf(step: Step): Fragment {
     : Fragment.empty;
 }
 
-/** Return the insertion of moved blocks with their current content, if that has changed. */
+/** Return the insertion of moved blocks with their current content, if the content has changed. */
 function withContent(pending: Pending, content: Fragment | undefined): Pending {
   if (!content) return pending;
   const at = placeOf(pending.step);
   return { ...pending, step: new ReplaceStep(at, at, new Slice(content, 0, 0)) };
+}
+
+/** Return a step that sets an attribute, with the fields that others set in the meantime; all other steps unchanged. */
+function withOthers(
+  doc: Node,
+  { step, before }: Pick<Pending, "step" | "before">,
+  mapped: Step | null,
+): Step | null {
+  if (!(mapped instanceof AttrStep && step instanceof AttrStep)) return mapped;
+  const { pos, attr, value } = mapped;
+  const [was, now] = [before.nodeAt(step.pos)!.attrs[attr], doc.nodeAt(pos)?.attrs[attr]];
+  const found = now === undefined ? value : mergedFields(was, value, now);
+  return same(found, value) ? mapped : new AttrStep(pos, attr, found);
+}
+
+const isFields = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Merge two changes of a value, field by field. If both changed the same text or number, the own one wins. */
+function mergedFields(was: unknown, own: unknown, now: unknown): unknown {
+  if (same(was, own)) return now;
+  if (isFields(own) && isFields(now)) {
+    const before = isFields(was) ? was : {};
+    return Object.fromEntries(
+      [...new Set([...Object.keys(now), ...Object.keys(own)])]
+        .map((name) => [name, mergedFields(before[name], own[name], now[name])])
+        .filter(([, value]) => value !== undefined),
+    );
+  }
+  if (!Array.isArray(was) || !Array.isArray(own) || !Array.isArray(now)) return own;
+  const isIn = (list: unknown[], each: unknown): boolean => list.some((other) => same(each, other));
+  return [
+    ...now.filter((each) => isIn(own, each) || !isIn(was, each)),
+    ...own.filter((each) => !isIn(was, each) && !isIn(now, each)),
+  ];
+}
+
+/** Return whether a value has a text that another one doesn't have. */
+function bringsWords(was: unknown, value: unknown): boolean {
+  if (typeof value === "string") return value !== "" && value !== was;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(([name, each]) => bringsWords((was as Json | null)?.[name], each));
+}
+
+/** Return a block that fits on a page; the title of a part of a block, such as a tab, becomes a paragraph. */
+function withTitle(node: Node): Node {
+  const { schema } = node.type;
+  const { title } = (node.attrs.data ?? {}) as Json;
+  const isPart = !node.isInline && !schema.topNodeType.contentMatch.matchType(node.type);
+  return isPart && typeof title === "string" && title
+    ? schema.nodes.paragraph!.create(null, schema.text(title))
+    : node;
 }
 
 /** Return the id of the person who removed the place of a step. */
@@ -501,16 +568,18 @@ function removerOf(
   step: Step,
   ordered: Ordered[],
 ): string | undefined {
-  let place = mapping.slice(from, to).map(placeOf(step), -1);
+  const side = step instanceof AttrStep ? 1 : -1;
+  let place = mapping.slice(from, to).map(placeOf(step), side);
   for (const { step, user } of ordered) {
-    const { pos, deleted } = step.getMap().mapResult(place, -1);
+    const { pos, deleted } = step.getMap().mapResult(place, side);
     if (deleted && user) return user;
     place = pos;
   }
   return undefined;
 }
 
-/** Return a transaction with received steps, mapped over pending ones; undefined if one has no place there. */
+/** Return a transaction with received steps, mapped over pending ones. Return undefined if a received step has no
+ * place there. */
 function over(state: EditorState, pending: Pending[], ordered: Ordered[]): Transaction | undefined {
   if (
     ordered.length > MOST_STEPS || ordered.some(({ same, user }) => same === undefined && user === undefined)
@@ -536,7 +605,8 @@ function over(state: EditorState, pending: Pending[], ordered: Ordered[]): Trans
   return transaction;
 }
 
-/** Return a step at its mapped position, before text typed exactly there: pending text follows it on the server, too. */
+/** Return a step at its mapped position, before text that was typed at exactly the same position, because pending
+ * text follows it on the server, too. */
 function inFront(step: Step, mapping: Mapping): Step | null {
   if (!(step instanceof ReplaceStep) || step.from !== step.to) return step.map(mapping);
   const { pos, deletedAcross } = mapping.mapResult(step.from, -1);

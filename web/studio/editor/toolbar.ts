@@ -1,4 +1,4 @@
-/** The toolbar above selected text. It appears 120 ms after the selection, never while the pointer is down. */
+/** The toolbar above selected text. It appears 120 ms after the selection, but never while the pointer is down. */
 import { toggleMark } from "prosemirror-commands";
 import { type Command, type EditorState, Plugin, TextSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
@@ -39,7 +39,7 @@ export function keyName(keys: string): string {
 }
 
 export interface ToolbarOptions {
-  /** Called to comment on the selection; if undefined, there is no button. */
+  /** Called to comment on the selection. If undefined, there is no button. */
   comment?: (about: About) => void;
   /** Open the note on the selected text. */
   note?: (view: EditorView) => void;
@@ -51,7 +51,7 @@ export function toolbar(options: ToolbarOptions): Plugin {
   return new Plugin({ view: (view) => new Toolbar(view, options) });
 }
 
-/** The color menu of the selection. */
+/** Open the color menu of the selection. */
 export function openColors(view: EditorView, button: HTMLElement): void {
   const color = (fields: { text?: string; background?: string }): void => {
     const { tr, selection, doc } = view.state;
@@ -284,7 +284,7 @@ class Toolbar {
     if (about) comment(about);
   }
 
-  /** One Tab stop: arrow keys move along the bar. */
+  /** Handle keys. The bar is one Tab stop, and arrow keys move along it. */
   #key(event: KeyboardEvent): void {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (event.key === "Escape") {

@@ -1,7 +1,7 @@
-/** Lists that open while typing: `/` blocks and pages, `:` emoji, `@` people and pages. */
+/** Lists that open while typing: `/` for blocks and pages, `:` for emoji, `@` for people and pages. */
 import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-import { emojiCode, isPlayed } from "../document/drawing.ts";
+import { emojiCode, isPlayed } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import { insertBlock } from "./blocks.ts";
@@ -31,9 +31,9 @@ export interface Sources {
   files: Finders["files"];
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
-  /** The data that pages of the space share. */
+  /** Return the data that the pages of the space share. */
   shared: () => Promise<Shared>;
-  /** The title of a page on another server. */
+  /** Return the title of a page on another server. */
   preview: (url: string) => Promise<Preview | undefined>;
 }
 
@@ -105,7 +105,7 @@ function reusable({ id, title }: { id: string; title: string }): Choice {
   };
 }
 
-/** Return the replacement for text typed after two braces. */
+/** Return the choice that replaces text typed after two braces. */
 function expression(title: string, line?: string): Choice {
   return {
     title,

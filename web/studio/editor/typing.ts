@@ -1,10 +1,11 @@
-/** Markdown shortcuts: `## ` makes a heading, `**words**` makes bold text. */
+/** Markdown shortcuts: `## ` creates a heading, `**words**` creates bold text. */
 import { InputRule, inputRules } from "prosemirror-inputrules";
 import { closeHistory } from "prosemirror-history";
 import type { Attrs, MarkType, NodeType } from "prosemirror-model";
 import { type EditorState, Plugin, TextSelection, type Transaction } from "prosemirror-state";
 import { canJoin, findWrapping } from "prosemirror-transform";
-import { emojiCode, safeUrl } from "../document/drawing.ts";
+import { safeUrl } from "../document/drawing.ts";
+import { emojiCode } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
 import { holds, intoBlock } from "./blocks.ts";
@@ -13,7 +14,7 @@ import { newTable } from "./tablecommands.ts";
 
 const { nodes, marks } = schema;
 
-/** Only in a paragraph: existing headings and code stay unchanged. */
+/** Return a rule that applies only in a paragraph: existing headings and code stay unchanged. */
 function atStart(
   pattern: RegExp,
   make: (match: RegExpMatchArray) => { type: NodeType; attrs?: Attrs },
@@ -54,7 +55,7 @@ function wrapping(
   });
 }
 
-/** Replace a paragraph that contains only a block's sign with the block. */
+/** Return a rule that replaces a paragraph that contains only a block's sign with the block. */
 function replacing(
   pattern: RegExp,
   make: (match: RegExpMatchArray) => Parameters<typeof intoBlock>[2],
@@ -81,7 +82,7 @@ function marking(pattern: RegExp, type: MarkType): InputRule {
   return new InputRule(pattern, (state, match, start, end) => marked(state, match, start, end, type));
 }
 
-/** Text between signs (the second group, after the first one) gets a mark, and the signs are removed. */
+/** Return a rule that marks the text between signs (the second group, after the first one) and removes the signs. */
 function marked(
   state: EditorState,
   match: RegExpMatchArray,
@@ -113,7 +114,7 @@ function isCode(state: EditorState, from: number, end: number, type: MarkType): 
     (type === code && state.doc.rangeHasMark(from, end, code));
 }
 
-/** A URL in parentheses, which can contain pairs of them. */
+/** A URL in parentheses. It can contain pairs of parentheses. */
 const IN_PARENTHESES = String.raw`\(((?:[^()\s]|\([^()\s]*\))+)\)$`;
 
 const image = new InputRule(
@@ -168,7 +169,8 @@ export function code(syntax: string) {
   return nodes.code_block!.create(syntax ? { data: { syntax } } : null, nodes.code_line!.create());
 }
 
-/** Files write the first of three heading levels as `##`, because the page's title is `#`. */
+/** Return the plugin of the typing rules. Files write the first of three heading levels as `##`, because the page's
+ * title is `#`. */
 export function typingRules(): Plugin {
   return inputRules({
     rules: [
@@ -223,7 +225,7 @@ const ADDRESS: [RegExp, Finish] = [
     return state.tr.addMark(from, from + url.length, mark).removeStoredMark(mark);
   },
 ];
-/** Text between underscores. Names can contain underscores: a letter after them makes them part of a name. */
+/** Text between underscores. Names can contain underscores: an underscore followed by a letter is part of a name. */
 const EMPHASIS: [RegExp, Finish][] = [
   [/(^|[^\p{L}\p{N}_])__([^_\s](?:[^_]*[^_\s])?)__$/u, (...found) => marked(...found, marks.bold!)],
   [/(^|[^\p{L}\p{N}_])_([^_\s](?:[^_]*[^_\s])?)_$/u, (...found) => marked(...found, marks.italic!)],

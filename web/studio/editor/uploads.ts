@@ -1,4 +1,4 @@
-/** Uploads files into the page. A placeholder marks the place of each until it has arrived. */
+/** Uploads files into the page. Placeholders mark the positions of files until they arrive. */
 import type { Node } from "prosemirror-model";
 import { Plugin, PluginKey } from "prosemirror-state";
 import { Decoration, DecorationSet, type EditorView } from "prosemirror-view";
@@ -11,11 +11,11 @@ export interface Uploaded {
   file: string;
 }
 
-/** Upload a file; rejects with the server's message. */
+/** Uploads a file. Rejects with the server's message. */
 export type Upload = (file: File) => Promise<Uploaded>;
 
-/** Return an upload that sends one file after the other: each of them creates a revision of the page's draft,
- * and many at once would conflict. */
+/** Return an upload that sends files one after another, because each creates a revision of the page's draft, and
+ * many at once would conflict. */
 export function oneByOne(upload: Upload): Upload {
   let turn: Promise<unknown> = Promise.resolve();
   return (file) => {
@@ -27,7 +27,7 @@ export function oneByOne(upload: Upload): Upload {
 
 const senders = new WeakMap<EditorView, Upload>();
 
-/** Set how files are uploaded from the forms of blocks. Called by the page that is edited. */
+/** Set the function that uploads files from the forms of blocks. Called by the page that is being edited. */
 export function sendWith(view: EditorView, upload: Upload): void {
   senders.set(view, upload);
 }

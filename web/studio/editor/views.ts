@@ -1,4 +1,5 @@
-/** The views of the nodes and marks that most pages have. Everything except text isn't editable and handles its own events. */
+/** The views for the nodes and marks that most pages have. Everything except text isn't editable and handles its own
+ * events. */
 import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
 import type { Data } from "../document/types.ts";
@@ -12,46 +13,27 @@ import { tableViews } from "./tables.ts";
 
 export type Kind = new (node: Node, view: EditorView, position: Position, around: Surroundings) => NodeView;
 
-/** The types whose views are in `richviews.ts`. Pages of text without them don't load it. */
-export const RICH = [
-  "hint",
-  "code_block",
-  "images",
-  "image",
-  "file",
-  "embed",
-  "drawing",
-  "expandable",
-  "expandable_title",
-  "tabs",
-  "tabs_item",
-  "stepper_step",
-  "column",
-  "content_ref",
-  "reusable_content",
-  "swagger",
-  "openapi_operation",
-  "openapi_schemas",
-  "openapi_webhook",
-  "integration",
-  "opaque",
-  "unknown",
-  "if",
-  "update",
-  "prompt",
-  "api_method",
-  "api_part",
-  "math",
-  "icon",
-  "inline_math",
-  "inline_image",
-  "button",
-  "mention",
-  "expression",
-  "inline_unknown",
-  "held",
-  "table_value",
-] as const;
+/** The types that most pages have. Pages with others load `richviews.ts`. */
+const PLAIN = new Set([
+  "paragraph",
+  "heading_1",
+  "heading_2",
+  "heading_3",
+  "list_ordered",
+  "list_unordered",
+  "list_tasks",
+  "list_item",
+  "divider",
+  "blockquote",
+  "table",
+  "table_head",
+  "table_row",
+  "table_heading",
+  "table_cell",
+  "text",
+  "hard_break",
+  "emoji",
+]);
 
 export function makeViews(
   views: Record<string, Kind>,
@@ -62,17 +44,17 @@ export function makeViews(
   return Object.fromEntries(Object.entries(views).map(([name, View]) => [name, make(View)]));
 }
 
-/** Return the views of the types that most pages have. */
+/** Return the views for the types that most pages have. */
 export const plainViews = (around: Surroundings): Record<string, NodeViewConstructor> => ({
   ...makeViews({ list_item: ItemView }, around),
   ...tableViews(),
 });
 
-/** Return whether a page has blocks or inline nodes of the types in `RICH`. */
+/** Return whether a page has blocks or inline nodes that need `richviews.ts`. */
 export function isRich(doc: Node): boolean {
   let found = false;
   doc.descendants((node) => {
-    found ||= (RICH as readonly string[]).includes(node.type.name);
+    found ||= !PLAIN.has(node.type.name);
     return !found;
   });
   return found;

@@ -1,4 +1,4 @@
-/** The texts of a page that is read or edited, by short names for its plain functions. */
+/** The texts of a page for reading or editing, by short names for its plain functions. */
 import { t } from "../../shared/words.ts";
 
 export const viewWords = {

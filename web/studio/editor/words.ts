@@ -1,4 +1,4 @@
-/** The texts of the editor by short names for its plain functions. */
+/** The texts of the editor, by short names for its plain functions. */
 import { t } from "../../shared/words.ts";
 import { viewWords } from "./viewwords.ts";
 

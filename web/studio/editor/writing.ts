@@ -47,22 +47,22 @@ import { words } from "./words.ts";
 import { askForFile, oneByOne, sendWith, takeFiles, type Upload, uploads } from "./uploads.ts";
 import { readInput } from "./pendinginput.ts";
 
-/** How often other people's saves are checked, without and with an event stream. */
+/** The interval in milliseconds between checks for other people's saves, without and with an event stream. */
 const LOOK = 20_000;
 const LOOK_TOO = 120_000;
-/** How long a change by another person is shown in the status. */
+/** The number of milliseconds for which a change by another person is shown in the status. */
 const SAID = 6_000;
-/** How long to wait for a response before a save counts as unanswered. */
+/** The number of milliseconds to wait for a response before a save counts as unanswered. */
 const ANSWER = 30_000;
 
 const FIELDS = ["title", "description"] as const;
 
 export type Fields = Record<(typeof FIELDS)[number], string>;
 
-/** The document that is edited: a page with live editing, or text that pages share, which is saved as a whole. */
+/** The document that is being edited: a page with live editing, or text that pages share, which is saved as a whole. */
 export interface Subject {
   load: (base: Base) => Promise<LoadedPage>;
-  /** The storage of the text; if undefined, it is a page with live editing. */
+  /** Create the storage of the text. If undefined, the subject is a page with live editing. */
   changes?: (blocks: BlockJson[]) => Changes;
 }
 
@@ -101,7 +101,7 @@ export interface Writing {
 
 const refusedKey = new PluginKey<ReadonlySet<string>>("refused");
 
-/** Return a plugin that marks blocks that the server can't save, with a message. */
+/** Return a plugin that shows a message at blocks that the server can't save. */
 function refusals(): Plugin {
   return new Plugin<ReadonlySet<string>>({
     key: refusedKey,
@@ -161,7 +161,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let somebody: string = words.someone;
   let sayUntil = 0;
 
-  /** The save status of the text. If it is saved, the last change by another person is shown for a while. */
+  /** Report the save status of the text. If the text is saved, the last change by another person is shown for a
+   * while. */
   const tell = (): void => {
     const worse = WORSE[texted.kind] > WORSE[fielded.kind] ? texted : fielded;
     clearTimeout(saying);
@@ -179,7 +180,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   // --- changes of other tabs ---
 
   const draft = left.pop();
-  /** Drafts that are part of this tab's text, deleted once this tab has stored it. */
+  /** Drafts that are part of this tab's text. They are deleted once this tab has stored it. */
   const taken: Draft[] = draft ? [draft] : [];
   /** The changes that this tab stores in this browser. */
   let record: { fields?: Partial<Fields> | undefined; live?: KeptPage | undefined } = { ...draft };
@@ -199,7 +200,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
   let fields: Fields = { ...saved, ...draft?.fields };
   /** The fields that this tab has saved. */
   const written = new Set<string>();
-  /** A page needs a title; until there is one, the last title is kept. */
+  /** Return the changed fields. A page needs a title; while it has none, the last title is kept. */
   const changedFields = (): Partial<Fields> | undefined => {
     const found = { ...fields, title: fields.title.trim() ? fields.title : saved.title };
     const names = FIELDS.filter((name) => found[name] !== saved[name]);
@@ -280,7 +281,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     },
   });
 
-  /** Apply other people's changes; local changes stay and are part of the next save. */
+  /** Apply other people's changes. Local changes stay, and are part of the next save. */
   async function look(by?: string): Promise<void> {
     if (stopped || !view || document.visibilityState === "hidden" || !navigator.onLine) return;
     looked = performance.now();
@@ -393,7 +394,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
     void flush().catch(() => {});
     if (keptAt() === "nowhere") event.preventDefault();
   }, { signal });
-  /** The person who is followed until the next action here. */
+  /** The person whose caret is followed until the next action here. */
   let followed: string | undefined;
   const letGo = (): void => {
     followed = undefined;
@@ -531,7 +532,7 @@ function fieldsOf({ page }: LoadedPage): Fields {
   return { title: page.title, description: page.description ?? "" };
 }
 
-/** Converts a text between blocks and Markdown as the server does. */
+/** Convert text between blocks and Markdown, as the server does. */
 async function convert(
   space: string,
   body: Schemas["ConvertText"],

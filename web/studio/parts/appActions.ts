@@ -7,7 +7,7 @@ import { themes } from "../state/theme.svelte.ts";
 
 const creating = () => import("./creating.ts");
 
-/** Return the actions. `space`: the space that is shown. */
+/** Return the actions. `space`: the displayed space. */
 export function appActions(space: string | undefined): Action[] {
   const organization = session.organization?.id;
   return [

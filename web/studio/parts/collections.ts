@@ -6,7 +6,8 @@ type Collection = Schemas["Collection"];
 const byRank = (one: { rank: string }, other: { rank: string }) =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : 0;
 
-/** Return collections for fields: each under its parent, top level first. `without`: leave out this one and its content. */
+/** Return collections for fields. Each is under its parent, with the top level first. `without`: a collection to
+ * omit, with its content. */
 export function collectionOptions(collections: Collection[], without?: string): [string, string][] {
   const known = new Set(collections.map((one) => one.id));
   const found: [string, string][] = [["", t("noCollectionTopLevel")]];

@@ -9,9 +9,9 @@ import type { MenuEntry } from "./Menu.svelte";
 
 interface About {
   talk: Talk;
-  /** The id of the thread. */
+  /** The ID of the thread. */
   thread: string;
-  /** The text; `replies`: the number of replies deleted with it. */
+  /** The comment or reply. `replies`: the number of replies that are deleted with it. */
   said: Schemas["Comment"] | Schemas["CommentReply"];
   replies?: number;
   edit: () => unknown;

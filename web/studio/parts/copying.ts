@@ -1,8 +1,7 @@
 import { t } from "../../shared/words.ts";
 
-/** Copy text to the clipboard. Without TLS, or if access is denied, browsers only have the old API, which
- * copies selected text. That text is placed in the open dialog, because nothing outside it can be selected.
- */
+/** Copy text to the clipboard. Without TLS, or if access is denied, browsers have only the old API, which copies
+ * selected text. That text is placed in the open dialog, because nothing outside the dialog can be selected. */
 export async function copyText(text: string): Promise<void> {
   try {
     return await navigator.clipboard.writeText(text);

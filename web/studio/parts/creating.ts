@@ -12,11 +12,11 @@ import { session } from "../state/session.svelte.ts";
 interface NewSpace {
   title?: string;
   template?: string;
-  /** The collection in which to create it. */
+  /** The collection in which to create the object. */
   parent?: string;
 }
 
-/** Create a space, open it, and return its id. */
+/** Create a space, open it, and return its ID. */
 export async function createSpace(
   { title = t("newSpace"), template, parent }: NewSpace = {},
 ): Promise<string | undefined> {
@@ -42,7 +42,7 @@ export async function importDocs(space?: string): Promise<void> {
   if (to) await router.go(address.space(to, "import"));
 }
 
-/** Create a collection and open its settings, where it gets its name. */
+/** Create a collection and open its settings, where it can be named. */
 export async function createCollection({ parent }: { parent?: string } = {}): Promise<void> {
   const organization = session.organization;
   if (!organization) return;
@@ -60,13 +60,6 @@ export async function createCollection({ parent }: { parent?: string } = {}): Pr
 export function createSite(spaces: string[] = []): void {
   const organization = session.organization?.id;
   if (organization) frame.open(() => import("./SiteDialog.svelte"), { organization, chosen: spaces });
-}
-
-/** Return the action that publishes a space for someone who can: open its unpublished site, or create one. */
-export function publishing(space: Schemas["Space"], site: string | undefined): (() => void) | undefined {
-  if (!space.permissions.admin) return;
-  if (site) return () => void router.go(address.site(space.organization, site));
-  return session.organization?.permissions.createContent ? () => createSite([space.id]) : undefined;
 }
 
 /** Open the dialog that answers questions from an organization's pages. */

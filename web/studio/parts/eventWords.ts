@@ -1,4 +1,4 @@
-/** The events that webhooks send, by subject: the API's name and its label. */
+/** The events that webhooks send, by subject: the API's names and their labels. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 

@@ -1,16 +1,18 @@
 const HUES = ["green", "blue", "orange", "purple", "red", "yellow"] as const;
 
-/** Return the class with the hue of a person, a space, or an integration, always the same for one id. */
+/** Return the class with the hue for the ID of a person, a space, or an integration. It is always the same for the
+ * same ID. */
 export function hueOf(id: string): string {
   return hues(id)[0]!;
 }
 
-/** Return the class with the first hue for an id that isn't taken; if all are taken, the class that `hueOf` returns. */
+/** Return the class with the first hue for an ID that isn't used by others. If all are used, return the same class
+ * as `hueOf`. */
 export function freeHueOf(id: string, taken: ReadonlySet<string>): string {
   return hues(id).find((hue) => !taken.has(hue)) ?? hueOf(id);
 }
 
-/** Return the classes of all hues, in the order of preference for an id. */
+/** Return the classes of all hues, in the order of preference for an ID. */
 function hues(id: string): string[] {
   let sum = 0;
   for (const letter of id) sum = (sum * 31 + letter.charCodeAt(0)) >>> 0;

@@ -1,6 +1,7 @@
-/** Keeps the focus of keyboard users near controls that disappear. */
+/** Keeps the focus for keyboard users when controls disappear. */
 
-/** Move the focus from the button of a form to its field: the button is only there while the field has text. */
+/** Move the focus from the button of a form to its field, because the button exists only while the field contains
+ * text. */
 export function focusField(event: Event): void {
   const form = (event.target as Element).closest("form");
   if (form?.querySelector("button:focus-visible")) {
@@ -8,7 +9,7 @@ export function focusField(event: Event): void {
   }
 }
 
-/** Run what can remove the thread of a pressed button. Then focus the thread next to it, or the screen. */
+/** Run a function that can remove the thread of the pressed button. Then focus the next thread, or else the screen. */
 export async function leaveThread(event: MouseEvent, run: () => unknown): Promise<void> {
   const threads = [...document.querySelectorAll<HTMLElement>('article[id^="thread-"]')];
   const at = threads.findIndex((one) => one.contains(event.currentTarget as Element));

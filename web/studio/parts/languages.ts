@@ -14,7 +14,7 @@ export function languageName(tag: string): string {
   }
 }
 
-/** Return languages for fields: tag and name, sorted by name. The first option is no language. */
+/** Return languages for fields: tag and name, sorted by name. The first option means no language. */
 export function languageOptions(): [string, string][] {
   const named = TAGS.map((tag): [string, string] => [tag, languageName(tag)]);
   return [["", t("notSpecified")], ...named.sort(([, one], [, other]) => one.localeCompare(other, language))];

@@ -65,7 +65,7 @@ async function findPages(space: string, base: Base, typed: string): Promise<Entr
   ].slice(0, MOST);
 }
 
-/** Open the list while `@` is typed in a field. Escape closes only the list. */
+/** Open the list when `@` is typed in a field. Escape closes only the list. */
 export function mentioning(space: string, base: Base): Attachment<MentionField> {
   return (field) => {
     let list: HTMLElement | undefined;

@@ -10,7 +10,7 @@ export interface CheckLine {
   holds: boolean;
   /** The missing requirement, as a sentence. */
   missing: string;
-  /** The people who have to act to meet the requirement. */
+  /** The people who must act to meet the requirement. */
   people: Schemas["User"][];
 }
 

@@ -1,4 +1,4 @@
-/** The rule that says who can see a page. */
+/** The rule that determines who can see a page. */
 import type { Schemas } from "../../shared/client.ts";
 import { getPageAccess, listPeopleWithPageAccess } from "../api/content.ts";
 import { resource } from "../state/resource.svelte.ts";
@@ -32,7 +32,8 @@ const pickedRole = (role: string): Picked => ({
   title: t("roleOrHigher", { role: roleName(role) }),
 });
 
-/** The roles that a rule can name: administrators of the space see every page anyway. */
+/** Return the roles that a rule can name. Administrators of the space aren't among them, because they can see every
+ * page. */
 export const pickableRoles = (): Picked[] =>
   ROLES.flatMap(([role]) => role === "create" || role === "admin" ? [] : [pickedRole(role)]);
 
@@ -45,7 +46,7 @@ export const pickedOf = (grant: NamedGrant, name: string | undefined): Picked =>
 export const levelNames = (): [Level, string][] =>
   (["read", "comment", "edit"] satisfies Role[]).map((level) => [level, roleName(level)]);
 
-/** Return a grant as text. The names of people and teams are in the dialog. */
+/** Return a grant as text. The names of people and teams are only in the dialog. */
 export function sayGrant(grant: Grant): string {
   if (grant.kind === "administrators") return roleName("admin");
   if (grant.kind === "sites") return t("sites");

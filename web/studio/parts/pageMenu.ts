@@ -27,7 +27,7 @@ interface About {
   tree: PageTree;
   editable: boolean;
   base: Base;
-  /** The space, as far as it is loaded. */
+  /** The space, if it is loaded. */
   about: Schemas["Space"] | undefined;
   rename?: () => unknown;
   add?: () => unknown;

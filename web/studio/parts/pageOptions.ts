@@ -1,4 +1,4 @@
-/** The options of a page in a form, and as an edit sets them. */
+/** The options of a page, as edited in a form and as sent in an edit. */
 import type { PageField } from "../../generated/page-fields.ts";
 import type { Schemas } from "../../shared/client.ts";
 import { changed } from "../state/form.svelte.ts";
@@ -25,7 +25,8 @@ type Scalar = string | number | boolean | null;
 const isScalar = (value: unknown): value is string | number | boolean =>
   ["string", "number", "boolean"].includes(typeof value);
 
-/** Return the value of each field in the form. Variables that are lists or objects stay as they are. */
+/** Return the value of each field in the form. Variables that are lists or objects can't be edited, and stay
+ * unchanged. */
 export function optionsOf(page: Page, fields: readonly PageField[]): Options {
   return Object.fromEntries(
     fields.map(({ name, type }): [string, OptionValue] => {
@@ -60,14 +61,14 @@ export function optionsOf(page: Page, fields: readonly PageField[]): Options {
   );
 }
 
-/** Convert a text to the type of the variable that it replaces, if it can have that type. */
+/** Convert text to the type of the variable that it replaces, if possible. */
 function typed(text: string, before: unknown): Scalar {
   if (typeof before === "number" && text.trim() && Number.isFinite(Number(text))) return Number(text);
   if (typeof before === "boolean" && (text === "true" || text === "false")) return text === "true";
   return text;
 }
 
-/** Return the changed variables, and their previous values; null for none. */
+/** Return the changed variables and their previous values. A value of null means none. */
 function variables(page: Page, value: readonly Pair[]): [Record<string, Scalar>, Record<string, Scalar>] {
   const had = page.variables ?? {};
   const given = Object.fromEntries(
@@ -85,7 +86,7 @@ function variables(page: Page, value: readonly Pair[]): [Record<string, Scalar>,
   ];
 }
 
-/** Return a reference for an edit; a new file is uploaded first. */
+/** Return a reference to an image for an edit. A new file is uploaded first. */
 async function imageOf(
   editor: TreeEditor,
   image: CoverValue["light"],
@@ -115,7 +116,7 @@ const tagsOf = (page: Page, names: readonly string[]): Schemas["GivenPageTag"][]
     primary: page.tags?.some((one) => one.primary && one.tag.tag === tag) ?? false,
   }));
 
-/** Return the changed fields for an edit: their previous values, and the new ones. Uploads new images. */
+/** Return the changed fields for an edit, with their previous values and their new ones. Uploads new images. */
 export async function sentOptions(
   editor: TreeEditor,
   page: Page,

@@ -28,10 +28,10 @@ export interface Result {
   run?: () => unknown;
 }
 
-/** The query. `only`: its first character, for commands, change requests, or people only. */
+/** A query. `only`: its first character, which limits results to commands, change requests, or people. */
 export interface Query {
   organization: string | undefined;
-  /** The space to search in; undefined for all. */
+  /** The space to search; undefined for all spaces. */
   scope: string | undefined;
   only: string;
   query: string;
@@ -46,7 +46,7 @@ const FAVORITES = 8;
 const matches = (text: string, wanted: string) =>
   wanted.toLocaleLowerCase().split(/\s+/).every((word) => text.toLocaleLowerCase().includes(word));
 
-/** Return results without asking the server; `here`: the actions of the current screen. */
+/** Return the results that are known without a request. `here`: the actions of the current screen. */
 export function knownResults(
   { organization, scope, site, only, query }: Query,
   here: readonly Action[],

@@ -8,7 +8,7 @@ interface Node {
   leaves?: { text: string; marks?: unknown[] }[];
 }
 
-/** Return the paragraphs of a document with empty lines between; undefined if it contains more than plain text. */
+/** Return the paragraphs of a document separated by empty lines; undefined if it contains more than plain text. */
 export function textOf(document: { nodes: unknown }): string | undefined {
   const paragraphs: string[] = [];
   for (const block of document.nodes as Node[]) {
@@ -23,7 +23,7 @@ export function textOf(document: { nodes: unknown }): string | undefined {
   return paragraphs.join("\n\n");
 }
 
-/** Return all text of a document: a line for each block with text. */
+/** Return all text of a document, with one line for each block that contains text. */
 export function linesOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(linesOf).join("");
   if (typeof value !== "object" || value === null) return "";

@@ -3,7 +3,8 @@ import type { Schemas } from "../../shared/client.ts";
 import { formatNames, n, t } from "../../shared/words.ts";
 import { sayWho } from "./agents.ts";
 
-/** Return the people whose work revisions contain: for each, its author first, then everyone else who wrote it. */
+/** Return the people whose work the revisions contain: for each revision, its author first, then everyone else who
+ * contributed. */
 export function peopleOf(...revisions: Schemas["RevisionItem"][]): Schemas["User"][] {
   const people = revisions.flatMap(({ author, contributors = [] }) =>
     author ? [author, ...contributors] : contributors

@@ -1,4 +1,4 @@
-/** The origin of a role as text. */
+/** Texts that explain where a role comes from. */
 import { askAll, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { listTeamsInOrganizationById } from "../api/organizations.ts";
@@ -12,7 +12,7 @@ export const teamsOf = (organizationId: string) =>
     () => askAll((query) => listTeamsInOrganizationById({ organizationId }, query)),
   );
 
-/** Return the names of collections, spaces, and teams by id. */
+/** Functions that return the names of collections, spaces, and teams by ID. */
 export interface Names {
   place: (object: Schemas["PermissionObject"]) => string;
   team: (id: string) => string;

@@ -16,7 +16,7 @@ export const GUEST = t("guest");
 export const roleName = (role: string | null | undefined): string =>
   ROLES.find(([name]) => name === role)?.[1] ?? GUEST;
 
-/** Return the roles for fields, with guests at the end. */
+/** The roles as options of fields, with guests at the end. */
 export const ROLE_OPTIONS: [string, string][] = [
   ...ROLES.map(([name, text]): [string, string] => [name, text]),
   ["", GUEST],

@@ -1,4 +1,4 @@
-/** The actions of the current screen, read from its bar and its tabs, so that the palette lists every action. */
+/** The actions of the current screen, read from its bar and its tabs, so that the palette can list all of them. */
 import type { Action } from "../state/keys.ts";
 import { router } from "../state/router.svelte.ts";
 
@@ -28,7 +28,7 @@ function nameOf(element: HTMLElement): string {
   return copy.textContent?.trim() ?? "";
 }
 
-/** Remove duplicate names; items with an icon or a shortcut win over plain buttons. */
+/** Return the actions without duplicate names. Items with an icon or a shortcut take precedence over plain buttons. */
 export function screenActions(): Action[] {
   const found = new Map<string, Action>();
   const at = ".sheet > .bar .bar-end :is(button, a), .sheet [role=tablist] a";

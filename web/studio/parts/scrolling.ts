@@ -1,5 +1,5 @@
-/** Makes scroll containers reachable by keyboard in every browser: an attachment for elements that can be larger than
- * their space, or contain such elements. */
+/** Makes scroll containers reachable by keyboard in every browser. This is an attachment for elements that can be
+ * larger than the available space, or that contain such elements. */
 export const reachable = (parts?: string) => (place: HTMLElement) => {
   const look = () => {
     for (const one of parts ? place.querySelectorAll<HTMLElement>(parts) : [place]) {

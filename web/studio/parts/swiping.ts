@@ -1,4 +1,4 @@
-/** Detects a long horizontal swipe: -1 towards the previous item, 1 towards the next one. */
+/** Detect a long horizontal swipe: -1 toward the previous item, 1 toward the next one. */
 export function swipes(go: (by: -1 | 1) => unknown) {
   let touched: Touch | undefined;
   return (element: HTMLElement) => {

@@ -1,4 +1,4 @@
-/** The rows of a page tree: their positions, and where each can move. */
+/** The rows of a page tree: their positions, and the positions to which they can be moved. */
 import { t } from "../../shared/words.ts";
 import { type Mark, partOf, type Spot, TOP, type Tree } from "../state/pages.svelte.ts";
 import type { TreePage } from "../state/parts.ts";
@@ -33,7 +33,7 @@ export const MARKS: Record<Mark, { text: string; icon?: "plus" | "right" | "minu
   deleted: { text: t("deletedInline"), icon: "minus" },
 };
 
-/** Return rows from top to bottom, with gaps for pages that aren't loaded. `opened`: the ids of expanded rows. */
+/** Return rows from top to bottom, with gaps for pages that aren't loaded. `opened`: the IDs of expanded rows. */
 export function layOut(tree: Tree, opened: ReadonlySet<string>): { rows: Row[]; gaps: Gap[]; total: number } {
   const rows: Row[] = [];
   const gaps: Gap[] = [];
@@ -62,7 +62,7 @@ export function layOut(tree: Tree, opened: ReadonlySet<string>): { rows: Row[]; 
   return { rows, gaps, total: top };
 }
 
-/** Return the index of the row at a height, by binary search. */
+/** Return the index of the row at a vertical position, using binary search. */
 export function indexAt(rows: Row[], y: number): number {
   let low = 0;
   let high = rows.length;
@@ -75,10 +75,10 @@ export function indexAt(rows: Row[], y: number): number {
   return low;
 }
 
-/** Return the part of a level at a height of a gap. */
+/** Return the part of a level at a vertical position in a gap. */
 export const partAt = (gap: Gap, y: number) => partOf(gap.within, gap.from + Math.floor((y - gap.top) / ROW));
 
-/** Return where Alt-Shift and an arrow key move a row. */
+/** Return the position to which Alt-Shift and an arrow key move a row. */
 export function neighborOf(tree: Tree, row: Row, key: string, rtl: boolean): Spot | undefined {
   const into = row.parent?.page.id ?? null;
   if (key === "ArrowUp") return row.at > 0 ? { into, at: row.at - 1 } : undefined;
@@ -102,7 +102,7 @@ export interface Drop {
 
 const isBelow = (row: Row | undefined, of: Row): boolean => !!row && (row === of || isBelow(row.parent, of));
 
-/** Return where a dragged row goes when it is dropped, by its position in the tree. */
+/** Return the position in the tree that a dragged row will have when it is dropped. */
 export function dropAt(rows: Row[], dragged: Row, x: number, at: number): Drop | undefined {
   const index = Math.min(indexAt(rows, at), rows.length - 1);
   const row = rows[index];

@@ -5,7 +5,7 @@ import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
 import { router } from "../state/router.svelte.ts";
 
-/** Record that a page is still correct. Opens the change request if the verification has to be reviewed first. Returns
+/** Record that a page is still correct. Opens the change request if the verification must be reviewed first. Returns
  * whether it was recorded. */
 export async function verify(space: string, page: { id: string; title: string }): Promise<boolean> {
   let done = false;

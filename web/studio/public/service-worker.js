@@ -1,6 +1,6 @@
 /**
- * Keeps the app's own files, so that it opens without a connection. The texts of pages aren't kept here but by the app
- * (`state/offline.ts`), which knows who is signed in.
+ * Stores the app's own files, so that the app opens without a connection. The texts of pages are stored by the app
+ * instead (`state/offline.ts`), which knows who is signed in.
  */
 const FILES = "octavo-files";
 const SHELL = "/";
@@ -19,7 +19,7 @@ async function keep(request, response) {
   }
 }
 
-/** Files have their content in their name, so they never change. */
+/** Return a file. File names are derived from their content, so the files never change. */
 async function findFile(request) {
   const known = await caches.match(request.url, { cacheName: FILES });
   if (known) return known;
@@ -28,7 +28,7 @@ async function findFile(request) {
   return found;
 }
 
-/** All screens have the same document. */
+/** Return the document for a screen. All screens have the same document. */
 async function findScreen(request) {
   try {
     const found = await fetch(request);
@@ -53,7 +53,7 @@ self.addEventListener("fetch", (event) => {
   else if (request.mode === "navigate" && SCREENS.test(url.pathname)) event.respondWith(findScreen(request));
 });
 
-/** The files that were loaded before this worker was there. */
+/** Store the files that were loaded before this worker was running. */
 self.addEventListener("message", (event) => {
   const files = (event.data?.files ?? []).filter((file) => new URL(file).pathname.startsWith("/assets/"));
   const shell = new Request(SHELL, { headers: { accept: "text/html" } });

@@ -15,7 +15,8 @@ export interface Row {
   edited: boolean;
 }
 
-/** Return a block without parts that can differ while its content is the same: ids of parts, heading anchors. */
+/** Return a block as text without parts that can differ although its content is the same, such as IDs of parts and
+ * heading anchors. */
 const saying = (block: BlockJson): string =>
   JSON.stringify(block, (name, value) => name === "key" || name === "meta" ? undefined : value);
 
@@ -35,7 +36,7 @@ function keysIn(value: unknown, into: string[] = []): string[] {
 const blocksOf = (document: DocumentJson | undefined): Node[] =>
   document?.nodes.length ? childrenOf(readDocument(document)) : [];
 
-/** Return the blocks in the order of the later state; removed ones are at their old position. */
+/** Return the blocks in the order of the later state. Removed blocks are at their old position. */
 export function compareBlocks(before: DocumentJson | undefined, after: DocumentJson | undefined): Row[] {
   const old = blocksOf(before);
   const now = blocksOf(after);

@@ -45,7 +45,7 @@ export class Deciding {
   readonly #found = $derived.by(() => checksOf(this.at()));
   readonly #change = $derived.by(() => changeOf(this.at().space, this.at().number));
 
-  /** `at`: the change request. Create it while a component is initialized. */
+  /** `at` returns the change request. Create this object while a component is initialized. */
   constructor(readonly at: () => Place) {}
 
   get #key() {
@@ -76,12 +76,12 @@ export class Deciding {
     return describeChecks(this.#checks?.checks ?? [], this.change?.conflicts);
   }
 
-  /** Whether the person can merge although rules aren't met. */
+  /** Return whether the person can merge although rules aren't met. */
   get bypasses(): boolean {
     return this.#checks?.bypasses ?? false;
   }
 
-  /** Return the reasons why it can't be merged, as sentences. */
+  /** Return the reasons why the change request can't be merged, as sentences. */
   get stopped(): string {
     if (this.#checks?.merges !== false) return "";
     return this.rules
@@ -94,7 +94,7 @@ export class Deciding {
     return linesOf(this.change?.description).trim();
   }
 
-  /** Return the person's last review if it was of an earlier state. */
+  /** Return the person's last review if it was a review of an earlier state. */
   get mineBefore(): string | undefined {
     const found = this.reviews.find((one) => one.reviewer.id === session.user.value?.id);
     return found && this.change && found.revision !== this.change.revision ? found.revision : undefined;
@@ -135,7 +135,7 @@ export class Deciding {
     });
   }
 
-  /** Update from main. */
+  /** Update the change request from main. */
   async update(): Promise<void> {
     await notices.attempt(async () => {
       const answer = await updateChangeRequest(this.#ids);

@@ -1,4 +1,4 @@
-/** Edits of a change request from its review. */
+/** Edits a change request from its review. */
 import { t } from "../../shared/words.ts";
 import type { DocumentJson } from "../document/types.ts";
 import { type Answer, changeContent, type Changes } from "../state/changing.ts";

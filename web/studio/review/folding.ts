@@ -1,15 +1,15 @@
-/** Which blocks of a compared page are shown or collapsed. */
+/** Determines which blocks of a compared page are shown or collapsed. */
 import type { Row } from "./blocks.ts";
 import { keyOf } from "./editing.ts";
 
-/** `change`: the number of the page's change in this row; 0: none. */
+/** A row or a collapsed range. `change`: the number of the page's change in this row; 0 for none. */
 export type Shown = { row: Row; change: number } | { folded: Row[]; id: string };
 
 const isHeading = (row: Row | undefined) => row?.after?.type.name.startsWith("heading") ?? false;
 
 /**
  * Collapse unchanged blocks, except a heading above a change, a single block between two changes, and blocks that
- * are needed. `unfolded`: by the ids of collapsed ranges.
+ * are needed. `unfolded`: the IDs of ranges that the person expanded.
  */
 export function foldRows(
   rows: Row[],

@@ -12,7 +12,7 @@ import { describeChecks } from "../parts/mergeChecks.ts";
 export interface Obstacles {
   /** The problem, with a sentence for each part. */
   lines: string[];
-  /** Whether the server refuses the merge because of it. */
+  /** Whether the problem prevents the merge. */
   stops: boolean;
 }
 

@@ -21,7 +21,7 @@ export interface Entry {
   id: string;
   kind: "page" | "file" | "reusable" | "variables" | "tags";
   title: string;
-  /** Its part of the review's URL. */
+  /** The part of the review's URL that identifies the entry. */
   path: string;
   mark: Mark;
   /** A summary of the changes, as text. */
@@ -88,11 +88,11 @@ export const tagFields = (changes: Change[]): Fields =>
 export const fieldsOf = (entry: Entry): Fields =>
   Object.assign({}, ...entry.changes.map((change) => change.attributes ?? {}));
 
-/** The viewed marks stored on the server: a mark is cleared when its object changes again. */
+/** The viewed marks, which are stored on the server. A mark is cleared when its object changes again. */
 class Seen {
   /** Marks that are being sent. */
   #sent: Record<string, boolean> = $state({});
-  /** The ids of the last marks by object, because each row of a list needs them. */
+  /** The IDs of the last marks by object. They are cached because each row of a list needs them. */
   #read: { of?: Schemas["SeenMark"][]; ids: Set<string> } = { ids: new Set() };
 
   constructor(readonly space: string, readonly number: number) {}
@@ -108,7 +108,7 @@ class Seen {
     });
   }
 
-  /** Whether the marks are loaded, or failed to load. */
+  /** Return whether the marks have loaded or failed to load. */
   get known(): boolean {
     return this.#marks.value !== undefined || this.#marks.problem !== undefined;
   }
@@ -141,14 +141,14 @@ export function seenOf(space: string, number: number): Seen {
 
 const since: Record<string, string | undefined> = $state({});
 
-/** The revision that changes are compared with, if not the whole change request. */
+/** Return the revision with which changes are compared; undefined for the whole change request. */
 export const sinceOf = (space: string, number: number): string | undefined => since[`${space}/${number}`];
 
 export function lookSince(space: string, number: number, revision: string | undefined): void {
   since[`${space}/${number}`] = revision;
 }
 
-/** The changes under review: of the whole change request, or since a revision. */
+/** Return the changes under review: of the whole change request, or since a revision. */
 export function reviewedOf(space: string, number: number): Resource<Schemas["SemanticChanges"]> {
   const revision = sinceOf(space, number);
   if (!revision) return changesOf(space, number);
@@ -175,7 +175,7 @@ export function pairOf(change: Schemas["ChangeRequest"], entry: Entry): Resource
   return pairBetween(space, base, revision, entry);
 }
 
-/** Compare a page between any two revisions; without a first one, the page is new. */
+/** Compare a page between any two revisions. Without a first one, the page is new. */
 export function pairBetween(
   space: string,
   base: string | undefined,
@@ -200,7 +200,7 @@ export function pairBetween(
   });
 }
 
-/** Return `4 blocks changed, 1 deleted`, once known. */
+/** Return a summary such as `4 blocks changed, 1 deleted`, once it is known. */
 export function countedLine(rows: Row[]): string {
   const count = (...kinds: Row["kind"][]) => rows.filter(({ kind }) => kinds.includes(kind)).length;
   const [changed, moved, removed] = [count("changed", "added"), count("moved"), count("removed")];
@@ -211,7 +211,7 @@ export function countedLine(rows: Row[]): string {
   ].filter(Boolean).join(", ");
 }
 
-/** Summaries of compared pages, by id. */
+/** Summaries of compared pages, by ID. */
 export const counted: Record<string, string> = $state({});
 
 /** The current position in a review, which the side list shows. */

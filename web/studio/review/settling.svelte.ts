@@ -16,7 +16,7 @@ export interface Choice {
 }
 
 export class Settling {
-  /** Choices that are being sent; `null`: the conflict is reopened. */
+  /** Choices that are being sent. The value `null` reopens the conflict. */
   #sent: Record<string, Choice | null> = $state({});
   /** The server's errors about choices. */
   refused: Record<string, string> = $state({});
@@ -47,7 +47,7 @@ export class Settling {
     );
   }
 
-  /** Reopen a resolved conflict, by default the last one; return its id. */
+  /** Reopen a resolved conflict, by default the last one, and return its ID. */
   undo(id: string | undefined = this.#last.pop()): string | undefined {
     if (id === undefined) return undefined;
     this.#last = this.#last.filter((one) => one !== id);
@@ -64,7 +64,7 @@ export class Settling {
     await this.#queue;
   }
 
-  /** Send one at a time, because each creates a revision based on the one before. */
+  /** Send one choice at a time, because each creates a revision based on the previous one. */
   #send(
     id: string,
     shown: Choice | null,

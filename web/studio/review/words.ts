@@ -15,22 +15,22 @@ interface Token {
   code: boolean;
 }
 
-/** Marks for rendering two versions: each by itself, and the later one with removed text inserted. */
+/** Marks for rendering two versions: each separately, and the later one with the removed text inserted. */
 export interface Compared {
   before: Decoration[];
   after: Decoration[];
   inline: Decoration[];
-  /** The part of the text that is unchanged, from 0 to 1. */
+  /** The proportion of the text that is unchanged, from 0 to 1. */
   alike: number;
   /** Whether only settings of the block differ, not its text. */
   settings: boolean;
 }
 
-/** With more differences than this, the blocks are shown below each other. */
+/** The maximum number of differences within a block. Above it, the two versions are shown one below the other. */
 const DIFFERENCES_MAX = 1500;
 const WORD = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu;
 
-/** A separate page for some blocks; the positions of decorations refer to it. */
+/** Return a separate page for some blocks. The positions of decorations refer to it. */
 export const pageOf = (nodes: Node[]): Node => schema.nodes.doc!.create(null, nodes);
 
 const marksOf = (marks: readonly Mark[]): string =>
@@ -105,7 +105,7 @@ export function pair(old: string[], now: string[]): number[] {
   return found;
 }
 
-/** Include blanks between two differences, so that consecutive new words are one change. */
+/** Include spaces between two differences, so that consecutive new words are one change. */
 function withoutLoneBlanks(now: Token[], pairs: number[]): void {
   // A blank that is the same before and after new words is the one after them.
   for (let at = now.length - 2; at > 0; at--) {
@@ -147,7 +147,7 @@ function removedWords(tokens: Token[], block: boolean): HTMLElement {
 
 type Look = "ins" | "del";
 
-/** Mark the text of consecutive tokens; a whole line or block is marked as such, too. */
+/** Mark the text of consecutive tokens. A whole line or block is also marked as a whole. */
 function mark(tokens: Token[], chosen: (at: number) => boolean, look: Look): Decoration[] {
   const found: Decoration[] = [];
   for (let at = 0; at < tokens.length; at++) {
@@ -188,12 +188,12 @@ function linesOf(tokens: Token[]): Line[] {
 
 const saysOf = ({ tokens }: Line): string => tokens.map(({ says }) => says).join("");
 
-/** Lines with less in common than this aren't treated as changed. */
+/** The minimum proportion of words that two lines must share to be treated as one changed line. */
 const LIKE = .5;
-/** With more pairs of lines than this between two unchanged lines, none are treated as changed. */
+/** The maximum number of pairs of lines between two unchanged lines. Above it, no lines are treated as changed. */
 const LINES_MAX = 2500;
 
-/** Return the part of the words that two lines share, from 0 to 1. */
+/** Return the proportion of words that two lines share, from 0 to 1. */
 function likeness(one: Line, other: Line): number {
   const words = ({ tokens }: Line) =>
     tokens.filter(({ kind, says }) => kind !== "line" && says.trim()).map(({ says }) => says);
@@ -297,7 +297,7 @@ export function compareWords(before: Node, after: Node): Compared {
   };
 }
 
-/** With fewer equal words than this, two texts are shown one after the other. */
+/** The minimum proportion of equal words. Below it, two texts are shown one after the other. */
 export const ALIKE = .3;
 
 /** Return the words of two plain texts: equal, added, and removed. */

@@ -30,7 +30,7 @@ export async function changeContent(
   return await live.making(answer) as Answer;
 }
 
-/** Open a new change request with a new page. A page without `title` is named first. */
+/** Open a new change request with a new page. If there is no `title`, the person first names the page. */
 export async function startPage(space: string, subject: string, title?: string): Promise<void> {
   const draft = await createChangeRequest({ spaceId: space }, { subject });
   const base = { kind: "change", number: draft.number } as const;

@@ -1,4 +1,4 @@
-/** The files, reusable content, and variables of a space, and the state that edits of them go to. */
+/** The files, reusable content, and variables of a space, and the state in which they are edited. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address, MAIN } from "../addresses.ts";
@@ -14,7 +14,8 @@ import { refresh, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
 import { spaceOf } from "./session.svelte.ts";
 
-/** The state that edits go to: main if it can be edited directly, otherwise the person's draft, once there is one. */
+/** Return the state that is edited: main if it can be edited directly, or else the person's draft, once there is
+ * one. */
 export const writingBaseOf = (space: string) =>
   resource(`space/${space}/list/writing`, async (): Promise<Base> => {
     const about = await spaceOf(space).refresh();
@@ -32,8 +33,7 @@ export const contentsOf = (space: string, base: Base) =>
       : getCurrentRevision({ spaceId: space }, query);
   });
 
-/** Send changes to the state that accepts edits. `subject`: the subject of the new draft, if there is no
- * draft yet. */
+/** Send changes to the state that can be edited. `subject`: the subject of the new draft, if there is no draft yet. */
 export async function changeContents(space: string, changes: Changes, subject: string): Promise<Answer> {
   const about = await spaceOf(space).refresh();
   const before = await writingBaseOf(space).refresh();
@@ -56,7 +56,7 @@ type Shown = {
   space?: { id: string; title: string };
 };
 
-/** Return the source of a reference as a link. */
+/** Return the place that contains a reference, as a link. */
 export function placeOf(
   place: Location,
   space: string,

@@ -1,10 +1,10 @@
-/** Counts of the actions of a site's visitors. */
+/** Counts the actions of a site's visitors. */
 import type { Schemas } from "../../shared/client.ts";
 import { aggregateSiteEvents } from "../api/published.ts";
 import type { SitePath } from "../api/sites.ts";
 import { resource } from "./resource.svelte.ts";
 
-/** Load counts of events: a row for each group, with values by column. */
+/** Load counts of events, with a row for each group and values by column. */
 export async function countEvents(
   path: SitePath,
   body: Schemas["Aggregate"],
@@ -17,7 +17,8 @@ export async function countEvents(
 
 const DAY = 86_400_000;
 
-/** Return the start of a period of this many days that ends today, in the server's time zone; `back`: periods before. */
+/** Return the start and end of a period of this many days that ends today, in the server's time zone. `back`: how
+ * many periods earlier it is. */
 export function lastDays(days: number, back = 0): { from: string; to: string } {
   const end = Math.floor(Date.now() / DAY) * DAY + DAY - back * days * DAY;
   return { from: new Date(end - days * DAY).toISOString(), to: new Date(end).toISOString() };
@@ -43,7 +44,7 @@ export async function countMost(
 }
 
 /** Return how often a page of a space was read on a site in the last 30 days, and the percentage of ratings that are
- * positive; unknown without ratings. */
+ * positive. The percentage is unknown if there are no ratings. */
 export const readersOf = (path: SitePath, space: string, page: string) =>
   resource(`site/${path.siteId}/insights/pages/${space}/${page}`, async () => {
     const rows = await countEvents(path, {

@@ -1,13 +1,13 @@
-/** The position of a cover: the API has an offset in pixels of the image, forms and styles have a percentage. */
+/** The position of a cover. The API uses an offset in pixels of the image; forms and styles use a percentage. */
 export interface Size {
   width: number;
   height: number;
 }
 
-/** The box that positions are computed for, as on sites. `full`: whether the cover is as wide as the page. */
+/** Return the box for which positions are computed, as on sites. `full`: whether the cover is as wide as the page. */
 export const coverBox = (full: boolean, height = 240): Size => ({ width: full ? 1280 : 736, height });
 
-/** Return the maximum distance by which the image can be moved from its center, in its own pixels. */
+/** Return the maximum distance by which the image can be moved from its center, in the image's own pixels. */
 function reachOf(image: Size, box: Size): number {
   const scale = Math.max(box.width / image.width, box.height / image.height);
   return Math.max(0, (image.height - box.height / scale) / 2);

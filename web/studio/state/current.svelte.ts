@@ -1,8 +1,9 @@
-/** The current page by id; its URL can be older than its path. */
+/** The current page by ID, because its URL can be older than its path. */
 class Current {
   space: string | undefined = $state();
   page: string | undefined = $state();
-  /** The page in which the person will start typing once it is loaded. Until then, letters aren't shortcuts. */
+  /** The page in which the person will start typing once it is loaded. Until then, single letters don't act as
+   * shortcuts. */
   begin: { page: string; at: "title" | "text" } | undefined;
 
   show(space: string, page: string | undefined): void {

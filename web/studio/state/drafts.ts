@@ -1,4 +1,4 @@
-/** The drafts that edits of a page can go to: the person's, other people's, and a new one. */
+/** The drafts in which a page can be edited: the person's, other people's, and a new one. */
 import type { Schemas } from "../../shared/client.ts";
 import {
   createChangeRequest,
@@ -23,7 +23,8 @@ export const changesOfPage = (space: string, page: string) =>
 /** Return whether a draft is empty. */
 const isEmpty = (draft: Draft) => !draft.edits && !draft.comments;
 
-/** Return the person's newest draft in a space, or none. Empty drafts don't count, unless they were started here. */
+/** Return the person's newest draft in a space, or none. Empty drafts don't count, unless they were started in this
+ * tab. */
 export async function findDraft(space: string): Promise<Draft | undefined> {
   const user = await session.user.refresh();
   const found = await listChangeRequestsForSpace({ spaceId: space }, {
@@ -56,7 +57,7 @@ export async function editableBase(space: string, base: Base, subject: string): 
 /** Keep a draft because something was typed in it, even if only in this browser. */
 export const keepDraft = (space: string, number: number) => begun.delete(keyOf(space, number));
 
-/** Delete a draft that was started here when its last screen is left and it is empty. */
+/** Delete a draft that was started in this tab if it is empty when its last screen is left. */
 export async function leaveDraft(space: string, number: number): Promise<void> {
   const { place } = router;
   const there = place.screen === "change"

@@ -12,11 +12,13 @@ export type FavoriteTarget = { space: string; page?: string } | { site: string }
 
 const all = () => resource("favorites", () => askAll((query) => listFavorites({}, query)));
 
-/** The favorites in their order; empty until they are loaded. `organization`: only those in this organization. */
+/** Return the favorites in their order; empty until they are loaded. `organization`: if set, only favorites in this
+ * organization are returned. */
 export const favoritesOf = (organization?: string): Favorite[] =>
   (all().value?.items ?? []).filter((one) => !organization || one.organization === organization);
 
-/** What tells a favorite from others with the same title: its kind, or the space of a page. Usually empty. */
+/** Return what distinguishes a favorite from others with the same title: its kind, or the space of a page. Usually
+ * empty. */
 export function placeOf(one: Favorite): string {
   if (!favoritesOf().some((other) => other.id !== one.id && other.title === one.title)) return "";
   if (one.kind !== "page") return one.kind === "site" ? t("site") : t("space");
@@ -85,7 +87,7 @@ export async function placeFavorite(favorite: Favorite, before: string | undefin
   }
 }
 
-/** The menu item that adds or removes a favorite. */
+/** Return the menu item that adds or removes a favorite. */
 export function favoriteEntry(target: FavoriteTarget): MenuItem {
   const present = isFavorite(target);
   const ofSpace = "space" in target && !target.page;

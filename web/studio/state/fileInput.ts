@@ -6,7 +6,7 @@ import { spaceOf } from "./session.svelte.ts";
 /** The maximum size of a file that is sent within a change. */
 const INLINE = 1024 * 1024;
 
-/** Return a file for a change of content; large files are uploaded first. */
+/** Return a file for a change of content. Large files are uploaded first. */
 export async function readBytes(space: string, file: File, name = file.name): Promise<Schemas["FileInput"]> {
   if (file.size > INLINE) {
     const [{ organization }, { sendFile }] = await Promise.all([

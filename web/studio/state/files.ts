@@ -1,6 +1,6 @@
 import { t } from "../../shared/words.ts";
 
-/** Return the text of a selected file. A browser refuses files that were changed or moved after they were
+/** Return the text of a selected file. Browsers can't read files that were changed or moved after they were
  * selected. */
 export async function readText(file: File): Promise<string> {
   try {

@@ -1,4 +1,4 @@
-/** Polls until something is done: soon at first, then every few seconds. */
+/** Poll until something is done, first after a short time, then every few seconds. */
 export function follow(look: () => Promise<boolean>): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let over = false;

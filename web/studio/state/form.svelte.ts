@@ -12,7 +12,8 @@ export function changed<T extends object>(began: T, now: T): Partial<T> {
 
 export class Form {
   busy = $state(false);
-  /** The field that the server refused, and its message. A form without that field shows the message below its fields. */
+  /** The field that the server rejected, and the server's message. A form without that field shows the message below
+   * its fields. */
   field = $state("");
   problem = $state("");
   readonly #fields: readonly string[];
@@ -32,7 +33,7 @@ export class Form {
     return this.field ? "" : this.problem;
   }
 
-  /** Submit, once at a time. Returns whether it succeeded. */
+  /** Submit the form, but never twice at the same time. Returns whether this succeeded. */
   async send(work: () => Promise<unknown>): Promise<boolean> {
     if (this.busy) return false;
     this.busy = true;

@@ -1,20 +1,20 @@
 import type { Component } from "svelte";
 
 interface Opened {
-  /** A dialog keeps its properties until its closing animation ends. */
+  /** Load the dialog. It keeps its properties until its closing animation ends. */
   load: () => Promise<{ Dialog: Component<Record<string, unknown>>; given: Record<string, unknown> }>;
 }
 
-/** The open parts of the frame: the collapsible navigation, the palette, a dialog. */
+/** The open parts of the app's frame: the collapsible navigation, the palette, and a dialog. */
 class Frame {
-  /** The navigation as an overlay, only if there is no room next to the sheet. */
+  /** Whether the navigation is open as an overlay, which happens only if there is no room next to the sheet. */
   side = $state(false);
   palette = $state(false);
   /** The palette's initial text: `>` for actions. */
   query = $state("");
-  /** The dialog above everything, which is loaded when it opens, and its properties. */
+  /** The dialog above everything else, which is loaded when it opens, and its properties. */
   dialog: Opened | undefined = $state.raw();
-  /** The dialog that asks to sign in again after the session expired. */
+  /** Whether the dialog is open that asks the person to sign in again after the session expired. */
   signIn = $state(false);
   /** Whether the person was signed in when the app started. */
   started = false;

@@ -16,7 +16,8 @@ export function readRevisions(
     : listRevisionsOfSpace({ spaceId: space }, query);
 }
 
-/** Load a revision with its number in that list; without an id, the newest; null if it isn't in the list. */
+/** Load a revision with its number in the list of revisions. Without an ID, it is the newest; the number is null if
+ * it isn't in the list. */
 export function revisionOf(
   space: string,
   page: string | undefined,
@@ -34,7 +35,7 @@ export function revisionOf(
   });
 }
 
-/** Load the revisions after one up to another, newest first. */
+/** Load the revisions after one revision, up to and including another, newest first. */
 export function revisionsBetween(
   space: string,
   page: string | undefined,

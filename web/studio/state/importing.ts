@@ -1,4 +1,4 @@
-/** Imports: files are uploaded first, then a job reads them, which continues without the browser. */
+/** Imports. Files are uploaded first. Then a job reads them, which continues without the browser. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
@@ -40,7 +40,7 @@ export type Elsewhere = Required<Pick<Schemas["CheckImportSource"], "service" | 
 export const ELSEWHERE: Elsewhere = { service: "octavo", url: "", user: "", token: "" };
 export const README = "https://api.readme.com/v2";
 
-/** Return the URL and the credentials in the form of the API. */
+/** Return the URL and the credentials in the format of the API. */
 export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["CheckImportSource"] => ({
   service,
   url: url.trim(),
@@ -51,13 +51,13 @@ export const accessOf = ({ service, url, user, token }: Elsewhere): Schemas["Che
 export interface Source {
   type: string;
   url?: string;
-  /** The name of the source, for content imported by the command line. */
+  /** The name of the source, for content imported with the command-line tool. */
   name?: string;
   files?: string[];
   kind?: Kind;
 }
 export type Kind = Exclude<Schemas["FileSource"]["kind"], undefined>;
-/** The names of sources: product names, and our own for the rest. */
+/** The names of sources: product names, and our own names for the rest. */
 export const SOURCE_KINDS: Record<Kind, string> = {
   markdown: t("markdownFolder"),
   html: t("htmlFolder"),

@@ -11,7 +11,7 @@ const NAME = "octavo-inbox";
 class Inbox {
   /** Incremented on each event, so that lists know when to reload. */
   events = $state(0);
-  /** Nothing is loaded before the person is known. */
+  /** Whether listening has started. Nothing is loaded before the person is known. */
   #started = $state(false);
   #channel = "BroadcastChannel" in globalThis ? new BroadcastChannel(NAME) : undefined;
 
@@ -23,7 +23,7 @@ class Inbox {
     return this.#started ? this.#counts.value?.unread ?? 0 : 0;
   }
 
-  /** Start to listen: to the server, and to other tabs of this browser. */
+  /** Start listening to the server and to other tabs of this browser. */
   start(): void {
     this.#started = true;
     this.#channel?.addEventListener("message", () => this.#look());

@@ -1,4 +1,4 @@
-/** Organizations that people with this email domain can join. */
+/** Organizations that the person can join because of the domain of their email address. */
 import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";

@@ -1,13 +1,14 @@
-/** Actions of the current screen, by keyboard shortcut and by name in the palette. Single-letter shortcuts work outside of
- * text only, and can be turned off (WCAG 2.1.4). People press them by accident while they believe they are typing, so no
- * single letter changes or sends anything that others see; that takes a modifier or a dialog. */
+/** Actions of the current screen, by keyboard shortcut and by name in the palette. Single-letter shortcuts work only
+ * outside of text, and can be turned off (WCAG 2.1.4). People press them by accident when they believe they are
+ * typing. Therefore, no single letter changes or sends anything that others see; this requires a modifier or a
+ * dialog. */
 import type { IconName } from "../parts/Icon.svelte";
 import { current } from "./current.svelte.ts";
 
 export interface Action {
   /** `e`, `?`, `[`, or with modifiers `mod+k`, `shift+enter`. */
   keys?: string;
-  /** The label for the list of shortcuts and the palette; without one, it is in neither. */
+  /** The label for the list of shortcuts and the palette. An action without a label is in neither. */
   text?: string;
   icon?: IconName;
   run: () => unknown;
@@ -26,10 +27,10 @@ export const singleKeys = {
   },
 };
 
-/** The current actions, innermost part first. */
+/** Return the current actions, starting with the innermost part. */
 export const actions = () => stack.toReversed().flat();
 
-/** Add actions until the returned function is called; inner ones go before outer ones. */
+/** Add actions until the returned function is called. Inner ones take precedence over outer ones. */
 export function offer(added: Action[]): () => void {
   stack.push(added);
   return () => {
@@ -49,11 +50,11 @@ const NAMES: Record<string, [string, string]> = {
   backspace: ["Backspace", "⌫"],
 };
 
-/** Return a shortcut as this platform writes it: `Ctrl K`, `⌘K`. */
+/** Return a shortcut in the notation of this platform: `Ctrl K`, `⌘K`. */
 export const keysAsText = (keys: string): string =>
   keys.split("+").map((key) => NAMES[key]?.[MAC ? 1 : 0] ?? key.toUpperCase()).join(MAC ? "" : " ");
 
-/** Return whether people type into this element. */
+/** Return whether this element accepts typed text. */
 export function isText(target: EventTarget | null): target is HTMLElement {
   return target instanceof HTMLElement &&
     (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName) &&

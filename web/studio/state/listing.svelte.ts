@@ -15,13 +15,13 @@ export class Listing<T> {
   next: string | undefined = $state();
   problem = $state("");
   loading = $state(false);
-  /** The number of the newest request: responses of older ones are ignored. */
+  /** The number of the newest request. Responses to older ones are ignored. */
   #asked = 0;
 
-  /** `load` returns the page with this key, or the first one without a key. */
+  /** `load` returns the page with this key or, without a key, the first one. */
   constructor(readonly load: (page: string | undefined) => Promise<Slice<T>>) {}
 
-  /** Load the list from its start. The current items stay until the response arrives. */
+  /** Load the list from the start. The current items stay until the response arrives. */
   start(): Promise<void> {
     return this.#read(undefined);
   }
@@ -30,7 +30,7 @@ export class Listing<T> {
     return this.#read(this.next);
   }
 
-  /** Replace the items, such as after one of them was changed. */
+  /** Replace the items, for example after one of them has changed. */
   change(items: (now: T[]) => T[]): void {
     const before = this.items ?? [];
     this.items = items(before);

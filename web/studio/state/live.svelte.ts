@@ -1,7 +1,7 @@
 /**
- * Live events of the server, and other people's locations. A tab has one stream, for its person and the current space.
- * It is closed while the tab is hidden for long, and reconnects with the missed events.
- * Without a stream, each screen polls what it shows.
+ * Live events from the server, and other people's locations. A tab has one stream, for its person and the current
+ * space. The stream is closed while the tab is hidden for a long time; when it reconnects, it receives the missed
+ * events. Without a stream, each screen polls what it shows.
  */
 import type { Schemas } from "../../shared/client.ts";
 import { listPresenceInSpace } from "../api/organizations.ts";
@@ -39,12 +39,12 @@ export interface News {
   clientId?: string;
   activity?: "viewing" | "editing" | "left";
   code?: number;
-  /** For a page with live editing: other people's changes and carets. */
+  /** For a page with live editing, other people's changes and carets. */
   batches?: Schemas["Batch"][];
   version?: number;
   revision?: string;
   refused?: string[];
-  /** Whether a revision is a save of a page that is edited live. */
+  /** Whether the revision is a save of a page that is edited live. */
   live?: boolean;
   client?: string;
   anchor?: number | null;
@@ -76,7 +76,7 @@ const KINDS: News["kind"][] = [
 const HIDDEN = 60_000;
 const LONGEST = 60_000;
 const RENEWED = 30_000;
-/** The maximum number of milliseconds between the event about a save of this tab and the response to it. */
+/** The maximum number of milliseconds between the event for a save of this tab and the response to the save. */
 const OWN = 1500;
 
 type Listener = (news: News) => void;
@@ -121,8 +121,8 @@ class Live {
   }
 
   /**
-   * Subscribe to changes in this page, `{change request}/{page}` or `{space}/{page}` for main, until the returned
-   * function is called.
+   * Subscribe to changes in this page until the returned function is called. The page is `{change request}/{page}`
+   * or, on main, `{space}/{page}`.
    */
   edit(page: string): () => void {
     this.#page = page;
@@ -145,8 +145,8 @@ class Live {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Await a response that may create a revision. Until it arrives, it is unknown whether a revision is from
-   * this tab. */
+  /** Await a response that may create a revision. Until the response arrives, it is unknown whether a revision is
+   * from this tab. */
   async making<Made>(response: Promise<Made>): Promise<Made> {
     this.#making++;
     try {
@@ -218,7 +218,7 @@ class Live {
     this.#tell(news);
   }
 
-  /** Return whether an event is only about the page that is edited here. */
+  /** Return whether an event concerns only the page that is being edited in this tab. */
   #edits({ changeRequestId, pageIds }: News): boolean {
     return pageIds !== undefined && pageIds.every((page) => this.#page === `${changeRequestId}/${page}`);
   }
@@ -254,9 +254,9 @@ class Presence {
   #space: string | undefined;
   #said: { space: string; base: Base; page: string; editing: boolean } | undefined;
   #timer: ReturnType<typeof setInterval> | undefined;
-  /** How many times other people have joined, moved, or left. */
+  /** The number of times that other people have joined, moved, or left. */
   #moves = 0;
-  /** Whether the server knows that the person is here. */
+  /** Whether the server knows that the person is present. */
   #announced = false;
 
   constructor() {
@@ -289,7 +289,8 @@ class Presence {
     };
   }
 
-  /** Return the other people on a page, each once. `change`: the id of a change request; null: only those on main. */
+  /** Return the other people on a page, each once. `change`: the ID of a change request; null returns only those on
+   * main. */
   at(page: string, change?: string | null): Visitor[] {
     const own = session.user.value?.id;
     const found = new Map<string, Visitor>();

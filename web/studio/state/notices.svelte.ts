@@ -1,4 +1,4 @@
-/** Messages at the bottom: confirmations with undo, and errors. */
+/** Messages at the bottom of the screen: confirmations with undo, and errors. */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
@@ -9,7 +9,7 @@ export interface Notice {
   text: string;
   bad: boolean;
   undo?: () => Promise<unknown> | unknown;
-  /** Another action than undo: its label and function. */
+  /** An action other than undo: its label and function. */
   action?: { text: string; run: () => unknown };
 }
 
@@ -17,7 +17,8 @@ class Notices {
   shown: Notice[] = $state([]);
   #next = 1;
   #timers = new Map<number, ReturnType<typeof setTimeout>>();
-  /** The actions that the keyboard can still undo, oldest first, even after their message disappeared. */
+  /** The actions that can still be undone with the keyboard, oldest first, even after their messages have
+   * disappeared. */
   #undos: Notice[] = [];
 
   say(text: string, more: Partial<Pick<Notice, "undo" | "action" | "bad">> = {}): void {
@@ -45,7 +46,7 @@ class Notices {
     }
   }
 
-  /** Keep a message while it has the pointer or the focus. */
+  /** Keep a message visible while it has the pointer or the focus. */
   hold(notice: Notice, held: boolean): void {
     clearTimeout(this.#timers.get(notice.id));
     if (!held) this.#timers.set(notice.id, setTimeout(() => this.close(notice), SECONDS * 1000));

@@ -1,17 +1,16 @@
-/** Recently opened pages for reading without a connection. They are kept for one person: signing out deletes
- * them, and so does another person. When a connection is available, all of them are requested again, and
- * pages that the person can no longer see are deleted.
- */
+/** Stores recently opened pages for reading without a connection. They are stored for one person, and deleted when
+ * that person signs out or another person signs in. When a connection is available, all of them are requested
+ * again, and pages that the person can no longer see are deleted. */
 import { forgetResponses, keptResponses, listenToResponses, readParts } from "../../shared/batching.ts";
 
 const PAGES = "octavo-pages";
 const OWNER = "octavo-pages-owner";
-/** The maximum number of responses; the oldest are deleted. */
+/** The maximum number of responses. The oldest are deleted. */
 const MOST = 90;
 /** The number of responses that are requested at a time. */
 const PART = 30;
 
-/** Responses with which a page can be read: about the person and the space, the tree, and pages of main. */
+/** Responses that are needed to read a page: about the person and the space, the tree, and pages of main. */
 const KEPT =
   /^\/(?:user$|user\/notifications\/counts$|installation\/notices$|orgs\?|orgs\/[^/]+\/(?:spaces|collections|sites)\?|spaces\/[^/?]+$|spaces\/[^/]+\/content\/(?:way|ways|children)\b|spaces\/[^/]+\/content\/(?:path|page)\/[^/?]+\?)/;
 
@@ -19,7 +18,7 @@ const isSupported = "caches" in globalThis;
 let owner: string | undefined;
 let work: Promise<unknown> = Promise.resolve();
 
-/** Run changes of the store one after the other. */
+/** Run changes of the stored pages one after another. */
 function inTurn(change: (pages: Cache) => Promise<void>): void {
   work = work.then(async () => change(await caches.open(PAGES))).catch(() => {});
 }
@@ -33,7 +32,7 @@ export async function forgetOffline(): Promise<void> {
   await caches.delete(PAGES);
 }
 
-/** Keep the pages that this person opens from now on. */
+/** Store the pages that this person opens from now on. */
 export async function keepFor(user: string): Promise<void> {
   if (!isSupported || owner === user) return;
   // Earlier responses may be another person's.
@@ -78,7 +77,7 @@ async function listKept(): Promise<Kept[]> {
   }));
 }
 
-/** Request everything again. A refused request deletes the kept response. */
+/** Request everything again. If a request is rejected, its stored response is deleted. */
 async function renew(known: Kept[]): Promise<void> {
   for (let at = 0; at < known.length; at += PART) {
     const parts = known.slice(at, at + PART);
@@ -95,7 +94,7 @@ async function find(path: string): Promise<string | undefined> {
   return await found?.text();
 }
 
-/** Start to keep pages, and to find them when the server can't be reached. Install the app's worker. */
+/** Start storing pages, and finding them when the server can't be reached. Install the app's worker. */
 export function startOffline(): void {
   if (!isSupported) return;
   listenToResponses({ keep, find });

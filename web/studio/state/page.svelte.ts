@@ -7,7 +7,7 @@ import { type Resource, resource } from "./resource.svelte.ts";
 
 export type Page = Schemas["DocumentPage"];
 
-/** Return a page by its id; `known`: the server's latest description. */
+/** Return a page by its ID. `known`: the server's latest description of the page. */
 export function pageById(space: string, base: Base, id: string, known?: Page): Resource<Page> {
   return resource(
     `space/${space}/${baseKey(base)}/page/${id}`,
@@ -17,8 +17,8 @@ export function pageById(space: string, base: Base, id: string, known?: Page): R
 }
 
 /**
- * Look up the page at a path; the empty path is the first page. The result is cached by id, never by path, because a path
- * can become another page's when its page is renamed, moved, or deleted.
+ * Look up the page at a path; an empty path means the first page. The result is cached by ID, never by path,
+ * because a path can become another page's when its page is renamed, moved, or deleted.
  */
 export async function findPage(space: string, base: Base, path: string): Promise<Page> {
   if (!path) return await findFirst(space, base);

@@ -11,7 +11,7 @@ import type { TreeEditor } from "./treeEditor.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
-/** The child pages of a page as far as they are loaded; `undefined` for each page that isn't. */
+/** The loaded child pages of a page, with `undefined` for each page that isn't loaded. */
 export interface Level {
   count: number;
   pages: readonly (TreePage | undefined)[];
@@ -19,7 +19,7 @@ export interface Level {
   stale: ReadonlySet<number>;
 }
 
-/** The loaded parts of a tree: levels by parent page, the top level under "". */
+/** The loaded parts of a tree: levels by parent page, with the top level under "". */
 export interface Tree {
   levels: ReadonlyMap<string, Level>;
   /** The visible parts, as `at parent`, and the parts that are being loaded. */
@@ -37,8 +37,8 @@ function readPart(part: string): { parent: string; at: number } {
   return { at: Number(part.slice(0, blank)), parent: part.slice(blank + 1) };
 }
 
-/** The tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows. After a change,
- * visible parts are reloaded, and others when they are shown next. */
+/** Return the tree of a space. Only parts of it are loaded: the path to the current page, and the visible rows.
+ * After a change, visible parts are reloaded, and others are reloaded when they are shown next. */
 export function treeOf(space: string, base: Base): Resource<Tree> {
   const found: Resource<Tree> = resource(`space/${space}/${baseKey(base)}/pages`, async () => {
     await undefined; // Everything loaded so far is available after this.
@@ -141,7 +141,7 @@ export function findPage(tree: Tree | undefined, id: string): Found | undefined 
   return found.get(id);
 }
 
-/** Return the ancestors of a page from the top; undefined if they aren't all loaded. */
+/** Return the ancestors of a page from the top; undefined if some aren't loaded. */
 export function above(tree: Tree | undefined, id: string): TreePage[] | undefined {
   const way: TreePage[] = [];
   for (let found = findPage(tree, id);; found = findPage(tree, found.spot.into)) {
@@ -160,7 +160,7 @@ export const changeOf = (space: string, number: number | string) =>
 type Differences = Schemas["SemanticChanges"];
 const FIRST = 200;
 
-/** Load all changes, page by page of the list: the first is shown while the others load. */
+/** Load all changes, one page of the list after another. The first ones are shown while the others load. */
 export function allChanges(
   key: string,
   load: (query: { limit: number; page?: string }) => Promise<Differences>,
@@ -183,7 +183,7 @@ export const changesOf = (space: string, number: number) =>
     (query) => getChangeRequestChanges({ spaceId: space, changeRequestId: String(number) }, query),
   );
 
-/** Return the position of a page among its siblings; without `at`, the last. */
+/** The position of a page among its siblings. Without `at`, it is the last one. */
 export interface Spot {
   into: string | null;
   at?: number;
@@ -201,7 +201,7 @@ export class PageTree {
     return this.resource.value;
   }
 
-  /** Load those of these visible parts that aren't loaded. */
+  /** Load the visible parts that aren't loaded. */
   async show(parts: string[]): Promise<void> {
     const shown = this.tree?.inView;
     shown?.clear();
@@ -209,7 +209,7 @@ export class PageTree {
     await this.load(parts);
   }
 
-  /** Load those of these parts that aren't loaded. */
+  /** Load the given parts that aren't loaded. */
   async load(parts: string[]): Promise<void> {
     const { tree } = this;
     if (!tree) return;
@@ -239,7 +239,7 @@ export class PageTree {
     return findPage(this.tree, id);
   }
 
-  /** Return the number of child pages, or of top-level pages; undefined if unknown. */
+  /** Return the number of child pages or, without a parent, of top-level pages; undefined if unknown. */
   count(parent: string | null): number | undefined {
     return this.tree?.levels.get(parent ?? TOP)?.count;
   }

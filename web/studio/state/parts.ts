@@ -1,4 +1,4 @@
-/** Parts of a space's tree as the API returns them: one level, and paths to pages. */
+/** Parts of a space's tree in the format of the API: one level, and paths to pages. */
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import type { Base } from "../editor/base.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
@@ -6,7 +6,7 @@ import { type Resource, resource } from "./resource.svelte.ts";
 export type TreePage = Schemas["PageEntry"];
 export type Way = Schemas["PageWay"];
 
-/** The number of pages of a level that are loaded at once. */
+/** The number of pages of a level that are loaded at a time. */
 export const PART = 100;
 const MOST = 1000;
 const WAYS = 100;
@@ -42,7 +42,7 @@ function read<T>(space: string, base: Base, part: keyof typeof PARTS, query: obj
   return ask(api.GET(where as typeof PARTS.way.main, { params: { path, query } })) as Promise<T>;
 }
 
-/** Load pages of a level from an index; `parent` undefined for the top level. */
+/** Load pages of a level, starting at an index. Without a `parent`, load the top level. */
 export const readLevel = (
   space: string,
   base: Base,
@@ -55,7 +55,7 @@ export const readLevel = (
     ...(parent ? { parent } : {}),
   });
 
-/** Load the path to a page, or without one to the first page with text. */
+/** Load the path to a page or, without a page, to the first page that has text. */
 export const readWay = (space: string, base: Base, to: { to?: string; path?: string } = {}) =>
   read<Way>(space, base, "way", { ...to, limit: PART });
 
@@ -63,7 +63,8 @@ export const readWay = (space: string, base: Base, to: { to?: string; path?: str
 export const firstWay = (space: string, base: Base): Resource<Way> =>
   resource(`space/${space}/${baseKey(base)}/pages/first`, () => readWay(space, base));
 
-/** Load all pages under a page, or of the whole space, level by level. `onfound`: called with the number so far. */
+/** Load all pages under a page, or of the whole space, level by level. `onfound`: called with the number of pages
+ * found so far. */
 export async function everyPage(
   space: string,
   base: Base,
@@ -88,14 +89,14 @@ export async function everyPage(
 
 interface Ways {
   resource: Resource<ReadonlyMap<string, TreePage[]>>;
-  /** The pages whose paths were requested since the last request was sent. */
+  /** The pages whose paths have been requested since the last request was sent. */
   read: Set<string>;
   asks: boolean;
 }
 const waysOf = new WeakMap<Resource<ReadonlyMap<string, TreePage[]>>, Ways>();
 
-/** Return the path from the top to a page, itself last; empty if it doesn't exist, undefined while unknown. The paths
- * that a screen reads are loaded together. */
+/** Return the path from the top to a page, which is last in it; empty if the page doesn't exist, undefined while
+ * unknown. The paths that a screen reads are loaded together. */
 export function wayTo(space: string, base: Base, page: string): TreePage[] | undefined {
   let ways: Ways | undefined;
   const key = `space/${space}/${baseKey(base)}/pages/ways`;

@@ -1,11 +1,11 @@
-/** Passkeys in this browser: converts between the server's options and WebAuthn. */
+/** Passkeys in this browser. Converts between the server's options and WebAuthn. */
 import type { Schemas } from "../../shared/client.ts";
 
-/** Return whether this browser supports passkeys at this URL; they need a secure one. */
+/** Return whether this browser supports passkeys at this URL, which must be secure. */
 export const hasPasskeys = (): boolean =>
   typeof PublicKeyCredential !== "undefined" && "parseCreationOptionsFromJSON" in PublicKeyCredential;
 
-/** Create a passkey. Undefined if the person canceled. */
+/** Create a passkey. Returns undefined if the person canceled. */
 export async function makePasskey(
   options: Record<string, unknown>,
 ): Promise<Schemas["MadeCredential"] | undefined> {

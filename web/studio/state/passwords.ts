@@ -1,4 +1,5 @@
-/** Return the strength of a new password: 0 if empty, then 1 (weak) to 4 (strong). The server decides. */
+/** Return the strength of a new password: 0 if it is empty, otherwise 1 (weak) to 4 (strong). The server decides
+ * whether it is accepted. */
 export function measurePassword(password: string): number {
   if (!password) return 0;
   const different = new Set(password.toLowerCase()).size;

@@ -1,4 +1,4 @@
-/** People by their ids. */
+/** People by their IDs. */
 import type { Schemas } from "../../shared/client.ts";
 import { getUserById } from "../api/account.ts";
 import { type Resource, resource } from "./resource.svelte.ts";

@@ -1,12 +1,13 @@
-/** Asks people to confirm their identity before they change sign-in settings; the server requires it every 15 minutes. */
+/** Asks people to confirm their identity before they change sign-in settings. The server requires this every 15
+ * minutes. */
 import { ApiError } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 
 class Proof {
-  /** The action that waits for the confirmation. */
+  /** The action that is waiting for the confirmation. */
   waiting: { done: () => void; left: () => void } | undefined = $state.raw();
 
-  /** Run an action. If the server asks for a confirmation, ask the person, and run it again. */
+  /** Run an action. If the server requires a confirmation, ask the person for it, and run the action again. */
   async before<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

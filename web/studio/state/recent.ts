@@ -1,11 +1,11 @@
 /** Recently opened pages, stored in this browser. */
 export interface Recent {
-  /** The id of the page, which stays when it is renamed or moved. */
+  /** The ID of the page, which stays the same when the page is renamed or moved. */
   id: string;
   title: string;
   href: string;
   at: string;
-  /** Whether it was edited, not only opened. */
+  /** Whether the page was edited, not only opened. */
   edited?: boolean;
 }
 
@@ -22,7 +22,8 @@ export function recentPages(user: string): Recent[] {
   }
 }
 
-/** Move a page to the front. Its latest data has its current path: a page of a draft moves once it is merged. */
+/** Move a page to the front. Its latest data contains its current path, because a page of a draft gets another one
+ * when the draft is merged. */
 export function noteRecent(
   user: string,
   page: { id: string; title: string; href: string },

@@ -1,6 +1,6 @@
 /**
- * Responses of the API, cached by key: shown at once when requested again, and reloaded in the background.
- * The browser's own cache sends their ETags, so unchanged data costs a 304.
+ * Responses of the API, cached by key. They are shown immediately when requested again, and reloaded in the
+ * background. The browser's own cache sends their ETags, so unchanged data costs only a 304 response.
  */
 import { createSubscriber } from "svelte/reactivity";
 import { forgetResponses } from "../../shared/batching.ts";
@@ -18,7 +18,7 @@ export class Resource<T> {
     return () => this.#readers--;
   });
   problem: ApiError | undefined = $state.raw();
-  /** The time of the last request; 0 for never or outdated. */
+  /** The time of the last request; 0 if the data was never requested or is outdated. */
   #asked = 0;
   #running: Promise<T> | undefined;
   #again = false;
@@ -34,7 +34,7 @@ export class Resource<T> {
     this.#value = found;
   }
 
-  /** Whether it is shown on the screen. */
+  /** Return whether the data is displayed on the screen. */
   get shown(): boolean {
     return this.#readers > 0;
   }
@@ -46,13 +46,13 @@ export class Resource<T> {
     this.#asked = Date.now();
   }
 
-  /** Mark the data as outdated: reload it now if it is shown, otherwise when it is shown next. */
+  /** Mark the data as outdated. It is reloaded now if it is displayed, or else when it is displayed next. */
   outdate(): void {
     this.#asked = 0;
     if (this.shown) this.refresh({ force: true }).catch(() => {});
   }
 
-  /** Load from the server, unless it just was. Concurrent calls share a request. */
+  /** Load the data from the server, unless it has just been loaded. Concurrent calls share a request. */
   refresh({ force = false } = {}): Promise<T> {
     if (this.#running) {
       // The response in progress may not include a change made in the meantime.
@@ -86,7 +86,7 @@ export class Resource<T> {
     return this.#running;
   }
 
-  /** Show a change before the server has it; returns a function that restores the previous data. */
+  /** Show a change before the server has it. Returns a function that restores the previous data. */
   guess(change: (value: T) => T): () => void {
     const before = this.value;
     if (before === undefined) return () => {};
@@ -101,8 +101,8 @@ export class Resource<T> {
 
 const kept = new Map<string, Resource<unknown>>();
 
-/** Create an object with its own state so that the surrounding derivation depends on it; a derivation doesn't depend on
- * state that it creates itself. */
+/** Create an object with its own state so that the surrounding derivation depends on this state. A derivation
+ * doesn't depend on state that it creates itself. */
 function apart<T>(make: () => T): T {
   let made: T;
   $effect.root(() => {
@@ -111,8 +111,8 @@ function apart<T>(make: () => T): T {
   return made!;
 }
 
-/** Return the resource of a key, created if needed, and load it if it is outdated. Keys contain ids or numbers that are
- * never reused. `known`: data from another response. */
+/** Return the resource of a key, creating it if needed, and load it if it is outdated. Keys contain IDs or numbers
+ * that are never reused. `known`: data from another response. */
 export function resource<T>(key: string, load: () => Promise<T>, known?: T): Resource<T> {
   let found = kept.get(key) as Resource<T> | undefined;
   if (found) kept.delete(key);
@@ -124,20 +124,22 @@ export function resource<T>(key: string, load: () => Promise<T>, known?: T): Res
   return found;
 }
 
-/** Reload all shown resources whose keys start with this; others when they are shown next. */
+/** Reload all displayed resources whose keys start with this prefix. Others are reloaded when they are displayed
+ * next. */
 export function refresh(prefix: string): Promise<unknown> {
   const found = [...kept.values()].filter((one) => one.key.startsWith(prefix));
   return Promise.allSettled(found.map((one) => one.shown ? one.refresh({ force: true }) : one.outdate()));
 }
 
-/** Mark resources whose keys start with this as outdated; `alone`: only the resource with this key. */
+/** Mark resources whose keys start with this prefix as outdated. `alone`: whether to mark only the resource whose
+ * key equals the prefix. */
 export function outdate(prefix: string, { alone = false } = {}): void {
   for (const one of kept.values()) {
     if (alone ? one.key === prefix : one.key.startsWith(prefix)) one.outdate();
   }
 }
 
-/** Forget everything, because another person may sign in next. */
+/** Discard everything, because another person may sign in next. */
 export function forget(): void {
   kept.clear();
   forgetResponses();

@@ -1,4 +1,4 @@
-/** The current URL. Links of the app change it without reloading the document. */
+/** The current URL. Links in the app change it without reloading the document. */
 import { type Place, readAddress } from "../addresses.ts";
 
 type Guard = () => boolean | Promise<boolean>;
@@ -17,7 +17,7 @@ class Router {
     addEventListener("click", (event) => this.#follow(event));
   }
 
-  /** Navigate to a URL of the app, unless a guard refuses. */
+  /** Navigate to a URL of the app, unless a guard prevents it. */
   async go(href: string, { replace = false } = {}): Promise<void> {
     const to = new URL(href, location.origin);
     if (to.origin !== location.origin || !isOwn(to.pathname)) return location.assign(to);
@@ -28,13 +28,14 @@ class Router {
     this.#arrive();
   }
 
-  /** Replace the URL of the current content, without asking guards. */
+  /** Replace the URL of the current content without asking guards. */
   rename(href: string): void {
     history.replaceState(null, "", href);
     this.#read();
   }
 
-  /** Add a guard that is asked before navigation; `false` cancels it. Returns a function that removes it. */
+  /** Add a guard that is asked before navigation and can return `false` to cancel it. Returns a function that
+   * removes the guard. */
   guard(ask: Guard): () => void {
     this.#guards.add(ask);
     return () => this.#guards.delete(ask);

@@ -4,7 +4,8 @@ import { type Receiver, sendParts } from "./sending.ts";
 
 const SIZE = 20 * 1024 * 1024;
 
-/** Receives a file, and fails as specified: each entry is a status, and the number of bytes received nevertheless. */
+/** Receives a file, and fails as specified. Each entry contains a status, and the number of bytes that were received
+ * anyway. */
 function receiving(failures: Record<number, [status: number, bytes: number]> = {}) {
   let sent = 0;
   const there = { came: 0, size: SIZE };

@@ -1,10 +1,11 @@
-/** Uploads files in parts, so that an interrupted upload continues. */
+/** Uploads files in parts, so that an interrupted upload can continue. */
 import { ApiError, type Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { generateStorageUploadURL } from "../api/imports.ts";
 
 const PART = 8 * 1024 * 1024;
-/** Milliseconds before asking the server for its progress, increasing with each failure in a row. */
+/** The number of milliseconds before asking the server for its progress, which increases with each consecutive
+ * failure. */
 const PAUSES = [1_000, 2_000, 5_000, 10_000, 30_000];
 
 /** A URL that receives one file. */
@@ -18,7 +19,7 @@ export interface Receiver {
 const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds));
 const mayPass = (status: number) => [0, 408, 409, 429].includes(status) || status >= 500;
 
-/** Upload a file, retrying after connection failures. `onprogress`: the part sent, 0 to 1. */
+/** Upload a file, retrying after connection failures. `onprogress`: called with the proportion sent, from 0 to 1. */
 export async function sendParts(
   file: Blob,
   to: Receiver,

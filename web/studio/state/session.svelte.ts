@@ -24,7 +24,7 @@ class Session {
     () => askAll((query) => listOrganizationsForAuthenticatedUser({}, query)),
   );
   #chosen: string | null = $state(localStorage.getItem(KEPT));
-  /** The organization of the current space, if it is another one. */
+  /** The organization of the current space, if it is a different one. */
   #shown: string | undefined = $state();
   #visited = new Set<string>();
 
@@ -43,7 +43,7 @@ class Session {
     localStorage.setItem(KEPT, organization);
   }
 
-  /** The screen shows content of this organization. */
+  /** Record that the screen shows content of this organization. */
   enter(organization: string): void {
     if (this.#shown !== organization) this.#shown = organization;
   }
@@ -52,7 +52,7 @@ class Session {
     await Promise.all([this.user.refresh(), this.organizations.refresh()]);
   }
 
-  /** Tell an organization once that the person is active, after the screen has loaded. */
+  /** Notify an organization once that the person is active, after the screen has loaded. */
   visit(organization: string): void {
     if (this.#visited.has(organization)) return;
     this.#visited.add(organization);
@@ -81,7 +81,7 @@ export const collectionsOf = (organizationId: string) =>
 export const sitesOf = (organizationId: string) =>
   resource(`org/${organizationId}/sites`, () => askAll((query) => listSites({ organizationId }, query)));
 
-/** Return the other organizations in which the person can create content, as targets of moves. */
+/** Return the other organizations in which the person can create content, as targets for moves. */
 export const organizationsBeside = (organization: string) =>
   (session.organizations.value?.items ?? []).filter((one) =>
     one.id !== organization && one.permissions.createContent

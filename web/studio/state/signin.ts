@@ -31,8 +31,8 @@ export function signIn(): void {
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search + location.hash)}`);
 }
 
-/** A response said that no one is signed in. If that is true, ask in a dialog, so that nothing on the screen is lost.
- * The response may be older than the last sign-in. */
+/** Handle a response saying that no one is signed in. If that is true, ask in a dialog, so that nothing on the
+ * screen is lost. The response may be older than the last sign-in. */
 export function sessionEnded(): void {
   if (!frame.started) return signIn();
   if (asking || frame.signIn) return;

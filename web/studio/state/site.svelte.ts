@@ -42,11 +42,11 @@ export const structureOf = (path: SitePath) =>
     (): Promise<Structure> => getSiteStructure(path),
   );
 
-/** Load the customization, which applies to all of its spaces without their own. */
+/** Load the customization, which applies to all spaces of the site that don't have their own. */
 export const lookOf = (path: SitePath) =>
   resource(`site/${path.siteId}/look`, () => getSiteCustomizationById(path));
 
-/** Suggested conditions, and when the schema that they come from was last set, if ever. */
+/** Load suggested conditions, and when the schema from which they are derived was last set, if ever. */
 export const conditionsOf = (path: SitePath) =>
   resource(`site/${path.siteId}/conditions`, () => listSiteAdaptiveTemplateConditions(path));
 
@@ -98,7 +98,7 @@ export async function updateSite(path: SitePath, body: Schemas["UpdateSite"]): P
   return site;
 }
 
-/** Open the site in a new window as visitors will see it, published or not. */
+/** Open the site in a new window as visitors will see it, whether or not it is published. */
 export async function openPreview(path: SitePath, claims?: string): Promise<void> {
   await notices.attempt(async () => {
     const { url } = await getSitePublishingPreviewById(path, claims ? { claims } : {});
@@ -110,7 +110,7 @@ export async function openPreview(path: SitePath, claims?: string): Promise<void
   });
 }
 
-/** Redirect from a permanent preview URL to a current preview, otherwise to the site in the app. */
+/** Redirect from a permanent preview URL to a current preview, or else to the site in the app. */
 export async function enterPreview(path: SitePath): Promise<void> {
   const url = await getSitePublishingPreviewById(path)
     .then((preview) => preview.url)

@@ -7,11 +7,11 @@ export interface Published {
   title: string;
   /** The URL of the space on the site, without a trailing slash; empty if the site isn't published. */
   url: string;
-  /** Whether it has a style guide. */
+  /** Whether the site has a style guide. */
   styled: boolean;
 }
 
-/** Load the sites that show a space, and its URL on each. */
+/** Load the sites that show a space, and the URL of the space on each. */
 export const publishedOf = (organization: string, space: string) =>
   resource(`space/${space}/sites`, async (): Promise<Published[]> => {
     const path = { organizationId: organization };

@@ -1,4 +1,4 @@
-/** Changes to a site's structure: each is applied at once, confirmed, and can be undone where possible. */
+/** Changes a site's structure. Each change is applied immediately, confirmed, and can be undone if possible. */
 import type { Schemas } from "../../shared/client.ts";
 import { n, t } from "../../shared/words.ts";
 import {
@@ -54,7 +54,7 @@ export const nodesOf = (structure: Structure): Node[] =>
 const linksIn = (nodes: readonly Node[]): Node[] =>
   nodes.flatMap((node) => isGroup(node) ? linksIn(node.children as Node[]) : isLink(node) ? [node] : []);
 
-/** Return the item with this id. */
+/** Return the item with this ID. */
 export function findItem(structure: Structure, id: string): Item | undefined {
   const nodes = nodesOf(structure);
   const spaces = structure.type === "siteSpaces"
@@ -116,7 +116,7 @@ type ItemFields = SectionFields & {
   localizedTitle?: Record<string, string>;
 };
 
-/** The values that the API omits from an item if a field is not set; null for all other fields. */
+/** The values of fields that the API omits from an item if they aren't set; null for all other fields. */
 const UNSET_FIELDS: Record<string, unknown> = { draft: false, hidden: false, localizedTitle: {} };
 
 export class StructureEditor {
@@ -232,8 +232,8 @@ export class StructureEditor {
     );
   }
 
-  /** Add a space as a new section, or as a variant of one (`null`: of the site). Returns the id of the new item.
-   * Throws the server's errors. */
+  /** Add a space as a new section, or as a variant of a section (`null`: of the site). Returns the ID of the new
+   * item. Throws the server's errors. */
   async add(
     space: string,
     as: { section: string | null; draft: boolean } | { title?: string; draft: boolean },

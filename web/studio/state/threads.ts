@@ -13,9 +13,10 @@ import { refresh, type Resource, resource } from "./resource.svelte.ts";
 export type Comment = Schemas["Comment"];
 type Status = Comment["status"];
 
-/** Comments of a change request have their own URL, but are otherwise the same. */
+/** Comments of a space or of a change request. Those of a change request have their own URL, but are otherwise the
+ * same. */
 export class Talk {
-  /** `changed`: called after a thread changed, for views with their own list. */
+  /** `changed`: called after a thread has changed, for views that have their own list. */
   constructor(
     readonly space: string,
     readonly base: Base,
@@ -40,7 +41,7 @@ export class Talk {
     return `space/${this.space}/talk/${this.#ids.changeRequestId}`;
   }
 
-  /** All threads, so that any thread can be found. */
+  /** Load all threads, so that any thread can be found. */
   list(page: string | undefined, status: Status): Resource<Comment[]> {
     return resource(
       `${this.key}/${page ?? ""}/${status}`,
@@ -81,7 +82,7 @@ export class Talk {
     return { items, count: count ?? items.length, ...(next ? { next } : {}) };
   }
 
-  /** Load the page of a thread, with its text from when the thread's target last existed. */
+  /** Load the page of a thread, with its text from the last time the thread's target existed. */
   about({ target }: Comment): Resource<Schemas["DocumentPage"]> | undefined {
     const { page, revision } = target;
     if (!page) return undefined;
@@ -107,7 +108,8 @@ export class Talk {
     );
   }
 
-  /** `node`: the key of a block of the page; `quote`: the text in it that this is about. */
+  /** Post a comment. `node`: the key of a block of the page. `quote`: the text in the block that the comment is
+   * about. */
   async post(said: string, page?: string, node?: string, quote?: string): Promise<void> {
     const markdown = quote ? `> ${quote.replace(/[\\`*_[\]<>#~|&:!{}]/g, "\\$&")}\n\n${said}` : said;
     await operation.POST(`${this.#below}/comments`)(this.#ids, {
@@ -118,7 +120,7 @@ export class Talk {
     await refresh(this.key);
   }
 
-  /** Suggest blocks that replace a block. Without any, suggest to delete it. */
+  /** Suggest blocks that replace a block. If there are none, suggest deleting the block. */
   async suggest(said: string, page: string, node: string, blocks: BlockJson[]): Promise<void> {
     await postCommentInChangeRequest(this.#ids, {
       body: { markdown: said },
@@ -186,7 +188,7 @@ export class Talk {
   }
 }
 
-/** Return the text of a comment, and the quote of the page before it. */
+/** Return the text of a comment, and the quote from the page that precedes it. */
 export function readWords(markdown: string | undefined): { quote?: string; said: string } {
   const found = /^> (.+)\n\n([^]*)$/.exec(markdown ?? "");
   if (!found) return { said: markdown ?? "" };

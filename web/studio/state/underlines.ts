@@ -1,4 +1,4 @@
-/** Whether findings are underlined in the text while it is edited, in this browser. */
+/** The storage key of whether findings are underlined in the text while it is edited, in this browser. */
 const KEPT = "octavo-underlines";
 
 export const underlines = {

@@ -1,4 +1,4 @@
-/** The counts next to the navigation of an organization. */
+/** The counts in the navigation of an organization. */
 import type { Schemas } from "../../shared/client.ts";
 import { listChangeRequestsForOrganization } from "../api/changes.ts";
 import { resource } from "./resource.svelte.ts";

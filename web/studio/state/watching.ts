@@ -22,7 +22,7 @@ async function set(space: string, page: string | undefined, level: Level | undef
   await watches().refresh({ force: true });
 }
 
-/** The menu entries to watch and mute a page, or a whole space. */
+/** Return the menu entries for watching and muting a page or a whole space. */
 export function watchEntries(space: string, page?: string): MenuItem[] {
   const now = watches().value?.items.find((one) => one.space === space && (one.page ?? undefined) === page)
     ?.level;

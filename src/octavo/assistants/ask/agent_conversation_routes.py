@@ -51,7 +51,9 @@ def provision(
         if isinstance(about, wire.ConversationSubject):
             space = space_access(tx, org.actor, Can.VIEW, about.space)
             if space.organization_id != org.organization_id:
-                raise NotFound(f"about.space: there is no space {about.space!r} in this organization.")
+                raise NotFound(
+                    f"about.space: there is no space with the ID {about.space!r} in this organization"
+                )
             change_id = change_access(tx, space, about.change_request).change_id
         store.provision(tx, org, conversation_id, change_id)
 

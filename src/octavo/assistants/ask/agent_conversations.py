@@ -64,7 +64,7 @@ def find_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversa
 
 
 def get_conversation(tx: Transaction, org: OrgAccess, id: str) -> AgentConversationRow:
-    return require_found(find_conversation(tx, org, id), f"You have no conversation {id!r}.")
+    return require_found(find_conversation(tx, org, id), f"You have no conversation with the ID {id!r}.")
 
 
 def list_conversations(
@@ -118,7 +118,7 @@ def get_conversation_of_change(tx: Transaction, change: ChangeAccess, id: str) -
         return own
     if found:
         raise Forbidden("Only the person who started a conversation can change or delete it.")
-    raise NotFound(f"There is no conversation {id!r} in this change request.")
+    raise NotFound(f"There is no conversation with the ID {id!r} in this change request.")
 
 
 def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -> None:
@@ -130,8 +130,8 @@ def provision(tx: Transaction, org: OrgAccess, id: str, change_id: str | None) -
     if found is not None:
         if change_id not in (None, found.change_id):
             raise Conflict(
-                "changeRequest: this ID is already used by a conversation about another change request. "
-                "Choose another ID."
+                "changeRequest: this conversation ID is already used for another change request. Choose"
+                " another ID."
             )
         return
     moment = now()

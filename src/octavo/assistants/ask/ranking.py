@@ -1,5 +1,5 @@
 """Rank sections for a question. The best ones contain most of its words, especially its rare ones, and have
-them in their headings. Does no I/O."""
+them in their headings. This module does no I/O."""
 
 from __future__ import annotations
 

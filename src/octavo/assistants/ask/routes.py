@@ -254,7 +254,7 @@ def _site_asker(
     if space_id is not None:
         shown = {id: space for id, space in shown.items() if space == space_id}
         if not shown:
-            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} on this site.")
+            raise NotFound(f"spaceId: there is no space with the ID {space_id!r} on this site")
     only = None if where.spread == "all" and space_id is None else list(shown)
 
     def material(tx: Transaction) -> AnswerMaterial:

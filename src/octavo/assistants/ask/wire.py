@@ -46,7 +46,7 @@ class DefaultScope(Struct, rename="camel", tag_field="mode", tag="default"):
 
     def __post_init__(self) -> None:
         if self.restrict_to is not None and self.current_site_space is None:
-            raise ValueError("scope: `restrictTo` requires `currentSiteSpace`")
+            raise ValueError("scope: `restrictTo` can only be used with `currentSiteSpace`")
 
 
 class SpecificScope(Struct, rename="camel", tag_field="mode", tag="specific"):

@@ -77,7 +77,7 @@ def find_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow |
 
 def get_channel(tx: Transaction, site_id: str, channel_id: str) -> ChannelRow:
     return require_found(
-        find_channel(tx, site_id, channel_id), f"There is no channel {channel_id!r} on this site."
+        find_channel(tx, site_id, channel_id), f"There is no channel with the ID {channel_id!r} on this site."
     )
 
 
@@ -91,7 +91,7 @@ def create_channel(
         tx.value("SELECT count(*) FROM site_channels WHERE site_id = :site", site=site.site_id)
         >= MAX_CHANNELS
     ):
-        raise Conflict(f"A site can have at most {MAX_CHANNELS} channels. Delete one first.")
+        raise Conflict(f"A site can have at most {MAX_CHANNELS} channels. Delete one before adding another.")
     channel_id = ids.new_id()
     tx.insert(
         "site_channels",

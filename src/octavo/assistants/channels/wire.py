@@ -96,7 +96,9 @@ def read_patterns(type: str, setup: ChannelSetup | UnsetType) -> list[str]:
     for name in _ALLOWED.values():
         if name != own and getattr(setup, name) is not UNSET:
             head, _, rest = name.partition("_")
-            raise BadRequest(f"setupSettings.{head}{rest.title()}: not available for {_NAMES[type]} channels")
+            raise BadRequest(
+                f"setupSettings.{head}{rest.title()}: isn't available for {_NAMES[type]} channels"
+            )
     found = getattr(setup, own)
     return [] if found is UNSET else list(dict.fromkeys(found))
 
@@ -119,6 +121,6 @@ def present_channel(to: Recipient, organization_id: str, row: ChannelRow) -> Sit
 def _say_missing(type: str) -> str:
     name = _NAMES[type]
     return (
-        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses it."
-        " Publish or install the integration in the organization, and install it on this site."
+        f"{name} requires an app registered at {_REGISTER[type]}, and an integration named `{type}` that uses"
+        " the app. Publish or install the integration in the organization, then install it on this site."
     )

@@ -2,8 +2,8 @@
 
 Clustering is incremental: an issue is processed once, a cluster keeps its ID, and its stored data is the
 frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a
-model provides embeddings, they are also used to compare issues and clusters. Does no I/O; callers read and
-write the rows."""
+model provides embeddings, they are also used to compare issues and clusters. This module does no I/O;
+callers read and write the rows."""
 
 from __future__ import annotations
 

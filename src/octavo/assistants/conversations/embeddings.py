@@ -1,9 +1,9 @@
-"""Embeddings of issues, if an embedding model is configured. They match questions that have the same meaning
-but share no words.
+"""Embeddings of issues, if an embedding model is configured. They match questions that have the same
+meaning but share no words.
 
-The similarity of unrelated texts differs widely between models. So each model is calibrated once with pairs
-of questions known to have the same meaning: vectors count as similar if their similarity is closer to that of
-these pairs than to that of unrelated questions."""
+The similarity of unrelated texts differs widely between models. Therefore, each model is calibrated once
+with pairs of questions known to have the same meaning: vectors count as similar if their similarity is
+closer to that of these pairs than to that of unrelated questions."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def source_of(tx: Transaction, actor: Actor, wanted: str | UnsetType) -> str:
     name = get_integration_by_id(tx, actor.integration_id).name
     own = f"integration:{name}:{actor.installation_id or ''}"
     if wanted not in (UNSET, own):
-        raise BadRequest(f"source: conversations from this integration must have the source {own!r}")
+        raise BadRequest(f"source: must be {own!r} for conversations from this integration")
     return own
 
 

@@ -105,8 +105,8 @@ def _analyze(
     issues: Sequence[Sequence[Issue]],
     meanings: Sequence[IssueMeaning | None],
 ) -> _Batch:
-    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each conversation;
-    ``meanings``: the meaning of each issue. Writes nothing."""
+    """Return a batch's issues with the clusters that they join. ``issues``: the issues of each
+    conversation; ``meanings``: the meaning of each issue. This function doesn't write anything."""
     kept = store.list_issue_ids(tx, [row.id for row in conversations])
     found: list[tuple[NewIssue, Issue]] = []
     for row, own in zip(conversations, issues, strict=True):

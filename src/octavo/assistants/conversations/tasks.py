@@ -49,15 +49,15 @@ def create(
     the caller doesn't have access to the space, and BadRequest if a value is invalid."""
     space = space_access(tx, org.actor, Can.EDIT, space_id)
     if space.organization_id != org.organization_id:
-        raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization.")
+        raise NotFound(f"space: there is no space with the ID {space_id!r} in this organization")
     if cluster_id is not None:
         cluster = store.find_cluster(tx, org.organization_id, cluster_id)
         if cluster is None:
-            raise NotFound(f"cluster: there is no cluster with the ID {cluster_id!r} in this organization.")
+            raise NotFound(f"cluster: there is no cluster with the ID {cluster_id!r} in this organization")
         title = title if title is not None else shorten(cluster.label, _MAX_SUBJECT)
         description = description or cluster.summary
     if title is None:
-        raise BadRequest("title: required for a task without a cluster")
+        raise BadRequest("title: is required for a task without a cluster")
     task_id = store.insert_task(
         tx,
         organization_id=org.organization_id,
@@ -85,7 +85,7 @@ def set_status(tx: Transaction, org: OrgAccess, task_id: str, status: str) -> Ta
     space = space_access(tx, org.actor, Can.EDIT, task.space_id)
     if task.status == "completed":
         raise Conflict(
-            "This task is completed because its change request was merged. Create a new task instead."
+            "This task is completed, because its change request was merged. Create another task instead."
         )
     if task.status == status:
         return task

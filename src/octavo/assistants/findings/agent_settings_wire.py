@@ -72,7 +72,8 @@ def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
     change_requests = body.findings.change_requests
     if change_requests == "always":
         raise BadRequest(
-            "findings.changeRequests: this server has no agent that writes text. Use auto-fixable instead."
+            "findings.changeRequests: can't be `always`, because this server has no agent that writes text. Use"
+            " `auto-fixable` instead."
         )
     try:
         instructions = from_json(body.editing.custom_instructions)
@@ -80,7 +81,7 @@ def settings_of(body: UpdateSiteAgentSettings) -> AgentSettings:
         raise BadRequest(f"editing.customInstructions: {error}") from None
     if any(isinstance(node, Text) and plain_text(node).strip() for node in walk(instructions)):
         raise BadRequest(
-            "editing.customInstructions: must be empty, because this server has no agent that writes text."
+            "editing.customInstructions: must be empty, because this server has no agent that writes text"
         )
     kinds = list(dict.fromkeys(body.findings.kinds))
     return AgentSettings(body.scans.topics, change_requests, kinds, body.findings.change_requests_per_day)

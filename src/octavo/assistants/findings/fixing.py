@@ -43,7 +43,7 @@ def fix_findings(context: Context, site: SiteAccess, findings: Sequence[FindingR
             by_space.setdefault(finding.space_id or "", []).append(finding)
         spaces = {id: space_access(tx, site.actor, Can.EDIT, id) for id in by_space}
     if not by_space:
-        raise Conflict("This can't be fixed automatically. Edit the page instead.")
+        raise Conflict("This finding can't be fixed automatically. Edit the page instead.")
     return [_fix_in_space(context, spaces[id], found) for id, found in by_space.items()]
 
 
@@ -65,7 +65,10 @@ def _require_unfixed(tx: Transaction, finding: FindingRow) -> None:
     for change_id in store.list_change_ids(tx, finding.id, _MOST_CHANGES, None).rows:
         change = find_change(tx, finding.space_id or "", change_id)
         if change is not None and change.status in ("draft", "open"):
-            raise Conflict(f"Change request #{change.number} already fixes this. Edit or archive it first.")
+            raise Conflict(
+                f"Change request #{change.number} already fixes this finding. Edit or archive the change"
+                " request first."
+            )
 
 
 def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRow]) -> ChangeRow:
@@ -82,7 +85,7 @@ def _fix_in_space(context: Context, space: SpaceAccess, findings: list[FindingRo
             main = main_seen_by(tx, space)
             changes = _list_edits(tx, space.space_id, findings)
             if not changes:
-                raise Conflict("The page has changed since it was checked. Check the site again.")
+                raise Conflict("The page was edited after it was checked. Check the site again.")
             edited = edit(meaning(tx, main), tx, main, changes)
         merged = MergedContent(edited.changes, edited.bodies, edited.keys, edited.conflicts)
         return create_with(context, space, main, merged, subject=subject, also=link)

@@ -1,5 +1,5 @@
-"""Gather a space's findings from the checks of its pages and from its references. Writes nothing to the
-database."""
+"""Gather a space's findings from the checks of its pages and from its references. This module doesn't write
+to the database."""
 
 from __future__ import annotations
 
@@ -21,13 +21,21 @@ from octavo.core.checks.faults import QUOTE, CheckedPage
 from octavo.core.checks.statements import Contradiction, find_contradictions
 from octavo.core.document.anchors import place_ids
 from octavo.core.document.references import TYPES_OF_FILES
-from octavo.core.freshness import freshness_of
+from octavo.core.freshness import freshness_of, read_date, read_interval
 from octavo.core.pages import Page
 from octavo.core.sentences import shorten
+from octavo.kit.clock import DAY, milliseconds, now
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
 from octavo.sites.openapi import pages as api_pages
-from octavo.sites.openapi.store import find_spec, find_spec_by_url, find_version
+from octavo.sites.openapi.store import (
+    SpecRow,
+    VersionRow,
+    find_spec,
+    find_spec_by_url,
+    find_version,
+    list_versions_before,
+)
 
 from . import outbound_store
 from .kinds import KINDS, FindingKind, Severity
@@ -44,6 +52,11 @@ _FEWEST_HEADINGS = 3
 """Minimum number of headings that parallel pages have in common."""
 _VERY_LATE = 90
 """Number of days overdue after which a review is more urgent."""
+_SETTLED = 30 * DAY
+"""Milliseconds to wait for people to update a page after a change to an operation on it."""
+_MOST_VERSIONS = 200
+_MOST_CHANGES = 3
+"""Maximum number of changes to an operation to describe."""
 
 
 def gather_findings(
@@ -100,6 +113,7 @@ class _Gathering:
         severity: Severity | None = None,
         fixing: Fixing | None = None,
         url: str | None = None,
+        days: int = 1,
     ) -> Found:
         known = KINDS[kind]
         # Findings about pages that the view lacks stay with these pages, so people who can't see them don't see
@@ -117,6 +131,7 @@ class _Gathering:
             tuple(pages),
             fixing,
             url,
+            days=days,
         )
 
     # --- references ---------------------------------------------------------------------------------------
@@ -210,6 +225,7 @@ class _Gathering:
                 [page.id],
                 [Evidence(page.id, page.title, message)],
                 severity="high" if late > _VERY_LATE else None,
+                days=late + read_interval(freshness.every).days if freshness.every else late,
             )
 
     def _external(self) -> Iterator[Found]:
@@ -338,13 +354,14 @@ class _Gathering:
             for key, page_ids in operations.items():
                 if key not in described:
                     label = _label_of(key)
-                    message = f"`{label}` is not in the latest version of {spec.slug}."
+                    message = f"`{label}` isn't in the latest version of {spec.slug}."
                     yield self._found(
                         "removed-operation",
                         [spec.slug, key],
                         [Evidence(page_id, label, message) for page_id in page_ids],
                         title=f"Operation was removed from the API: {label}",
                     )
+            yield from self._changed(spec, version, operations)
             if not self._shows_all(spec.slug):
                 missing = [
                     key
@@ -356,9 +373,48 @@ class _Gathering:
                     title = f"Operations of {spec.slug} aren't documented: {len(missing)}"
                     yield self._found("undocumented-operations", [spec.slug], evidence, title=title)
 
+    def _changed(
+        self, spec: SpecRow, version: VersionRow, operations: Mapping[str, Sequence[str]]
+    ) -> Iterator[Found]:
+        """Yield a finding for each page that shows operations which changed after the page was last edited or
+        verified."""
+        shown: dict[str, list[str]] = {}
+        for key, page_ids in operations.items():
+            for page_id in page_ids:
+                shown.setdefault(page_id, []).append(_label_of(key))
+        versions = [version, *list_versions_before(self._tx, version, _MOST_VERSIONS)]
+        settled = next((each for each in versions if now() - each.created_at >= _SETTLED), None)
+        for page_id, labels in shown.items():
+            page = self._view.every.any_page(page_id)
+            if page is None or page.computed or settled is None:
+                continue
+            seen = max(page.updated_at, _end_of(page.verified_on))
+            if settled.created_at <= seen:
+                continue
+            known = next((each for each in versions if each.created_at <= seen), None)
+            messages: dict[str, list[str]] = {}
+            for change in api_pages.compare_versions(self._tx, settled, known):
+                if change.place or change.kind == "changed":
+                    said = f"{change.place}: {change.message}" if change.place else change.message
+                    messages.setdefault(change.operation, []).append(said[:1].upper() + said[1:])
+            evidence = [
+                Evidence(page_id, label, " ".join(messages[label][:_MOST_CHANGES]))
+                for label in dict.fromkeys(labels)
+                if label in messages
+            ]
+            if evidence:
+                title = f"Operation changed after the page: {evidence[0].quote}"
+                yield self._found("changed-operation", [page_id, spec.slug], evidence, title=title)
+
     def _shows_all(self, slug: str) -> bool:
         """Return whether the space has pages generated from the entire specification."""
         return any(page.computed and _names(page.computed, slug) for page in self._view.every.all_pages())
+
+
+def _end_of(day: str | None) -> int:
+    """Return the time when a day ends, in milliseconds; 0 without a day."""
+    found = read_date(day)
+    return milliseconds(datetime(found.year, found.month, found.day, tzinfo=UTC)) + DAY if found else 0
 
 
 def _names(value: object, slug: str) -> bool:

@@ -27,6 +27,7 @@ FindingKind = Literal[
     "unlinked-page",
     "contradiction",
     "removed-operation",
+    "changed-operation",
     "undocumented-operations",
     "empty-search",
     "unanswered-question",
@@ -51,6 +52,9 @@ KINDS: dict[FindingKind, KindOfFinding] = {
     "external-link": KindOfFinding("outbound-link-error", "medium", "links", "External link doesn't work"),
     "removed-operation": KindOfFinding(
         "content-outdated", "high", "links", "Operation was removed from the API"
+    ),
+    "changed-operation": KindOfFinding(
+        "content-outdated", "medium", "freshness", "Operation changed after the page"
     ),
     "placeholder": KindOfFinding("content-gap", "medium", "freshness", "Text is unfinished"),
     "review-due": KindOfFinding("content-outdated", "medium", "freshness", "Page is due for review"),

@@ -269,7 +269,7 @@ def _failed(error: FetchError) -> LinkVisit:
 _REASONS: dict[FailureKind, str] = {
     "client-error": "The page doesn't exist (status {status}).",
     "server-error": "The server returns an error (status {status}).",
-    "redirect": "The server redirects endlessly.",
+    "redirect": "The server redirects in an endless loop.",
     "dns": "The host doesn't exist.",
     "tls": "The host's certificate isn't valid.",
     "connection": "The host refuses connections.",

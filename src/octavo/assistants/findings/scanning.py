@@ -14,7 +14,7 @@ from octavo.content.revisions.restrictions import shown_state
 from octavo.core.checks.faults import CheckedPage
 from octavo.core.checks.pages import VERSION, check_page
 from octavo.errors import NotFound
-from octavo.kit.clock import now
+from octavo.kit.clock import DAY, now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.kit.scheduling import deadlines
@@ -23,6 +23,7 @@ from octavo.kit.work import jobs
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
 from octavo.organization.spaces.store import find_place
+from octavo.sites.insights.store import count_views
 from octavo.sites.site.store import find_site, get_site, set_last_scan
 from octavo.sites.site.structure.store import load_structure
 
@@ -295,4 +296,6 @@ def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict
         tx, scan_id, status="done", finished_at=moment, health=store.encode_health(health), failure=None
     )
     set_last_scan(tx, site_id, moment)
+    days = {key: each.days for key, each in found.items()}
+    store.rank_findings(tx, site_id, days, count_views(tx, site_id, moment - 30 * DAY))
     store.prune(tx, site_id)

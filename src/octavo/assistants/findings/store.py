@@ -23,7 +23,7 @@ from .types import Evidence, Fixing, Found, OpenFinding
 
 ScanStatus = Literal["pending", "running", "done", "failed"]
 ScanCause = Literal["manual", "schedule", "change"]
-OrderBy = Literal["updatedAt", "severity", "sources"]
+OrderBy = Literal["updatedAt", "severity", "sources", "priority"]
 _Parameters = dict[str, Any]
 _BATCH = 500
 _MOST_SCANS = 100
@@ -68,7 +68,7 @@ class FindingRow(Struct, frozen=True):
     """Finding of a site's scan. ``pages``: the number of pages that it concerns. ``changes``: the number of
     change requests created for it. ``url``: the external link that it is about. ``question_id``: the visitor
     question that is evidence for it. ``topic_id``: the topic of that question. ``records``: the number of
-    records that are evidence for it."""
+    records that are evidence for it. ``views``: the number of views of its pages in the 30 days before the scan."""
 
     id: str
     site_id: str
@@ -83,6 +83,7 @@ class FindingRow(Struct, frozen=True):
     fixing: Fixing | None
     pages: int
     changes: int
+    views: int
     url: str | None
     question_id: str | None
     topic_id: str | None
@@ -153,7 +154,7 @@ def find_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow | None:
 def get_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow:
     found = find_scan(tx, site_id, scan_id)
     if found is None:
-        raise NotFound(f"There is no scan {scan_id!r} of this site.")
+        raise NotFound(f"There is no scan with the ID {scan_id!r} of this site.")
     return found
 
 
@@ -376,6 +377,7 @@ _ORDERS: dict[OrderBy, tuple[str, tuple[type, ...]]] = {
     "updatedAt": ("f.updated_at, f.id", (int, str)),
     "severity": ("f.severity_rank, f.pages, f.id", (int, int, str)),
     "sources": ("f.pages, f.updated_at, f.id", (int, int, str)),
+    "priority": ("f.priority, f.severity_rank, f.id", (int, int, str)),
 }
 
 
@@ -561,7 +563,7 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
     source, seen = _seen(tx, site)
     row = tx.one(f"SELECT {_FINDING} {source} AND f.id = :id", id=finding_id, **seen)
     if row is None:
-        raise NotFound(f"There is no finding {finding_id!r} on this site.")
+        raise NotFound(f"There is no finding with the ID {finding_id!r} on this site.")
     return _finding(row)
 
 
@@ -738,6 +740,30 @@ def update_findings(tx: Transaction, scan_id: str, found: Mapping[str, tuple[Fou
     tx.run("DELETE FROM site_finding_pages WHERE finding_id IN :ids", ids=sorted(found))
     _put_pages(
         tx, [{"finding": id, "page": page} for id, (each, _) in sorted(found.items()) for page in each.pages]
+    )
+
+
+def rank_findings(tx: Transaction, site_id: str, days: Mapping[str, int], views: Mapping[str, int]) -> None:
+    """Set the views and the priority of a site's open findings. ``days``: the days without a review, by key.
+    ``views``: the views of pages."""
+    found: dict[str, tuple[int, int]] = {}
+    stored: dict[str, tuple[int, int]] = {}
+    for id, key, seen, priority, page_id in tx.all(
+        """SELECT f.id, f.key, f.views, f.priority, p.page_id
+           FROM site_findings f JOIN site_finding_pages p ON p.finding_id = f.id
+           WHERE f.site_id = :site AND f.status = 'open'""",
+        site=site_id,
+    ):
+        stored[id] = seen, priority
+        total = found.get(id, (0, 0))[0] + views.get(page_id, 0)
+        found[id] = total, total * days.get(key, 1)
+    tx.run_many(
+        "UPDATE site_findings SET views = :views, priority = :priority WHERE id = :id",
+        (
+            {"id": id, "views": total, "priority": priority}
+            for id, (total, priority) in sorted(found.items())
+            if stored[id] != (total, priority)
+        ),
     )
 
 

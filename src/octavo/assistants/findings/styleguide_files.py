@@ -41,7 +41,7 @@ from .types import MOST_FILES, ImportedStyleRule, StyleRuleFile
 
 _MOST_BYTES = 10 * 1024 * 1024
 """Maximum total size of the files in an import, in bytes."""
-_NOT_YAML = "not a YAML file"
+_NOT_YAML = "the file isn't a YAML file"
 _DAY_ONE = (1980, 1, 1, 0, 0, 0)
 """Date of exported files, so that identical rules result in identical archives."""
 
@@ -63,7 +63,7 @@ def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
     try:
         data = base64.b64decode(archive, validate=True)
     except ValueError:
-        raise BadRequest("archive: invalid base64") from None
+        raise BadRequest("archive: must be valid Base64") from None
     with ExitStack() as stack:
         packed = stack.enter_context(tempfile.NamedTemporaryFile(suffix=".zip"))
         packed.write(data)
@@ -73,7 +73,7 @@ def unpack(archive: str) -> tuple[list[StyleRuleFile], list[ImportedStyleRule]]:
             paths = source.paths()
             if len(paths) > MOST_FILES or sum(source.size(path) for path in paths) > _MOST_BYTES:
                 raise SourceError(
-                    f"the archive contains more than {MOST_FILES:,} files or {_MOST_BYTES // 1024**2} MB"
+                    f"the archive must contain at most {MOST_FILES:,} files and {_MOST_BYTES // 1024**2} MB"
                 )
             files = [
                 StyleRuleFile(path, source.read(path).decode("utf-8", "replace"))

@@ -92,7 +92,7 @@ def check(
     compare parts of a page, such as two spellings of a word, apply only with `wholePage`, and then no other
     rules do. Rules whose findings on the `page` were dismissed don't apply."""
     if sum(len(each.text) for each in body.texts) > wire.MAX_CHARACTERS:
-        raise TooLarge(f"texts: can have at most {wire.MAX_CHARACTERS:,} characters in total")
+        raise TooLarge(f"texts: must have at most {wire.MAX_CHARACTERS:,} characters in total")
     texts = [StyledText(each.text, each.text, each.heading) for each in body.texts]
     with call.db.read() as tx:
         found = check_texts(tx, site, texts, query.page, whole_page=body.whole_page)

@@ -155,7 +155,7 @@ def create_styleguide(context: Context, site: SiteAccess, template: str | None) 
     Raises NotFound if the template is unknown."""
     package = list_packages().get(template) if template is not None else None
     if template is not None and package is None:
-        raise NotFound(f"template: there is no style guide template {template!r}.")
+        raise NotFound(f"template: there is no style guide template with the ID {template!r}")
     with context.db.write() as tx:
         tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site.site_id)
         row = find_site(tx, site.site_id)
@@ -218,7 +218,7 @@ def run_styleguide(
         of_site = {row.space_id for row in load_structure(tx, site.site_id).site_spaces.values()}
         for number, space_id in enumerate(wanted):
             if space_id not in of_site or space_id == guide.id:
-                raise NotFound(f"spaces[{number}]: must be a space on this site, other than its style guide")
+                raise NotFound(f"spaces[{number}]: must be a space on this site that isn't the style guide")
         run = store.insert_run(tx, site, guide.id, wanted)
         audit(
             tx,

@@ -50,7 +50,7 @@ def get_topic(tx: Transaction, site: SiteAccess, topic_id: str) -> TopicState:
     """Return a topic. Raises NotFound if it has no answer that the caller can see."""
     found = find_topic(tx, site, topic_id)
     if found is None:
-        raise NotFound(f"There is no topic {topic_id!r} on this site.")
+        raise NotFound(f"There is no topic with the ID {topic_id!r} on this site.")
     return found
 
 

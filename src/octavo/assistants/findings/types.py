@@ -43,7 +43,8 @@ class OpenFinding(NamedTuple):
 
 class Found(Struct, frozen=True):
     """Problem that a scan found. ``key``: identifies the problem across scans. ``url``: the external link
-    that doesn't work. ``question``: the visitor question that is evidence for it."""
+    that doesn't work. ``question``: the visitor question that is evidence for it. ``days``: how long the page
+    has had no review; 1 for other problems."""
 
     key: str
     kind: FindingKind
@@ -55,6 +56,7 @@ class Found(Struct, frozen=True):
     fixing: Fixing | None = None
     url: str | None = None
     question: str | None = None
+    days: int = 1
 
 
 MOST_FILES = 500

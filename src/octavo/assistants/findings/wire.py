@@ -74,7 +74,8 @@ class OutboundLink(Struct, rename="camel", kw_only=True):
 
 
 class SiteFinding(Struct, rename="camel", kw_only=True):
-    """A problem found by a site scan. ``kind``, ``area``, ``space``, and ``evidence``: Octavo extensions."""
+    """A problem found by a site scan. ``kind``, ``area``, ``space``, ``evidence``, and ``views``: Octavo
+    extensions."""
 
     id: str
     scan: str
@@ -95,6 +96,7 @@ class SiteFinding(Struct, rename="camel", kw_only=True):
     kind: FindingKind
     area: Area
     evidence: list[FindingEvidence]
+    views: int
     object: Literal["site-finding"] = "site-finding"
     space: str | UnsetType = UNSET
     outbound_link: OutboundLink | UnsetType = UNSET
@@ -323,6 +325,7 @@ def _present(
         kind=row.kind,
         area=row.area,
         evidence=evidence,
+        views=row.views,
         space=row.space_id or UNSET,
         outbound_link=_present_link(row.url, links.get((row.space_id or "", row.url)))
         if row.url is not None

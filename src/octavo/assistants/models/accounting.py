@@ -31,8 +31,8 @@ class Account(Struct, frozen=True):
         with self.context.db.write() as tx:
             if count_more(tx, self._budget, DAY, tokens) > allowed > 0:
                 raise TooManyRequests(
-                    "The language model isn't available: this organization has used "
-                    "all its tokens for today. Try again tomorrow."
+                    "The organization has used all of its language model tokens for today. Try again"
+                    " tomorrow."
                 )
 
     def record(

@@ -35,7 +35,7 @@ def read_instructions(given: Mapping[str, object], field: str = "instructions") 
     except DocumentError as error:
         raise BadRequest(f"{field}: {error}") from None
     if len(to_text(document)) > MAX_INSTRUCTIONS:
-        raise BadRequest(f"{field}: must be at most {MAX_INSTRUCTIONS:,} characters of text")
+        raise BadRequest(f"{field}: must be at most {MAX_INSTRUCTIONS:,} characters long")
     return msgspec.json.encode(to_json(document)).decode()
 
 

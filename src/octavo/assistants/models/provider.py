@@ -146,7 +146,10 @@ class ModelProvider(Struct, frozen=True):
                 if answer.status != 200:
                     may_pass = answer.status in (408, 409, 429) or answer.status >= 500
                     explanation = self._clean(_explain(b"".join(answer.chunks)))
-                    raise ModelFailed(f"status {answer.status}: {explanation}", may_pass=may_pass)
+                    raise ModelFailed(
+                        f"the provider responded with status {answer.status}: {explanation}",
+                        may_pass=may_pass,
+                    )
                 yield answer
         except FetchError as error:
             raise ModelFailed(self._clean(error.message), may_pass=True) from None
@@ -184,7 +187,7 @@ class ModelProvider(Struct, frozen=True):
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):
-            raise ModelFailed("the response has no choices", may_pass=True)
+            raise ModelFailed("the response doesn't contain any choices", may_pass=True)
         if not choices:
             return "", None
         choice = choices[0] if isinstance(choices[0], dict) else {}
@@ -197,7 +200,7 @@ class ModelProvider(Struct, frozen=True):
         items = [each for each in given if isinstance(each, dict)] if isinstance(given, list) else []
         at = {each["index"]: each.get("embedding") for each in items if type(each.get("index")) is int}
         if len(items) != count or sorted(at) != list(range(count)):
-            raise ModelFailed(f"received {len(at)} embeddings instead of {count}", may_pass=True)
+            raise ModelFailed(f"the response contains {len(at)} embeddings instead of {count}", may_pass=True)
         vectors = [_normalize_vector(at[number]) for number in range(count)]
         if len({len(vector) for vector in vectors}) != 1:
             raise ModelFailed("the embeddings have different lengths", may_pass=True)
@@ -255,7 +258,7 @@ def _normalize_vector(given: object) -> list[float]:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("an embedding is zero or contains numbers that aren't finite", may_pass=True)
+        raise ModelFailed("an embedding is zero, or contains numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 

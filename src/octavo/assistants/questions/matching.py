@@ -1,7 +1,7 @@
 """Match questions that ask the same thing in different words, and classify them, without a model.
 
 Two questions are the same if they share most of their significant words, in any order and form. If the same
-page answers both, fewer shared words are enough. Does no I/O."""
+page answers both, fewer shared words are enough. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ def _by_page(sources: Sequence[AnswerPage]) -> list[AnswerPage]:
 
 
 def _find_question(tx: Transaction, site_id: str, text: str, sources: Sequence[AnswerPage]) -> str:
-    """Return the ID of the question with the same meaning. Inserts a new one if there is none."""
+    """Return the ID of the question with the same meaning. If there is none, a new one is inserted."""
     wording = wording_of(text)
     found = store.find_by_wording(tx, site_id, wording)
     if found is not None:

@@ -133,7 +133,7 @@ def get_question(tx: Transaction, site: SiteAccess, question_id: str) -> Questio
         **seen.given,
     )
     if row is None:
-        raise NotFound(f"There is no question {question_id!r} on this site.")
+        raise NotFound(f"There is no question with the ID {question_id!r} on this site.")
     return _question(row)
 
 
@@ -170,7 +170,7 @@ def get_answer(tx: Transaction, site: SiteAccess, answer_id: str) -> SiteAnswerR
         **seen.given,
     )
     if row is None:
-        raise NotFound(f"There is no answer {answer_id!r} on this site.")
+        raise NotFound(f"There is no answer with the ID {answer_id!r} on this site.")
     return _answer(row)
 
 

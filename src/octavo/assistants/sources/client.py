@@ -76,7 +76,9 @@ class ListGuard:
     def check(self, place: str) -> None:
         """Raise SourceFailure if the cursor of the next page was already used or the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
-            raise SourceFailure("upstream_unavailable", f"{self._name} returned an endless list.")
+            raise SourceFailure(
+                "upstream_unavailable", f"{self._name} returned an endless list. Try again later."
+            )
         self._seen.add(place)
 
 
@@ -85,20 +87,23 @@ def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailur
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         reason, text = (
             "rate_limited",
-            f"{name} rejected the request because its rate limit was reached. The next sync continues from here.",
+            f"The rate limit of {name} was reached. The next sync will continue from here.",
         )
     elif status in (401, 403):
         reason = "authentication"
-        text = f"{name} rejected the credentials, or they don't have permission to read this source (status {status})."
+        text = (
+            f"{name} rejected the credentials, or they don't grant access to this source (status {status})."
+            " Check the credentials."
+        )
     elif status in (400, 404, 410, 422):
         reason, text = (
             "misconfigured",
-            f"{name} didn't find this source (status {status}). Check the settings.",
+            f"{name} couldn't find this source (status {status}). Check the settings.",
         )
     elif status >= 500:
         reason, text = (
             "upstream_unavailable",
-            f"{name} is having problems (status {status}). The next sync continues from here.",
+            f"{name} isn't available right now (status {status}). The next sync will continue from here.",
         )
     else:
         text = f"{name} responded with status {status}."

@@ -97,7 +97,7 @@ def _split(
     for name, value in secrets.items():
         if value == HIDDEN:
             if name not in previous:
-                raise BadRequest("setupSettings: enter the source's secrets")
+                raise BadRequest("setupSettings: must contain the source's secrets")
             secrets[name] = previous[name]
     return {name: value for name, value in setup.items() if name not in names}, secrets
 

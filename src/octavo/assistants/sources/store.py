@@ -108,7 +108,7 @@ def get_connection(tx: Transaction, site_id: str, connection_id: str) -> Connect
     """Return a connection of a site. Raises NotFound if there is none."""
     found = find_connection(tx, connection_id)
     if found is None or found.site_id != site_id:
-        raise NotFound(f"There is no connection {connection_id!r} on this site.")
+        raise NotFound(f"There is no connection with the ID {connection_id!r} on this site.")
     return found
 
 
@@ -158,7 +158,9 @@ def insert_connection(
     tx.one(f"SELECT id FROM sites WHERE id = :site{tx.for_update}", site=site_id)
     count = tx.value("SELECT count(*) FROM context_connections WHERE site_id = :site", site=site_id)
     if count >= MAX_CONNECTIONS:
-        raise Conflict(f"A site can have at most {MAX_CONNECTIONS} connections. Delete one first.")
+        raise Conflict(
+            f"A site can have at most {MAX_CONNECTIONS} connections. Delete one before adding another."
+        )
     connection_id = ids.new_id()
     tx.insert(
         "context_connections",
@@ -281,7 +283,7 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
         f"SELECT {_RECORD} {_RECORDS} WHERE r.site_id = :site AND r.id = :id", site=site_id, id=record_id
     )
     if row is None:
-        raise NotFound(f"There is no record {record_id!r} on this site.")
+        raise NotFound(f"There is no record with the ID {record_id!r} on this site.")
     return RecordRow(*row)
 
 
@@ -309,7 +311,8 @@ def put_records(
         )
         if (total or 0) + new > MAX_RECORDS:
             raise Conflict(
-                f"A site can have at most {MAX_RECORDS:,} records. Set a filter, or delete another connection."
+                f"A site can have at most {MAX_RECORDS:,} records. Set a filter, or delete another"
+                " connection."
             )
     changed = [record for id, record in sorted(wanted.items()) if known.get(id) != fingerprints[id]]
     moment = now()

@@ -167,11 +167,11 @@ def read_setup(connector: str, setup: ContextSetup) -> dict[str, str]:
     for name, shown in _WIRE_NAMES.items():
         value = getattr(setup, name)
         if value is UNSET and name in fields:
-            raise BadRequest(f"setupSettings.{shown}: required for {connector}")
+            raise BadRequest(f"setupSettings.{shown}: is required for {connector}")
         if value is UNSET:
             continue
         if name not in fields:
-            raise BadRequest(f"setupSettings.{shown}: {connector} has no such setting")
+            raise BadRequest(f"setupSettings.{shown}: isn't a setting of {connector}")
         if not value.isprintable():
             raise BadRequest(f"setupSettings.{shown}: must not contain control characters")
         values[name] = _check_value(name, shown, value)
@@ -189,9 +189,11 @@ def _check_value(name: str, shown: str, value: str) -> str:
 def read_usage(given: ContextUsage) -> SourceUsage:
     """Return the settings for the use of records. Raises BadRequest if the use isn't supported."""
     if given.search:
-        raise BadRequest("usageSettings.search: search on this server doesn't include records")
+        raise BadRequest(
+            "usageSettings.search: must be false, because search on this server doesn't include records"
+        )
     if given.sync is True:
-        raise BadRequest("usageSettings.sync: this server doesn't write to sources")
+        raise BadRequest("usageSettings.sync: must be false, because this server doesn't write to sources")
     return SourceUsage(given.change_requests, given.search, given.search_boost)
 
 

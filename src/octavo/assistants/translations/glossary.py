@@ -60,13 +60,15 @@ def update(tx: Transaction, org: OrgAccess, changes: Sequence[EntryChange]) -> N
             store.update_entry(tx, _require_entry(tx, org, number, id), translations)
     if store.count_entries(tx, org.organization_id) > MAX_ENTRIES:
         raise BadRequest(
-            f"operations: a glossary can have at most {MAX_ENTRIES:,} entries; delete some first"
+            f"operations: a glossary can have at most {MAX_ENTRIES:,} entries. Delete one before adding"
+            " another."
         )
 
 
 def _require_entry(tx: Transaction, org: OrgAccess, number: int, entry_id: str) -> str:
     if store.find_entry(tx, org.organization_id, entry_id) is None:
         raise NotFound(
-            f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this organization."
+            f"operations[{number}].id: there is no glossary entry with the ID {entry_id!r} in this"
+            " organization"
         )
     return entry_id

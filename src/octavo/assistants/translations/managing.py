@@ -63,7 +63,7 @@ def _require_source(tx: Transaction, org: OrgAccess, wanted: NewTranslation) -> 
     access to it, and BadRequest if it can't be translated."""
     source = space_access(tx, org.actor, Can.ADMIN, wanted.source)
     if source.organization_id != org.organization_id:
-        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization.")
+        raise NotFound(f"source.space: there is no space with the ID {wanted.source!r} in this organization")
     if wanted.language == wanted.source_language:
         raise BadRequest("language: must be different from the source language")
     if store.is_translated(tx, source.space_id, wanted.language):

@@ -171,8 +171,8 @@ def _name(part_id: str, *sides: Versions) -> str:
 
 def _kept_problem(name: str, text: str) -> Problem:
     message = (
-        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed; the edited translation of the "
-        "previous text was kept"
+        f"“{abbreviate_tags(text)[:SHOWN]}”: the source has changed, but the edited translation of the"
+        " previous text was kept"
     )
     return Problem(name, 0, "kept_by_people", message)
 
@@ -184,7 +184,7 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
         message = (
             "deleted from the source but kept, because people edited it"
             if conflict.theirs is None
-            else "deleted by people but restored, because the source has changed"
+            else "people deleted this content, but it was restored because the source has changed"
         )
         return Problem(name, 0, "kept_by_people", message)
     if conflict.theirs is None:
@@ -192,7 +192,8 @@ def _conflict_problem(conflict: MergeConflict, sides: Sides) -> Problem:
             name,
             0,
             "kept_by_people",
-            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because it was edited",
+            f"“{str(conflict.ours)[:SHOWN]}” was deleted from the source but kept here, because people edited"
+            " it",
         )
     if conflict.kept == "theirs":
         message = f"“{str(conflict.theirs)[:SHOWN]}” was deleted by people but restored, because the source has changed"

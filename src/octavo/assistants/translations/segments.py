@@ -1,9 +1,10 @@
 """Translatable texts in a document.
 
-A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words becomes
-numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
-other content that must not change. A translation is accepted only if it has the same tags, properly nested.
-So everything in a document except its texts stays the same, whether a person or a model translates it."""
+A text is the content of one block: a paragraph, a heading, a cell. Everything in it other than words
+becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions,
+images, and other content that must not change. A translation is accepted only if it has the same tags,
+properly nested. Therefore, everything in a document except its texts stays the same, whether a person or a
+model translates it."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each text has a few MinHash values, called its signs: for each of several orderings of all words, the word
 of the text that comes first. The proportion of signs that two texts share approximates the proportion of
-words that they share. Does no I/O."""
+words that they share. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Translate texts from the memory, the glossary, or with a model; all other texts stay in the source
-language.
+"""Translate texts using the memory, the glossary, or a model. All other texts stay in the source language.
 
-A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid, the
-text is sent again on its own. If that fails too, it stays in the source language and is reported."""
+A model gets texts with tags and must return them with the same tags. If the answer for a text is invalid,
+the text is sent again on its own. If that fails too, it stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -30,8 +29,8 @@ _CHARACTERS = 6000
 _TEXTS = 40
 """Number of texts per request. This number is small because models make fewer mistakes with fewer texts."""
 _TERMS = 60
-_MISSING = "the model's answer contains no translation of this text"
-_REFUSED = "the translation and the text have different tags or placeholders"
+_MISSING = "the model's answer doesn't contain a translation of this text"
+_REFUSED = "the translation and the source text have different tags or placeholders"
 _FOREIGN = "the translation is in the wrong language"
 _ADDRESS = {
     "formal": "Address the reader formally, where the language makes a difference.",

@@ -1,5 +1,5 @@
-"""Determine who can read the pages of a change request: before its merge, after it, and among its
-reviewers.
+"""Determine who can read the pages of a change request before its merge and after it, and which of its
+reviewers can.
 
 Merge rules count a review only for the pages that its reviewer can see. Reviewers learn the number of pages
 that they can't see, and the people who can review them.

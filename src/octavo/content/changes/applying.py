@@ -160,7 +160,7 @@ class BatchApplication:
         if change.document is not UNSET:
             self.name(page.id, "document")
             if page.kind != "document":
-                raise BadRequest(f"document: a {page.kind} has no document.")
+                raise BadRequest(f"document: a {page.kind} can't have a document")
             page = self.documents.with_document(page, change.document)
         page = self.documents.with_fields(page, change)
         page = self.documents.with_cover(page, change)
@@ -194,7 +194,7 @@ class BatchApplication:
 
     def insert_group(self, change: InsertGroup) -> None:
         if self.places.parent(change.into) is not None:
-            raise BadRequest("into: page groups can only be at the top level.")
+            raise BadRequest("into: page groups must be at the top level")
         page = Page(
             id=ids.new_id(),
             kind="group",
@@ -214,14 +214,17 @@ class BatchApplication:
         if target.get("kind") == "url" and isinstance(target.get("url"), str):
             url = safe_url(target["url"])
             if url is None:
-                raise BadRequest("target.url: this kind of URL isn't allowed")
+                raise BadRequest(
+                    "target.url: this type of URL isn't allowed. Use an http, https, mailto, tel, or relative"
+                    " URL."
+                )
             target = {"kind": "url", "url": url}
         elif target.get("kind") in ("page", "anchor") and isinstance(target.get("page"), str):
             self.draft.get_page(target["page"], "target")
         elif target.get("kind") == "file" and isinstance(target.get("file"), str):
             self.draft.get_item(target["file"], "file")
         else:
-            raise BadRequest("target: must be a reference to a URL, page, anchor, or file.")
+            raise BadRequest("target: must be a reference to a URL, page, anchor, or file")
         page = Page(
             id=ids.new_id(),
             kind="link",
@@ -250,18 +253,20 @@ class BatchApplication:
         elif self.started is not None:
             source = self.started
         else:
-            raise BadRequest("revision: required. Specify the revision to restore the page from.")
+            raise BadRequest("revision: is required. Specify the revision to restore the page from.")
         source = as_seen(self.draft.tx, source, self.draft.state)
         old, page = find_page(self.draft.tx, source, change.page), self.draft.find_page(change.page)
         if change.page in source.hidden or (old is None and page is None):
             raise NotFound(
-                f"page: there is no page {change.page!r} in the current content or in that revision."
+                f"page: there is no page with the ID {change.page!r} in the current content or in that"
+                " revision"
             )
         self.name(change.page, "document")
         if change.block is not None:
             if old is None or page is None:
                 raise BadRequest(
-                    "block: the page doesn't exist in both revisions. Revert the whole page instead."
+                    "block: can only be reverted if the page exists in both revisions. Revert the whole page"
+                    " instead."
                 )
             self.documents.with_blocks_of(page, old, change.block)
         elif old is None:
@@ -295,7 +300,7 @@ class BatchApplication:
             rules = find_rules(self.draft.tx, self.draft.state)
             lost = set(rules.get(old.id, ())) - {rule, *rules.get(parent or "", ())}
             if lost and parent != old.parent:
-                raise Conflict("page: restore its parent page first.")
+                raise Conflict("page: the parent page is deleted. Restore it first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path
@@ -372,7 +377,7 @@ class BatchApplication:
             id=ids.new_id(), kind="source", name=path.rpartition("/")[2], path=path, created_at=now()
         )
         if item.kind != "source":
-            raise Conflict(f"tags: {path} is already used by a page or a file. Rename it first.")
+            raise Conflict(f"tags: {path} is already used by a page or file. Rename that page or file first.")
         found, problems = read_tags(self.draft.text(item.content))
         if problems:
             raise Conflict(f"tags: {path} isn't a valid tag file. Fix it first: {problems[0].message}")
@@ -383,7 +388,7 @@ class BatchApplication:
             else:
                 tags[slug] = given.tag(slug)
         if len(tags) > max(MAX_TAGS, len(found)):
-            raise BadRequest(f"tags: a space can have at most {MAX_TAGS} tags.")
+            raise BadRequest(f"tags: a space can have at most {MAX_TAGS} tags")
         self.name(item.id, "content")
         self.draft.put_item(item.id, replace(item, content=self.draft.put_text(write_tags(tags.values()))))
 
@@ -402,7 +407,7 @@ class BatchApplication:
 
 def _require_name(name: str) -> None:
     if _BAD_NAME.search(name):
-        raise BadRequest("name: must be a file name without folders.")
+        raise BadRequest("name: must be a file name without folders")
 
 
 def _with_bytes(item: Item, upload: Upload) -> Item:

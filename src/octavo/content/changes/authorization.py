@@ -56,7 +56,7 @@ def _get(tx: Transaction, space: SpaceAccess, id_or_number: str) -> ChangeRow:
 
 
 def _missing(id_or_number: str) -> NotFound:
-    return NotFound(f"There is no change request {id_or_number!r} in this space.")
+    return NotFound(f"There is no change request with the ID or number {id_or_number!r} in this space.")
 
 
 @enters(ChangeAccess, "spaceId", "changeRequestId")
@@ -67,9 +67,9 @@ def enter_change(call: Call, needs: Can, space_id: str, change_request_id: str) 
 
 
 def _save(call: Call, change: ChangeRow) -> None:
-    """Save everything that people have written before a call reads it. If it can't be saved now, a response
-    header indicates that the content is from an earlier state. Raises WritesFirst if the request must be
-    authorized for writing first."""
+    """Save everything that people have written in a change request, so that the call reads it. If it can't
+    be saved now, a response header indicates that the content is from an earlier state. Raises WritesFirst
+    if the read must start again after the text has been saved."""
     if not _has_pending(call, change):
         return
     if not call.has_written and can_save_for_read(call.context, change):

@@ -87,8 +87,8 @@ class _ConflictTracker:
 
 
 def _moved(old: str, new: str, at: int, kept: str) -> int | None:
-    """Return the position in ``new`` of the part ``kept``, which is at ``at`` in ``old``; None if that part
-    was changed."""
+    """Return the position in ``new`` of the text ``kept``, whose position in ``old`` is ``at``; None if
+    that part was changed."""
     a, b = old.splitlines(keepends=True), new.splitlines(keepends=True)
     first = len(old[:at].splitlines()) - (not (at == 0 or old[at - 1] in "\r\n"))
     last = first + len(kept.splitlines()) - 1

@@ -112,7 +112,7 @@ class _BlockEdit:
         if page_id not in self.open:
             page = self.documents.draft.get_page(page_id, field)
             if page.kind != "document":
-                raise BadRequest(f"{field}: a {page.kind} has no blocks.")
+                raise BadRequest(f"{field}: a {page.kind} can't have blocks")
             index = self.documents.index(page)
             front, heading, text = split_page(self.documents.draft.text(page.body))
             whole = self.documents.keyed_of(page.id, page.body) if self.is_whole else None
@@ -124,7 +124,7 @@ class _BlockEdit:
         documents, path = self.documents, here.page.file_path or ""
         if isinstance(given.markdown, str):
             if allowed.type != "blocks":
-                raise BadRequest(f"{field}.markdown: only nodes of the type {allowed.type} are allowed here.")
+                raise BadRequest(f"{field}.markdown: must contain only nodes of the type {allowed.type}")
             document = read(given.markdown)
             if not document.whole:
                 raise TooLarge(f"{field}.markdown: a page can have at most {MAX_NODES:,} {PARTS}")

@@ -75,7 +75,9 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
 
     def __post_init__(self) -> None:
         if safe_url(self.url) is None:
-            raise ValueError("url: this kind of URL isn't allowed")
+            raise ValueError(
+                "url: this type of URL isn't allowed. Use an http, https, mailto, tel, or relative URL."
+            )
 
 
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
@@ -250,7 +252,7 @@ class UpdateBlocks(Struct, tag_field="operation", tag="update_blocks", kw_only=T
 
     def __post_init__(self) -> None:
         if not (self.set or self.insert or self.move or self.delete):
-            raise ValueError("provide `set`, `insert`, `move`, or `delete`")
+            raise ValueError("provide at least one of `set`, `insert`, `move`, and `delete`")
 
 
 MediaType = Annotated[
@@ -276,7 +278,7 @@ class FileInput(Struct, rename={"content_type": "contentType"}, kw_only=True):
         if sum(given is not None for given in (self.url, self.base64, self.upload)) != 1:
             raise ValueError("provide exactly one of `url`, `base64`, and `upload`")
         if self.base64 is not None and self.content_type is None:
-            raise ValueError("`contentType` is required with `base64`")
+            raise ValueError("`contentType` is required if you provide `base64`")
 
 
 class InsertFiles(Struct, tag_field="operation", tag="insert_files"):

@@ -191,7 +191,7 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
         return value
     if conflict.field == "file":
         raise BadRequest(
-            "value: not allowed for the content of a file. Update the file to resolve this conflict."
+            "value: isn't allowed for conflicts about a file. Edit the file directly to resolve the conflict."
         )
     if conflict.field == "place":
         try:

@@ -172,9 +172,9 @@ def update_content(
     `Octavo-Unread-Conditions` header names pages with invalid conditions. No one can see the content of
     these pages.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the same
-    content, the saved version is kept and the change request gets an open conflict. With
-    `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
+    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
+    saves changed the same content, the saved version is kept and the change request gets an open conflict.
+    With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -207,10 +207,10 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     """Update the content of main with a batch of changes, as one revision, in spaces with live editing.
     Returns 403 in locked spaces.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If both changed the
-    same content, main is left unchanged, and the response contains a new change request with the edit and its
-    conflicts. With `onConflict=refuse`, nothing is written instead, and the response contains the current
-    pages.
+    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
+    saves changed the same content, main is left unchanged, and the response contains a new change request
+    with the edit and its conflicts. With `onConflict=refuse`, nothing is written instead, and the response
+    contains the current pages.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"

@@ -101,12 +101,10 @@ class _Copier:
     def copy_material(self) -> EditedContent:
         draft, moment = self.draft, now()
         if self.filled and (unknown := sorted(set(self.filled) - set(slots(draft.tx, self.material)))):
-            raise BadRequest(
-                f"params.contentRefs.{unknown[0]}: the template has no reference with this name."
-            )
+            raise BadRequest(f"params.contentRefs.{unknown[0]}: the template has no reference with this name")
         into = self.material.into
         if into is not None and draft.get_page(into).kind not in ("document", "group"):
-            raise BadRequest(f"page: {into!r} can't contain pages.")
+            raise BadRequest(f"page: must be a page or group that can contain pages, not {into!r}")
         roots = draft.children(into)
         tops = sum(page.parent is None for page in self.material.pages)
         places = iter(ranks_between(roots[-1].rank if roots else None, None, tops))
@@ -177,17 +175,17 @@ class _Copier:
             return ("path", path) if path else ("url", f"/files/{ref['file']}")
         if kind in ("page", "anchor") and isinstance(ref.get("page"), str):
             if ref.get("space") not in (None, self.draft.state.space_id):
-                raise BadRequest(f"{where}: use a URL to link to a page in another space.")
+                raise BadRequest(f"{where}: must be a URL if you link to a page in another space")
             anchor = f"#{ref['anchor']}" if ref.get("anchor") else ""
             path = self._found(where, lambda: self.draft.get_page(ref["page"]).file_path)
             return ("path", path + anchor) if path else ("url", f"/pages/{ref['page']}{anchor}")
-        raise BadRequest(f"{where}: must be a reference to a file, page, anchor, or URL.")
+        raise BadRequest(f"{where}: must be a reference to a file, page, anchor, or URL")
 
     def _found(self, where: str, find: Callable[[], str | None]) -> str | None:
         try:
             return find()
         except NotFound as error:
-            raise NotFound(f"{where}: {error.message}") from None
+            raise error.inside(where) from None
 
     def _text(self, digest: str | None, path: str | None) -> str | None:
         """Return the hash of the new text, in which slots are filled and references by ID point to the

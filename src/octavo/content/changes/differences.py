@@ -73,13 +73,13 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
     try:
         before = revision_state(tx, after.space_id, since)
     except NotFound:
-        raise BadRequest(f"since: there is no revision {since!r} in this space.") from None
+        raise BadRequest(f"since: there is no revision with the ID {since!r} in this space") from None
     top = after.layers[0]
     if before.layers[0].branch_id != top.branch_id:
         what = "this change request" if len(after.layers) > 1 else "main, like this revision"
-        raise BadRequest(f"since: must be a revision of {what}.")
+        raise BadRequest(f"since: must be a revision of {what}")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: must be an earlier revision.")
+        raise BadRequest("since: must be an earlier revision than the one you compare with")
 
     def find_touched() -> TouchedIds:
         found = [
@@ -166,7 +166,7 @@ def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockCha
     page."""
     before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
     if before is None and after is None:
-        raise NotFound(f"There is no page {page_id!r} in either revision.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in either revision.")
     old = get_body(tx, before.body) if before is not None and before.body else ""
     new = get_body(tx, after.body) if after is not None and after.body else ""
     return diff_text(old, new)

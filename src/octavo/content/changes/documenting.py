@@ -205,7 +205,8 @@ class BatchDocuments:
             url = self.resolver.write_url(ref)
             if url is None:
                 raise BadRequest(
-                    f"document: {reference.path}: there is no page {ref.get('page')!r} in this space."
+                    f"document: {reference.path}: there is no page with the ID {ref.get('page')!r} in this"
+                    " space"
                 )
         return {"kind": "url", "url": url} if url else None
 
@@ -327,7 +328,7 @@ class BatchDocuments:
         if change.title is not UNSET:
             title = " ".join(change.title.split())
             if not title:
-                raise BadRequest("title: must not be blank.")
+                raise BadRequest("title: must not be blank")
             given["title"] = title
         return self._with(page, given)
 
@@ -375,7 +376,9 @@ class BatchDocuments:
         for key in keys:
             there = [block.key for block in here.nodes]
             if key not in was and key not in there:
-                raise NotFound(f"block: there is no block {key!r} on the page or in that revision.")
+                raise NotFound(
+                    f"block: there is no block with the key {key!r} on the page or in that revision"
+                )
             if key in there:
                 at = there.index(key)
                 here.nodes[at : at + 1] = [was[key]] if key in was else []

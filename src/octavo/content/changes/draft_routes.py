@@ -34,7 +34,7 @@ def list_changes_of_page(
     """List the drafts and open change requests that edit a page of main, newest first."""
     with call.db.read() as tx:
         if find_page(tx, main_seen_by(tx, space), page_id) is None:
-            raise NotFound(f"There is no page {page_id!r} in this space.")
+            raise NotFound(f"There is no page with the ID {page_id!r} in this space.")
         found = store.list_changes_of_page(tx, space.space_id, page_id, query.limit, query.page)
         pages = store.count_pages(
             tx, {change.branch_id: seen_by(tx, space, change.state).hidden for change in found.rows}

@@ -53,14 +53,14 @@ def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Lis
 def list_page_revisions(
     call: Call, space: SpaceAccess, page_id: str, query: PageQuery
 ) -> Listing[RevisionItem]:
-    """List the revisions of main that changed a page: its text, fields, or position. Works for deleted
-    pages, too."""
+    """List the revisions of main that changed a page: its text, fields, or position. Deleted pages also
+    have a list."""
     with call.db.read() as tx:
         if page_id in main_seen_by(tx, space).hidden:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         found = list_revisions_of_page(tx, space.space_id, page_id, query.limit, query.page)
         if not found.count:
-            raise NotFound(f"This space has never had a page {page_id!r}.")
+            raise NotFound(f"There has never been a page with the ID {page_id!r} in this space.")
         return _present(call, tx, space, found)
 
 
@@ -123,6 +123,6 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
 @operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
     """Roll back main to an earlier revision by creating a new revision with the same content, which undoes
-    everything after the earlier one. Not available in locked spaces. Returns 409 if main already has that
-    content. To undo a single revision and keep later ones, use `revertRevision`."""
+    everything after the earlier one. This isn't possible in locked spaces. Returns 409 if main already has
+    that content. To undo a single revision and keep later ones, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -37,8 +37,8 @@ class MergeOutcome(NamedTuple):
 
 
 def merge(context: Context, access: ChangeAccess) -> MergeOutcome:
-    """Merge a change request into main as one revision. If both changed the same content, record the
-    conflicts in the change request and leave main unchanged.
+    """Merge a change request into main as one revision. If main and the change request changed the same
+    content, record the conflicts in the change request and leave main unchanged.
 
     Raises Conflict if the change request is merged or archived, and PreconditionFailed if a merge rule doesn't
     pass.

@@ -42,9 +42,9 @@ class PagePlacement:
         if into != page.parent:
             self.parent(into)
             if into is not None and page.kind == "group":
-                raise BadRequest("into: page groups can only be at the top level.")
+                raise BadRequest("into: page groups must be at the top level")
             if into is not None and (into == page.id or page.id in self.ancestor_ids(into)):
-                raise BadRequest("into: a page can't be moved into itself or one of its subpages.")
+                raise BadRequest("into: a page can't be moved into itself or one of its subpages")
         elif change.at is UNSET:
             return page
         siblings = self.draft.children(into)
@@ -60,7 +60,7 @@ class PagePlacement:
             return None
         parent = self.draft.get_page(parent_id, "into")
         if parent.kind not in ("document", "group"):
-            raise BadRequest(f"into: a {parent.kind} can't contain pages.")
+            raise BadRequest(f"into: a {parent.kind} can't contain pages")
         return parent
 
     def ancestor_ids(self, page_id: str) -> set[str]:
@@ -112,9 +112,12 @@ class PagePlacement:
         if change.slug is UNSET or change.slug == "":
             return self.draft.free_slug(replace(page, slug=slugify(page.title)))
         if _BAD_SLUG.search(change.slug):
-            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`.")
+            raise BadRequest("slug: must not contain spaces, slashes, `?`, `#`, or `%`, or start with `~`")
         if self.draft.slug_taken(page, change.slug):
-            raise Conflict(f"slug: {change.slug!r} is already used by another page with the same parent.")
+            raise Conflict(
+                f"slug: {change.slug!r} is already used by another page with the same parent. Choose another"
+                " slug."
+            )
         return change.slug
 
     def folder(self, parent: Page | None) -> str:

@@ -64,9 +64,11 @@ def _base(tx: Transaction, head: State, revision_id: str) -> State:
     try:
         base = revision_state(tx, head.space_id, revision_id)
     except NotFound:
-        raise NotFound(f"baseRevision: there is no revision {revision_id!r} in this space.") from None
+        raise NotFound(
+            f"baseRevision: there is no revision with the ID {revision_id!r} in this space"
+        ) from None
     if base.layers[0].branch_id not in {layer.branch_id for layer in head.layers}:
-        raise BadRequest("baseRevision: this revision belongs to another change request.")
+        raise BadRequest("baseRevision: this revision belongs to another change request")
     return as_seen(tx, base, head)
 
 

@@ -54,7 +54,7 @@ def resolve_conflict(
             conflicts, state = change.open_conflicts, seen_by(tx, access.space, change.state)
             wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
             if wanted is None or wanted.id in state.hidden:
-                raise NotFound(f"There is no open conflict {key!r} in this change request.")
+                raise NotFound(f"There is no open conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, wanted)
             others = [conflict for conflict in conflicts if conflict.key != key]
             position = _position(conflicts.index(wanted), store.list_settled(tx, change.id))
@@ -113,7 +113,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
             if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
-                raise NotFound(f"There is no resolved conflict {key!r} in this change request.")
+                raise NotFound(f"There is no resolved conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)
             after = revision_state(tx, change.space_id, settled.revision)
@@ -122,7 +122,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             again_open = _as_before(tx, before, change.state, settled.were_open, edited)
             if merged.conflicts or again_open is None:
                 raise Conflict(
-                    "The content of this conflict has since been edited. Edit it directly instead."
+                    "The content of this conflict was edited after the conflict was resolved. Edit the"
+                    " content directly instead."
                 )
             kept = list_still_open(tx, change.state, change.open_conflicts, edited)
             others = [one for one in all_settled if one is not settled]
@@ -174,7 +175,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice, and return those of the ``others`` that are still open."""
+        """Apply the choice, and return the ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -184,7 +185,8 @@ class _ConflictResolution:
             if conflict.kind == "deleted" and chosen(conflict, self.choice) is None:
                 return others
             raise Conflict(
-                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
+                " conflict."
             )
         if kept:
             return others
@@ -243,11 +245,12 @@ class _ConflictResolution:
     def _text(self, entry: Any, others: list[MergeConflict]) -> list[MergeConflict]:
         if entry is None:
             raise Conflict(
-                "The content of this conflict has since been deleted. Keep the deletion to resolve it."
+                "The content of this conflict was deleted in the meantime. Keep the deletion to resolve the"
+                " conflict."
             )
         value = chosen(self.conflict, self.choice)
         if value is not None and not isinstance(value, str):
-            raise BadRequest("value: must be Markdown text, or null to delete the text.")
+            raise BadRequest("value: must be Markdown text, or null to delete the text")
         page = isinstance(entry, Page)
         same_text = [
             other
@@ -258,8 +261,8 @@ class _ConflictResolution:
         found = resolve(text, self.conflict, self.choice, same_text)
         if not found.applied:
             raise Conflict(
-                "This text has since been edited. To resolve the conflict, choose the side that was kept, then"
-                " edit the page."
+                "This text was edited after one side was kept. To resolve the conflict, choose the side that"
+                " was kept, then edit the page."
             )
         if page:
             self.batch.draft.put_page(entry.id, self.batch.documents.with_text(entry, found.text))
@@ -318,5 +321,5 @@ class _ConflictResolution:
             try:
                 msgspec.json.decode(item.content or "null", type=str | int | float | bool)
             except (msgspec.DecodeError, msgspec.ValidationError):
-                raise BadRequest("value: must be a JSON string, number, or boolean.") from None
+                raise BadRequest("value: must be a JSON string, number, or boolean") from None
         self.batch.draft.put_item(item.id, item)

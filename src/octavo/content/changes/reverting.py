@@ -82,7 +82,7 @@ def _to_restore(tx: Transaction, space: SpaceAccess, revision_id: str) -> tuple[
     _keep_rules(tx, main, changes, _hidden(tx, space, main, then))
     require_editable_pages(tx, seen_by(tx, space, main), changes.pages)
     if not changes:
-        raise Conflict("Main already has the content of this revision.")
+        raise Conflict("Nothing was restored, because main already has the content of this revision.")
     return main, changes
 
 
@@ -122,14 +122,14 @@ def roll_back(context: Context, space: SpaceAccess, revision_id: str) -> str:
 def _of_main(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     found = revision_state(tx, space.space_id, revision_id)
     if len(found.layers) > 1:
-        raise BadRequest("revisionId: must be a revision of main, not of a change request.")
+        raise BadRequest("revisionId: must be a revision of main, not of a change request")
     return found
 
 
 def _reverted_state(tx: Transaction, space: SpaceAccess, revision_id: str) -> State:
     done = _of_main(tx, space, revision_id)
     if done.layers[0].sequence == 1:
-        raise BadRequest("revisionId: the first revision of a space can't be reverted.")
+        raise BadRequest("revisionId: must not be the first revision of the space, which can't be reverted")
     return done
 
 

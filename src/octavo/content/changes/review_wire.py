@@ -48,7 +48,7 @@ class RequestReviewers(Struct):
 
     def __post_init__(self) -> None:
         if not self.users and not self.teams:
-            raise ValueError("users: at least one person or team is required")
+            raise ValueError("provide at least one person in `users` or one team in `teams`")
 
 
 class RequestedReviewers(Struct):

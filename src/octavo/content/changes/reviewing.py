@@ -60,9 +60,9 @@ def request_reviews(
     for user_id in dict.fromkeys((*user_ids, *_reviewers_in(tx, access, change, team_ids))):
         role = role_of_person(tx, access.organization_id, "space", access.space_id, user_id)
         if role is None:
-            raise NotFound(f"users: user {user_id!r} doesn't exist or can't see this space.")
+            raise NotFound(f"users: there is no user with the ID {user_id!r} who can see this space")
         if not at_least(role, SPACE[Can.REVIEW]):
-            raise BadRequest(f"users: {user_id!r} doesn't have permission to review in this space.")
+            raise BadRequest(f"users: the user {user_id!r} doesn't have permission to review in this space")
         if (reason := _review_obstacle(tx, change, user_id)) is not None:
             raise BadRequest(f"users: {reason}")
         asked.append(store.put_reviewer(tx, change, user_id, access.user_id))
@@ -81,7 +81,7 @@ def _reviewers_in(tx: Transaction, access: ChangeAccess, change: ChangeRow, team
     for team_id in dict.fromkeys(team_ids):
         able = [user for user in list_member_ids(tx, [team_id]) if can_review(tx, access, change, user)]
         if not able:
-            raise BadRequest(f"teams: no one in {team_id!r} can review this change request.")
+            raise BadRequest(f"teams: no member of the team {team_id!r} can review this change request")
         found += able
     return found
 
@@ -101,9 +101,9 @@ def _review_obstacle(tx: Transaction, change: ChangeRow, user_id: str) -> str | 
     """Return the reason a person can't review a change request; None if they can. The change request must
     be locked, so that any edit after the review makes the review outdated."""
     if user_id == change.created_by:
-        return "the creator of a change request can't review it."
+        return "the creator of a change request can't review it"
     if store.wrote_since_approval(tx, change.id, user_id):
-        return "people who edited a change request since it was last approved can't review it."
+        return "people who edited the change request after its last approval can't review it"
     return None
 
 
@@ -114,7 +114,7 @@ def read_review_body(
     if not comment:
         return None
     if not _comments:
-        raise Unavailable("comment: this server doesn't support comments.")
+        raise Unavailable("comment: this server doesn't support comments")
     return _comments[0].read(to, tx, store.get_change(tx, access.change_id), comment)
 
 

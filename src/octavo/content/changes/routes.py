@@ -340,7 +340,7 @@ def resolve_conflict(
     """Resolve a conflict with ours (the change request), theirs (main, or an edit to an older revision), the version
     before both, or a custom value. Editing the conflicting content also resolves it."""
     if (body.choice == "edited") != (body.value is not UNSET):
-        raise BadRequest("value: required if `choice` is `edited`, and not allowed otherwise.")
+        raise BadRequest("value: is required if `choice` is `edited`, and must be omitted otherwise")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
     with call.db.read() as tx:

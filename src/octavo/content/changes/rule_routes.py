@@ -93,7 +93,7 @@ def try_in_organization(call: Call, org: OrgAccess, body: TryOrganizationMergeRu
         if body.space is not UNSET:
             space = space_access(tx, org.actor, Can.VIEW, body.space)
             if space.organization_id != org.organization_id:
-                raise NotFound(f"There is no space {body.space!r}.")
+                raise NotFound(f"There is no space with the ID {body.space!r}.")
         return _try_rules(call, tx, org, space, rules, body)
 
 
@@ -174,7 +174,7 @@ def _general_checks(change: ChangeRow, role: str | None, hidden: frozenset[str])
     """Return the conditions that don't depend on rules. ``hidden``: the pages whose conflicts don't count."""
     conflicts = sum(one.id not in hidden for one in change.open_conflicts)
     wanted = {
-        "status": f"the change request is {change.status}."
+        "status": f"the change request isn't open; its status is `{change.status}`."
         if change.status in ("merged", "archived")
         else UNSET,
         "permission": UNSET

@@ -87,7 +87,7 @@ class TryOrganizationMergeRules(TryMergeRules, rename="camel"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.change_request is UNSET) != (self.space is UNSET):
-            raise ValueError("space: required with `changeRequest`, not allowed otherwise")
+            raise ValueError("space: is required with `changeRequest`, and must be omitted otherwise")
 
 
 def present_checks(

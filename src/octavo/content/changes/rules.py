@@ -204,7 +204,7 @@ def _check_style(tx: Transaction, rule: Rule, style: CheckedStyle | None) -> Rul
     if not shown and not style.counts_hidden:
         return RuleResult(rule, NOT_MET, [])
     if left := len(found if style.counts_hidden else shown) - len(parts):
-        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks rules")
+        parts.append(f"{left} more" if parts else "text on pages that you can't see breaks style rules")
     reason = f"new text doesn't follow the style guide: {'; '.join(parts)}."
     return RuleResult(rule, reason, [], violations=shown)
 
@@ -251,7 +251,7 @@ def _refusal(tx: Transaction, rule: Rule, change: RuledChange, actor_id: str) ->
         case "custom":
             reason = _custom(str(rule.get("expression", "")), str(rule.get("message", "")), change, actor_id)
         case _:
-            reason = "this version of Octavo doesn't support the rule."
+            reason = "this version of Octavo doesn't support this rule."
     return reason, missing
 
 
@@ -261,7 +261,7 @@ def _custom(expression: str, message: str, change: RuledChange, actor_id: str) -
     except ExpressionError as error:
         return f"{expression} can't be evaluated: {error}."
     if not isinstance(value, bool):
-        return f"{expression} is neither true nor false. Use a comparison."
+        return f"{expression} must be true or false. Use a comparison."
     return None if value else message or f"{expression} isn't true."
 
 

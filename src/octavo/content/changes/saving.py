@@ -67,7 +67,7 @@ def retry_on_conflict(attempt: Callable[[], T]) -> T:
 def require_editable(change: ChangeRow) -> None:
     """Raise Conflict if the change request is merged or archived."""
     if change.status == "merged":
-        raise Conflict("This change request is merged. Create a new one, or revert the merge.")
+        raise Conflict("This change request is already merged. Create another one, or revert the merge.")
     if change.status == "archived":
         raise Conflict("This change request is archived. Reopen it first.")
 
@@ -211,9 +211,9 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, the saved version is kept and the change request gets an open
-    conflict. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, the saved version is kept and the change request
+    gets an open conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
     _require_rule_rights(context, access.space, changes)
@@ -360,10 +360,10 @@ def _require_rule_rights(context: Context, space: SpaceAccess, changes: Iterable
             continue
         place = f"changes[{index}].visibleTo"
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: only space administrators can change who can see a page.")
+            raise Forbidden(f"{place}: only space administrators can change who can see a page")
         with context.db.read() as tx:
             if is_synced(tx, space.space_id):
-                raise Conflict(f"{place}: pages in a space that is synced with Git can't be restricted.")
+                raise Conflict(f"{place}: pages can't be restricted, because the space is synced with Git")
             _require_known(tx, space.organization_id, given or (), place)
 
 
@@ -384,9 +384,9 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved
-    since. If both changed the same content, main is unchanged, and a new change request contains the edit and
-    its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
+    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since.
+    If the batch and later saves changed the same content, main is unchanged, and a new change request
+    contains the edit and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)
     _require_rule_rights(context, space, changes)

@@ -33,7 +33,7 @@ class CreateFilledSpace(CreateSpace, rename="camel"):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.template is not None and self.computed_source is not None:
-            raise ValueError("template: provide a template or a computedSource, not both")
+            raise ValueError("template: can't be combined with `computedSource`")
         if self.empty and (self.template is not None or self.computed_source is not None):
             raise ValueError("empty: can't be combined with `template` or `computedSource`")
 

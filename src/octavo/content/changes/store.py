@@ -129,7 +129,7 @@ def find_state(tx: Transaction, space_id: str, change_id: str | None) -> State:
 def get_change(tx: Transaction, change_id: str) -> ChangeRow:
     row = tx.one(f"SELECT {_CHANGE} {_FROM} WHERE c.id = :id", id=change_id)
     if row is None:
-        raise NotFound(f"There is no change request {change_id!r}.")
+        raise NotFound(f"There is no change request with the ID {change_id!r}.")
     return ChangeRow(*row)
 
 
@@ -625,7 +625,7 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
         change=change_id,
     )
     if row is None:
-        raise NotFound(f"There is no review {review_id!r} of this change request.")
+        raise NotFound(f"There is no review with the ID {review_id!r} in this change request.")
     return ReviewRow(*row)
 
 

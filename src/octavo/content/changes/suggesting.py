@@ -61,16 +61,16 @@ def try_suggestion(
         state = seen_by(tx, access.space, change.state)
         page = find_page(tx, state, page_id)
         if page is None:
-            raise NotFound(f"page: there is no page {page_id!r} in this change request.")
+            raise NotFound(f"page: there is no page with the ID {page_id!r} in this change request")
         top = [node for node in keyed_document(tx, page.id, page.body).nodes if node.key == block]
         if not top:
-            raise NotFound(f"node: there is no block {block!r} at the top level of this page.")
+            raise NotFound(f"node: there is no block with the key {block!r} at the top level of this page")
         was = nodes_to_json(top)
         # Suggesting an edit requires no permission to make it.
         draft = replace(state, limits=ReaderLimits.of(state.hidden))
         edited = _edit(context, access.actor, tx, draft, change.below, page_id, block, given, None)
     if not edited.changes:
-        raise BadRequest("suggestion: the block already has this content.")
+        raise BadRequest("suggestion: the block already has this content")
     made = edited.outcomes[0].blocks
     return SuggestedEdit(change.revision, was, nodes_to_json(made.set[0]) if made else [])
 
@@ -124,8 +124,8 @@ def accept_suggestion(
         edited = _edit(context, access.actor, tx, head, started, page_id, block, given, what.revision)
         if edited.conflicts:
             raise Conflict(
-                "This block has been edited since the suggestion was made, and the two edits conflict."
-                " Edit the block directly instead."
+                "This block was edited after the suggestion was made, and the two edits conflict. Edit the"
+                " block directly instead."
             )
         return edited
 
@@ -157,7 +157,7 @@ def revert_suggestion(
             merged = merge_without(tx, before, after, change.state)
             if merged.conflicts:
                 raise Conflict(
-                    "This text has been edited since the suggestion was accepted. Edit it directly instead."
+                    "This text was edited after the suggestion was accepted. Edit it directly instead."
                 )
             edited = EditedContent(merged.changes, merged.bodies, merged.keys, [], [])
             conflicts = list_still_open(tx, change.state, change.open_conflicts, edited)

@@ -27,7 +27,9 @@ def undo_change(ask: Ask, space_id: str, change_id: str, *, made: bool) -> Undon
         merged = {"spaceId": space_id, "revisionId": change["revisionMerged"]}
         return UndoneChange("reverted", ask("revertRevision", merged)["id"])
     if not made:
-        raise Conflict("Someone else created this change request. Revert the edits there.")
+        raise Conflict(
+            "Someone else created this change request. Revert the agent's edits in the change request."
+        )
     if change["status"] == "archived":
         return UndoneChange("already")
     ask("updateChangeRequestById", path, {"status": "archived"})

@@ -50,14 +50,10 @@ def store_uploads(context: Context, space: SpaceAccess, changes: Iterable[Conten
     if a file is too large, and NotFound if an upload doesn't exist."""
     wanted = list(_inputs(changes))
     if len(wanted) > MAX_FILES:
-        raise BadRequest(
-            f"changes: a batch can have at most {MAX_FILES:,} files, but this one has {len(wanted)}"
-        )
+        raise BadRequest(f"changes: a batch can have at most {MAX_FILES:,} files, not {len(wanted)}")
     urls = sum(given.url is not None for given, _ in wanted)
     if urls > MAX_URLS:
-        raise BadRequest(
-            f"changes: a batch can have at most {MAX_URLS} files with a url, but this one has {urls}"
-        )
+        raise BadRequest(f"changes: a batch can have at most {MAX_URLS} files with a `url`, not {urls}")
     # Report problems with the other files before anything is fetched.
     uploaded = iter(_find_uploaded(context, space, [one for one in wanted if one[0].upload is not None]))
     inline = [_inline(given, place) if given.base64 is not None else None for given, place in wanted]
@@ -118,22 +114,24 @@ def _inline(given: FileInput, place: str) -> bytes:
     text = given.base64 or ""
     if len(text) > MAX_INLINE * 4 // 3 + 4:
         raise TooLarge(
-            f"{place}.base64: can contain at most {format_size(MAX_INLINE)}. Use url or upload for larger files."
+            f"{place}.base64: must be at most {format_size(MAX_INLINE)}. Use `url` or `upload` for larger"
+            " files."
         )
     try:
         data = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{place}.base64: invalid base64") from None
+        raise BadRequest(f"{place}.base64: must be valid Base64") from None
     if len(data) > MAX_INLINE:
         raise TooLarge(
-            f"{place}.base64: can contain at most {format_size(MAX_INLINE)}. Use url or upload for larger files."
+            f"{place}.base64: must be at most {format_size(MAX_INLINE)}. Use `url` or `upload` for larger"
+            " files."
         )
     return data
 
 
 def _fetch_all(context: Context, addresses: list[tuple[str, str]]) -> list[bytes]:
-    """Fetch the contents of these URLs, each with its field name for error messages. Stops at the first
-    failure."""
+    """Fetch the contents of these URLs, each with its field name for error messages. The first failure ends
+    the fetching."""
     if not addresses:
         return []
     fetcher, together = Fetcher(context.settings.allow_private_fetch), ByteAllowance(FETCH_SIZE)
@@ -152,12 +150,13 @@ def _fetch(fetcher: Fetcher, url: str, place: str, together: ByteAllowance, dead
     left = deadline - time.monotonic()
     if left <= 0:
         raise BadRequest(
-            f"{place}.url: fetching the files took longer than {FETCH_SECONDS:g} seconds. Upload them instead."
+            f"{place}.url: the files couldn't be fetched within {FETCH_SECONDS:g} seconds. Upload them"
+            " instead."
         )
     try:
         answer = fetcher.fetch(url, limits=Limits(size=MAX_FILE, seconds=left, together=together))
     except FetchError as error:
         raise BadRequest(f"{place}.url: {error.message}") from None
     if answer.status != 200:
-        raise BadRequest(f"{place}.url: the server returned status {answer.status}")
+        raise BadRequest(f"{place}.url: the server responded with status {answer.status}")
     return answer.body

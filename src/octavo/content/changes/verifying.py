@@ -62,7 +62,7 @@ def verify_page(context: Context, space: SpaceAccess, page_id: str) -> Verified:
 def _require_page(tx: Transaction, space: SpaceAccess, page_id: str) -> None:
     page = find_page(tx, main_seen_by(tx, space), page_id)
     if page is None or page.kind != "document" or page.computed:
-        raise NotFound(f"There is no page {page_id!r} that can be verified.")
+        raise NotFound(f"There is no page with the ID {page_id!r} that can be verified in this space.")
 
 
 def _draft(context: Context, space: SpaceAccess, update: UpdatePage) -> ChangeRow:

@@ -37,13 +37,13 @@ def make_mark(
     """Mark a page or item as viewed by the caller in a revision of the change request. Raises NotFound if
     the change request doesn't change it, and BadRequest if the revision is invalid."""
     if object_id not in _changed(tx, access, change):
-        raise NotFound(f"This change request doesn't change {object_id!r}.")
+        raise NotFound(f"This change request doesn't change anything with the ID {object_id!r}.")
     try:
         seen = revision_state(tx, change.space_id, revision_id).layers[0]
     except NotFound:
-        raise NotFound(f"revision: there is no revision {revision_id!r} in this space.") from None
+        raise NotFound(f"revision: there is no revision with the ID {revision_id!r} in this space") from None
     if seen.branch_id != change.branch_id:
-        raise BadRequest("revision: must be a revision of this change request.")
+        raise BadRequest("revision: must be a revision of this change request")
     return SeenRow(change.id, access.user_id, object_id, seen.sequence, now())
 
 

@@ -195,7 +195,8 @@ def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | 
     for number, link in enumerate(links):
         if link.id is not UNSET and link.id not in known:
             raise BadRequest(
-                f"links[{number}].id: this change request has no such link. Omit the ID for a new link."
+                f"links[{number}].id: this change request has no link with this ID. Omit the ID to add a new"
+                " link."
             )
         known.discard(link.id or "")
         found.append(ChangeRequestLink(link.id or new_id(), link.ref, link.title))

@@ -77,13 +77,13 @@ def source_of(parsed: Parsed, *, may_be_empty: bool = False) -> str:
     text = write_markdown(parsed.document)
     _check_length(text)
     if not text.strip() and not (parsed.silent or may_be_empty):
-        raise BadRequest("body: must not be empty.")
+        raise BadRequest("body: must not be empty")
     return text
 
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_LENGTH:
-        raise BadRequest(f"body: must be at most {MAX_LENGTH:,} characters of Markdown.")
+        raise BadRequest(f"body: must be at most {MAX_LENGTH:,} characters of Markdown")
 
 
 # --- mentions -----------------------------------------------------------------------------------------
@@ -115,14 +115,14 @@ def _collect(found: list[tuple[str, str]]) -> Mentions:
 def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, before: Mentions) -> Mentions:
     """Set the labels of all mentions to current names and return the mentions that aren't in ``before``.
 
-    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound
-    for all others, whether they exist or not.
+    Only people who can see the space can be mentioned, and only teams with a member who can. Raises NotFound if
+    anyone else is mentioned, whether or not they exist.
     """
     names: dict[tuple[str, str], str] = {}
     for block, node, kind, id in _mentions(document):
         if (kind, id) not in names:
             if len(names) == MAX_MENTIONS:
-                raise BadRequest(f"body: can contain at most {MAX_MENTIONS} mentions.")
+                raise BadRequest(f"body: must contain at most {MAX_MENTIONS} mentions")
             known = id in (before.users if kind == "users" else before.teams)
             names[kind, id] = (_user_name if kind == "users" else _team_name)(tx, space, id, known)
         label, ref = f"@{names[kind, id]}", {"kind": "url", "url": f"/{kind}/{id}"}
@@ -135,7 +135,7 @@ def resolve_mentions(tx: Transaction, space: SpaceAccess, document: Document, be
 def _user_name(tx: Transaction, space: SpaceAccess, user_id: str, known: bool) -> str:
     user = find_user(tx, user_id)
     if user is None or not (known or _sees(tx, space, user_id)):
-        raise NotFound(f"body: user {user_id!r} doesn't exist or can't see this space.")
+        raise NotFound(f"body: there is no user with the ID {user_id!r} who can see this space")
     return user.display_name
 
 
@@ -147,7 +147,7 @@ def _team_name(tx: Transaction, space: SpaceAccess, team_id: str, known: bool) -
     )
     members = tx.all("SELECT user_id FROM team_members WHERE team_id = :id ORDER BY user_id", id=team_id)
     if title is None or not (known or any(_sees(tx, space, user_id) for (user_id,) in members)):
-        raise NotFound(f"body: team {team_id!r} doesn't exist or can't see this space.")
+        raise NotFound(f"body: there is no team with the ID {team_id!r} that can see this space")
     return str(title)
 
 

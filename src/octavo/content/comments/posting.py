@@ -130,14 +130,15 @@ def update(
     added_reactions: Sequence[str] = (),
     removed_reactions: Sequence[str] = (),
 ) -> None:
-    """Update the body, the status, or the caller's reactions of a comment or reply. Emits no event if
+    """Update the body, the status, or the caller's reactions of a comment or reply. No event is emitted if
     nothing changes. Raises Forbidden if the comment is another person's, or if the caller can only read its
     page."""
     added = {emoji_of(text, "addedReactions") for text in added_reactions}
     removed = {emoji_of(text, "removedReactions") for text in removed_reactions}
     if both := added & removed:
         raise BadRequest(
-            f"removedReactions: {min(both)} is also in addedReactions. List each emoji only once."
+            f"removedReactions: {min(both)} is also in `addedReactions`. Include each emoji in only one of"
+            " the two."
         )
     body, mentions = None, Mentions()
     if said is not None:
@@ -175,7 +176,7 @@ def _find(
 
 def _require_own(discussion: Discussion, row: CommentRow) -> None:
     if not discussion.may_edit(row.posted_by):
-        raise Forbidden("body: only the author can edit a comment.")
+        raise Forbidden("body: only the author can edit a comment")
 
 
 def _react(
@@ -184,7 +185,7 @@ def _react(
     changed = [store.remove_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(removed)]
     new = [store.add_reaction(tx, row.id, emoji, discussion.user_id) for emoji in sorted(added)]
     if any(new) and store.count_emojis(tx, row.id) > MAX_EMOJIS:
-        raise BadRequest(f"addedReactions: a comment can have at most {MAX_EMOJIS} different emoji.")
+        raise BadRequest(f"addedReactions: a comment can have at most {MAX_EMOJIS} different emoji")
     return any(changed) or any(new)
 
 
@@ -199,7 +200,9 @@ def delete(context: Context, discussion: Discussion, comment_id: str, reply_id: 
             return False
         discussion.require_may_comment(thread.page_id if thread is not None else None)
         if not discussion.may_delete(row.posted_by):
-            raise Forbidden("Only the author and people who can edit the content can delete this.")
+            raise Forbidden(
+                "Only the author and people who can edit the content can delete this comment or reply."
+            )
         store.delete_comment(tx, row)
         emit_comment_event(tx, "deleted", discussion, row)
         return True

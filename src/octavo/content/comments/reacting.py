@@ -14,5 +14,5 @@ def emoji_of(given: str, field: str) -> str:
     emoji."""
     found = find_emoji(given)
     if found is None:
-        raise BadRequest(f"{field}: expected an emoji, got {given[:50]!r}.")
+        raise BadRequest(f"{field}: must be an emoji, not {given[:50]!r}")
     return found

@@ -68,7 +68,7 @@ def get_comment(
     found = find_comment(tx, discussion, comment_id, parent_id, lock=lock)
     if found is None:
         what = "comment" if parent_id is None else "reply"
-        raise NotFound(f"There is no {what} {comment_id!r} in this discussion.")
+        raise NotFound(f"There is no {what} with the ID {comment_id!r} in this discussion.")
     return found
 
 

@@ -36,9 +36,9 @@ def read_suggestion(
     """Return the edit that a new comment suggests, after testing it on the content of the change request.
     Raises BadRequest, NotFound, TooLarge, or Conflict if the suggestion isn't possible."""
     if discussion.change_id is None:
-        raise BadRequest("suggestion: edits can only be suggested in a change request.")
+        raise BadRequest("suggestion: edits can only be suggested in a change request")
     if about.page is None or about.node is None:
-        raise BadRequest("suggestion: requires `page` and `node`, which identify the block to edit.")
+        raise BadRequest("suggestion: requires `page` and `node` to identify the block to edit")
     if about.cell is not None:
         raise BadRequest(
             "tableCell: can't be combined with `suggestion`. Suggest an edit to the whole table instead."
@@ -48,7 +48,8 @@ def read_suggestion(
     made = try_suggestion(context, access, about.page, about.node, suggestion)
     if max(len(msgspec.json.encode(nodes)) for nodes in (made.was, made.becomes)) > MAX_SUGGESTION:
         raise TooLarge(
-            f"suggestion: the block must be at most {format_size(MAX_SUGGESTION)}. Edit larger blocks directly."
+            f"suggestion: can only be made for blocks of at most {format_size(MAX_SUGGESTION)}. Edit larger"
+            " blocks directly."
         )
     return made
 
@@ -59,9 +60,9 @@ def settle_suggestion(
     comment_id: str,
     status: SuggestionStatus,
 ) -> None:
-    """Accept, decline, or reopen a suggestion; reopening an accepted one reverts its edit. Does nothing if
-    it already has the status. Raises NotFound if there is no suggestion, and Conflict if the status can't
-    be set."""
+    """Accept, decline, or reopen a suggestion. Reopening an accepted one reverts its edit. If the
+    suggestion already has the status, nothing changes. Raises NotFound if there is no suggestion, and
+    Conflict if the status can't be set."""
     assert discussion.change_id is not None
     with context.db.read() as tx:
         access = change_access(tx, discussion.space, discussion.change_id)
@@ -80,8 +81,8 @@ def settle_suggestion(
         thread = store.get_comment(tx, discussion, comment_id, lock=True)
         if not store.set_suggestion_status(tx, kept, status, discussion.user_id, accepted):
             raise Conflict(
-                "status: the suggestion was accepted, declined, or reopened by another request."
-                " Reload it and try again."
+                "status: another request accepted, declined, or reopened the suggestion. Reload it and try"
+                " again."
             )
         if (status == "open") == (thread.resolved_at is not None):
             store.set_resolved(tx, thread, None if status == "open" else discussion.user_id)

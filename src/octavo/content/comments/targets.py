@@ -83,22 +83,24 @@ def make_anchor(tx: Transaction, discussion: Discussion, about: About) -> Anchor
     if page_id is None:
         record, definition = cell if cell is not None else (None, None)
         return Anchor(state.revision_id, None, node_id, record, definition)
-    page = require_found(find_page(tx, state, page_id), f"page: page {page_id!r} doesn't exist.")
+    page = require_found(find_page(tx, state, page_id), f"page: there is no page with the ID {page_id!r}")
     if node_id is None and cell is None:
         return Anchor(state.revision_id, page_id)
     nodes = _nodes_of(tx, state, page)
     if node_id is None and cell is not None:
         node_id = next((key for key, spots in nodes.tables.items() if cell in spots), None)
         if node_id is None:
-            raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist on this page.")
+            raise NotFound(
+                f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} on this page"
+            )
     assert node_id is not None
     if node_id not in nodes.keys:
-        raise NotFound(f"node: node {node_id!r} doesn't exist on this page.")
+        raise NotFound(f"node: there is no node with the key {node_id!r} on this page")
     if cell is None:
         return Anchor(state.revision_id, page_id, node_id)
     spots = nodes.tables.get(node_id, {})
     if cell not in spots:
-        raise NotFound(f"tableCell: cell {cell[0]!r}, {cell[1]!r} doesn't exist in this node.")
+        raise NotFound(f"tableCell: there is no cell in row {cell[0]!r} and column {cell[1]!r} of this table")
     return Anchor(state.revision_id, page_id, node_id, *cell, spots[cell])
 
 

@@ -70,9 +70,9 @@ def report(
     """Record a person's location for one minute. Raises NotFound if the page doesn't exist, Forbidden if
     the person reports editing without permission, and Conflict if the person has too many clients."""
     if activity == "editing" and not at_least(followed.space.role, SPACE[Can.EDIT]):
-        raise Forbidden("activity: `editing` requires permission to edit this content.")
+        raise Forbidden("activity: `editing` requires permission to edit this content")
     if page_id is not None and find_page(tx, followed.state(tx), page_id) is None:
-        raise NotFound(f"page: there is no page {page_id!r} in this content.")
+        raise NotFound(f"page: there is no page with the ID {page_id!r} in this version of the space")
     pending, moment = _pending(tx), now()
     own = pending.applied_to(store.list_of_person(tx, followed.user_id, moment))
     own = {key: here for key, here in own.items() if key[0] == followed.user_id}
@@ -113,8 +113,8 @@ def leave_place(tx: Transaction, followed: FollowedPlace, client_id: str) -> boo
 
 
 def write_presence(context: Context) -> None:
-    """Write the buffered reports and remove expired rows. Called about once per second in processes that
-    receive reports."""
+    """Write the buffered reports and remove expired rows. Processes that receive reports call this about
+    once per second."""
     pending, moment = _pending(context.db), now()
     with pending.lock:
         reports, pending.reports = pending.reports, {}

@@ -13,7 +13,7 @@ from msgspec import Struct
 from octavo.content.revisions.history import get_revision
 from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
-from octavo.core.editor.differences import key_steps
+from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
 from octavo.core.editor.steps import StepError, StepJson, map_steps
 from octavo.errors import (
@@ -82,7 +82,8 @@ class Behind(Conflict):
 
     def __init__(self, version: int, missed: Sequence[LoadedBatch]) -> None:
         super().__init__(
-            "version: the page has changed. Rebase your steps on these batches, and send them again."
+            "version: the page was edited in the meantime. Rebase your steps on `batches`, and send them"
+            " again."
         )
         self.version, self.missed = version, missed
 
@@ -157,8 +158,28 @@ class _Turn:
         tx = self.tx
         page = self.pages.get(key) or load_page(tx, key, row)
         if row.revision != branch.revision:
+            # A merge finds blocks by their keys, and would take a copy for its original.
+            row, page = self.tidied(key, row, page)
             row, page = apply_external_edits(self.context, tx, key, branch, row, page)
         self.pages[key] = page
+        return row, page
+
+    def tidied(self, key: PageKey, row: LiveRow, page: LivePage) -> tuple[LiveRow, LivePage]:
+        """Return a locked page after the steps without which parts of it can't be saved."""
+        steps = tidy_steps(page.doc, iter(ids.new_id, None))
+        if steps:
+            batch = BatchRow(
+                version=page.version + len(steps),
+                client=SERVER + ids.new_id(),
+                batch=1,
+                attempt=0,
+                user_id=None,
+                agent=None,
+                steps=msgspec.json.encode(steps).decode(),
+                created_at=now(),
+            )
+            page = self.pages[key] = page.with_steps(batch, steps)
+            row = add_batch(self.tx, key, row, page)
         return row, page
 
     def _begin(self, branch: LiveBranch, key: PageKey, epoch: str) -> LiveRow:
@@ -216,7 +237,7 @@ class Accepting:
     def place_caret(self, access: LiveAccess, page_id: str, caret: CaretInput) -> Future[None]:
         """Record the position of a client's caret for one minute, or remove it. Raises the errors of ``accept``."""
         if (caret.anchor is None) is not (caret.head is None):
-            raise BadRequest("head: must be null if `anchor` is null, and not null otherwise.")
+            raise BadRequest("head: must be null if `anchor` is null, and must not be null otherwise")
         self._posts.check(access.user_id)
 
         def place(turn: _Turn) -> None:
@@ -230,7 +251,7 @@ class Accepting:
         return self._commits.submit(place)
 
     def tidy(self, key: PageKey) -> bool:
-        """Update a live page with the latest revision of its branch, and assign unique keys to its blocks.
+        """Update a live page with the latest revision of its branch, and make all parts of it savable.
         Return False if the page can no longer be edited."""
         return self._commits.submit(lambda turn: _tidy(turn, key)).result()
 
@@ -245,11 +266,11 @@ def accepting(context: Context) -> Accepting:
 def _encode(steps: list[StepJson]) -> str:
     """Return steps in their stored form. Raises TooLarge if they are too large."""
     if len(steps) > MOST_STEPS:
-        raise TooLarge(f"steps: a batch can have at most {MOST_STEPS} steps")
+        raise TooLarge(f"steps: must have at most {MOST_STEPS} steps")
     encoded = msgspec.json.encode(steps)
     most = MOST_BYTES if len(steps) > 1 else MOST_BYTES_OF_ONE
     if len(encoded) > most:
-        raise TooLarge(f"steps: a batch can have at most {format_size(most)}")
+        raise TooLarge(f"steps: must be at most {format_size(most)}")
     return encoded.decode()
 
 
@@ -295,11 +316,11 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
     except StepError as error:
         if missed:
             raise Behind(page.version, missed) from None
-        refused = RefusedStep(f"steps[{error.index}]: this step does not fit the page: {error}")
+        refused = RefusedStep(f"steps[{error.index}]: this step doesn't fit the page: {error}")
         refused.beside = {"index": error.index}
         raise refused from None
     if page.doc.content.size > 2 * turn.context.settings.page_size:
-        raise TooLarge("steps: the page is too large")
+        raise TooLarge("steps: would make the page too large. Split the page.")
     add_batch(tx, key, row, page)
     turn.pages[key] = page
     if given.caret is not None:
@@ -315,8 +336,8 @@ def _require_place(tx: Transaction, key: PageKey, user_id: str) -> None:
         problem = f"At most {MOST_WRITERS} people can edit a page at the same time. Try again in a minute."
     elif writers.get(user_id, 0) >= MOST_CLIENTS:
         problem = (
-            f"You are editing this page in {MOST_CLIENTS} tabs or apps, which is the limit. Close one, and try"
-            " again in a minute."
+            f"You are editing this page in {MOST_CLIENTS} tabs or apps, which is the limit. Close one of"
+            " them, and try again in a minute."
         )
     else:
         return
@@ -337,30 +358,29 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
         # writer is rejected.
         store.postpone_save(tx, key, row.version)
         return False
-    steps = key_steps(page.doc, iter(ids.new_id, None))
-    if steps:
-        batch = BatchRow(
-            version=page.version + len(steps),
-            client=SERVER + ids.new_id(),
-            batch=1,
-            attempt=0,
-            user_id=None,
-            agent=None,
-            steps=msgspec.json.encode(steps).decode(),
-            created_at=now(),
-        )
-        page = page.with_steps(batch, steps)
-        add_batch(tx, key, row, page)
-        turn.pages[key] = page
+    turn.tidied(key, row, page)
     return True
 
 
 def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
     try:
+        fields = set(map(_fields_of, steps)) - {None}
+        if fields and any(
+            _fields_of(step) in fields for batch in missed for step in msgspec.json.decode(batch.row.steps)
+        ):
+            # Only the author's editor merges the fields of both.
+            return None
         return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
         return None
+
+
+def _fields_of(step: StepJson) -> str | None:
+    """Return the attribute that a step sets as a whole, although others may have changed other fields of it; None for
+    other steps."""
+    has_fields = step["stepType"] == "attr" and isinstance(step["value"], dict)
+    return step["attr"] if has_fields else None
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:

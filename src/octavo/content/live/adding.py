@@ -18,9 +18,14 @@ _LONGEST = 15_000
 
 def add_batch(tx: Transaction, key: PageKey, row: LiveRow, page: LivePage) -> LiveRow:
     """Write the last batch of a page, and return its row."""
+    store.insert_batch(tx, key, page.tail[-1].row)
+    return schedule_save(tx, key, replace(row, version=page.version))
+
+
+def schedule_save(tx: Transaction, key: PageKey, row: LiveRow) -> LiveRow:
+    """Write the version of a page, some steps of which are unsaved, and return its row."""
     moment = now()
     since = row.unsaved_since or moment
     save_at = min(moment + PAUSE, since + _LONGEST)
-    store.insert_batch(tx, key, page.tail[-1].row)
-    store.set_version(tx, key, page.version, since, save_at, moment)
-    return replace(row, version=page.version, unsaved_since=since, save_at=save_at, touched_at=moment)
+    store.set_version(tx, key, row.version, since, save_at, moment)
+    return replace(row, unsaved_since=since, save_at=save_at, touched_at=moment)

@@ -53,5 +53,5 @@ def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
 
 def _require_editable(state: State, page_id: str) -> None:
     if page_id in state.hidden:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
     require_editable_page(state, page_id, None)

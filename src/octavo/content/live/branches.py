@@ -69,7 +69,7 @@ def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
         id=branch_id,
     )
     if row is None:
-        raise NotFound("This content no longer exists.")
+        raise NotFound("This space or change request no longer exists.")
     return find_branch(tx, *row)
 
 
@@ -88,4 +88,4 @@ def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, pa
 def require_visible(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
     """Raise NotFound if a restriction hides a page from the caller."""
     if page_id in seen_by(tx, access.space, branch.state).hidden:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")

@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Time in milliseconds before the first read of a page from which its steps are sent, so that a client that
-starts following the page in the meantime doesn't miss any."""
+"""Number of milliseconds before the first read of a page from which on its steps are sent. Without these, a
+client that starts following the page in the meantime would miss some steps."""
 _KIND = "live"
 
 

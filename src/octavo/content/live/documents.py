@@ -159,6 +159,13 @@ def load_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
     return page
 
 
+def read_page(tx: Transaction, key: PageKey, row: LiveRow) -> LivePage:
+    """Return a page like ``load_page`` in a read transaction, and keep it in memory."""
+    page = load_page(tx, key, row)
+    live_pages(tx).keep(key, page)
+    return page
+
+
 def batches_after(
     tx: Transaction, key: PageKey, page: LivePage, version: int, most: int = -1
 ) -> list[LoadedBatch] | None:
@@ -171,7 +178,9 @@ def batches_after(
     else:
         rows = store.list_batches(tx, key, version, most)
         found = [LoadedBatch(row, _ranges(msgspec.json.decode(row.steps))) for row in rows]
-    return found if found and found[0].before <= version else None
+    # If the clock was changed, batches between others may have expired.
+    is_complete = all(one.row.version == other.before for one, other in itertools.pairwise(found))
+    return found if found and found[0].before <= version and is_complete else None
 
 
 def _ranges(steps: Iterable[StepJson]) -> tuple[Ranges, ...]:
@@ -189,9 +198,9 @@ def editable_page(tx: Transaction, state: State, page_id: str) -> Page:
     """Return a page that can be edited live. Raises NotFound or Conflict."""
     page = find_page(tx, state, page_id)
     if page is None:
-        raise NotFound(f"This content has no page {page_id!r}.")
+        raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
     if page.kind != "document" or page.computed:
-        raise Conflict("This page can't be edited because it has no document.")
+        raise Conflict("This page has no document, so it can't be edited.")
     return page
 
 

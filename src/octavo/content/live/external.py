@@ -18,7 +18,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 
 from . import store
-from .adding import add_batch
+from .adding import add_batch, schedule_save
 from .branches import LiveBranch
 from .documents import LivePage, batches_after, blocks_of, editable_page
 from .store import BatchRow, LiveRow, PageKey
@@ -58,6 +58,9 @@ def apply_external_edits(
                 # The revision contains all of these steps.
                 store.set_saved(tx, key, page.version, row.refused)
                 row = replace(row, saved_version=page.version, unsaved_since=None, save_at=None)
+    if row.saved_version < row.version and row.save_at is None:
+        # Its save was postponed while the page was deleted.
+        row = schedule_save(tx, key, row)
     store.set_revision(tx, key, branch.revision)
     return replace(row, revision=branch.revision), page
 

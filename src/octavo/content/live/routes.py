@@ -22,7 +22,7 @@ from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
 from .authorization import LiveAccess
 from .branches import LiveBranch, find_branch, require_visible, require_writable
 from .commands import CaretInput, StepsInput
-from .documents import batches_after, editable_page, load_page, unwritten_page
+from .documents import batches_after, editable_page, read_page, unwritten_page
 from .saving import save_page
 from .store import PageKey, SetAsideRow
 from .wire import (
@@ -69,7 +69,7 @@ def get_live_page(call: Call, access: LiveAccess, page_id: str) -> LiveDocument:
             document = unwritten_page(call.context, tx, key, epoch, branch.state, page).doc
         else:
             epoch, version, saved = live.epoch, live.version, live.saved_version
-            document = load_page(tx, key, live).doc
+            document = read_page(tx, key, live).doc
         carets = store.list_carets(tx, [key]).get(key, [])
         known = list_users_by_id(tx, [caret.user_id for caret in carets])
         return LiveDocument(
@@ -101,7 +101,7 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
             return BatchesAfter(0, [])
         if live.epoch != query.epoch or query.after > live.version:
             raise _gone()
-        batches = batches_after(tx, key, load_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
+        batches = batches_after(tx, key, read_page(tx, key, live), query.after, _BATCHES_AT_ONCE)
         if batches is None:
             raise _gone()
         return BatchesAfter(live.version, present_batches(batches))
@@ -244,8 +244,8 @@ def create_set_aside_text(call: Call, access: LiveAccess, page_id: str, body: Se
         key = _known_page(tx, access, page_id)
         if store.count_set_aside(tx, key, access.user_id) >= MOST_SET_ASIDE:
             raise Conflict(
-                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. "
-                "Delete some of them first."
+                f"You already have {MOST_SET_ASIDE} texts set aside on this page, which is the limit. Delete"
+                " one of them first."
             )
         store.insert_set_aside(tx, key, access.user_id, row)
     return present_set_aside(row)

@@ -1,7 +1,7 @@
 """Save live pages: write the differences from the last revision as edits to single blocks.
 
-Every save is computed from rows and is written in one transaction along with the version that it contains. So
-each save happens exactly once, no matter how many processes try or crash.
+Every save is computed from rows and is written in one transaction along with the version that it contains.
+Therefore, each save happens exactly once, no matter how many processes try or crash.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from octavo.core.editor.differences import (
     SavedBlock,
     UnwritableBlock,
     block_differences,
-    key_steps,
+    tidy_steps,
 )
 from octavo.core.merge import MergeConflict
 from octavo.errors import BlockNotFound, OctavoError
@@ -59,7 +59,7 @@ from .documents import (
     editable_page,
     encode_document,
     live_pages,
-    load_page,
+    read_page,
 )
 from .store import LiveRow, PageKey
 
@@ -134,8 +134,8 @@ def _try_to_save(context: Context, key: PageKey) -> Saved | None:
             return Saved(
                 branch.revision, row.saved_version, msgspec.json.decode(row.refused, type=tuple[str, ...])
             )
-        page = load_page(tx, key, row)
-    if row.revision != branch.revision or key_steps(page.doc, itertools.repeat("new")):
+        page = read_page(tx, key, row)
+    if row.revision != branch.revision or tidy_steps(page.doc, itertools.repeat("new")):
         if not accepting(context).tidy(key):
             return None
         raise BranchMoved
@@ -355,8 +355,8 @@ _RECENT = 3_600_000
 
 
 def save_due(context: Context) -> None:
-    """Save the pages that are due, and apply new revisions to pages that are being edited. Called about
-    once per second in processes that receive requests. Only one of them saves a given page."""
+    """Save the pages that are due, and apply new revisions to pages that are being edited. Processes that
+    receive requests call this about once per second. Only one of them saves a given page."""
     moment = now()
     live_pages(context.db).drop_idle()
     with context.db.read() as tx:

@@ -99,7 +99,7 @@ def lock_live(tx: Transaction, key: PageKey) -> LiveRow | None:
 
 
 def list_live(tx: Transaction, keys: Iterable[PageKey]) -> dict[PageKey, LiveRow]:
-    """Return those of these pages that are being edited live."""
+    """Return the given pages that are being edited live."""
     wanted = tx.given("keys", "branch", "page")
     rows = tx.all(
         Live(f"""SELECT branch_id, page_id, {_LIVE} FROM page_live
@@ -381,13 +381,13 @@ def remove_old(tx: Transaction, before: int, most: int) -> int:
 
 
 def remove_finished(tx: Transaction, before: int) -> None:
-    """Delete the live pages of merged change requests, and the saved ones of main, that were last edited
+    """Delete the live pages of merged change requests, and the completely saved ones of main, that were last edited
     before a time. A page in main stays if its epoch starts at the latest revision, because the same epoch
     could start again."""
     tx.run(
         """DELETE FROM page_live WHERE touched_at < :before AND (
              branch_id IN (SELECT branch_id FROM change_requests WHERE status = 'merged')
-             OR saved_version = version AND epoch <> 'r' || revision
+             OR saved_version = version AND refused = '[]' AND epoch <> 'r' || revision
              AND branch_id IN (SELECT main_branch FROM spaces))""",
         before=before,
     )

@@ -108,7 +108,7 @@ def _get(
     row = store.find_notification(tx, caller.user_id, notification_id, lock=lock)
     space = find_space_access(tx, caller.actor, Can.VIEW, row.space_id) if row is not None else None
     if row is None or space is None or row.page_id in seen_by(tx, space, presenting.state_of(tx, row)).hidden:
-        raise NotFound(f"You have no notification {notification_id!r}.")
+        raise NotFound(f"You have no notification with the ID {notification_id!r}.")
     return row
 
 
@@ -221,7 +221,7 @@ def _get_watch(call: Call, space: SpaceAccess, page_id: str) -> Watch:
     with call.db.read() as tx:
         row = store.find_watch(tx, space.user_id, space.space_id, page_id)
     if row is None:
-        raise NotFound("You aren't watching or muting this.")
+        raise NotFound("You aren't watching this space or page, and you haven't muted it.")
     return _present(row)
 
 

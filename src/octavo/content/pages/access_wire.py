@@ -163,7 +163,10 @@ def present_access_overview(
                 set_by=people[start.author] if start and start.author else UNSET,
             )
         )
-    level = require_found(role_at_page(tx, space, page_id), f"This content has no page {page_id!r}.")
+    level = require_found(
+        role_at_page(tx, space, page_id),
+        f"There is no page with the ID {page_id!r} in this version of the space.",
+    )
     return PageAccessOverview(
         restricted=bool(rules),
         published=is_published(page.visible_to for page in restricted),

@@ -136,7 +136,7 @@ class Levels:
         return sum((page.rank, page.id) < (before.rank, before.id) for page in whole)
 
     def _parents(self, page_ids: set[str]) -> set[str]:
-        """Return those of these pages that have subpages."""
+        """Return the given pages that have subpages."""
         known = {
             id: children
             for id in page_ids

@@ -358,7 +358,7 @@ class ContentReader:
         if (page is None or page.kind not in WITH_PATHS) and computed:
             page = self._expand().find_by_path(self._tx, self._state, path)
         if page is None or page.kind not in WITH_PATHS:
-            raise NotFound(f"No page has the path {path!r}.")
+            raise NotFound(f"There is no page at the path {path!r}.")
         return page
 
     def meta_links(self, page_id: str) -> PageMetaLinks:
@@ -371,7 +371,9 @@ class ContentReader:
         try:
             return Raw(msgspec.json.encode(to_json(self._computed(page, query.evaluated))))
         except BadRequest as error:
-            raise NotFound(f"The document of page {page_id!r} couldn't be computed: {error}") from None
+            raise NotFound(
+                f"The document of the page with the ID {page_id!r} couldn't be computed: {error}"
+            ) from None
 
     def files(self, query: FilesQuery) -> Listing[File]:
         found = list_items_page(self._tx, self._state, "file", query.limit, query.page)

@@ -374,7 +374,7 @@ def get_document(call: Call, space: SpaceAccess, document_id: str, query: Schema
         found = find_document(tx, space.space_id, document_id)
         state = seen_by(tx, space, found.state)
         if found.owner_id in state.hidden:
-            raise NotFound(f"This space has no document {document_id!r}.")
+            raise NotFound(f"There is no document with the ID {document_id!r} in this space.")
         owner = Owner(found.owner_id, found.owner_kind, found.file_path)
         return document_json(tx, state, ContentReader(call, tx, state).resolver, owner, document_id)
 

@@ -147,17 +147,20 @@ class VisitorReader:
     def page_by_path(self, path: str, query: PageContentQuery) -> RevisionPage:
         page = self._tree.find(path) if path.strip("/") else None
         if page is None or page.kind not in ("document", "group"):
-            raise NotFound(f"No page has the path {path!r}.")
+            raise NotFound(f"There is no page at the path {path!r}.")
         return self._whole(page, query)
 
     def _page(self, page_id: str) -> Page:
-        return require_found(self._tree.page(page_id), f"This content has no page {page_id!r}.")
+        return require_found(
+            self._tree.page(page_id),
+            f"There is no page with the ID {page_id!r} in this version of the space.",
+        )
 
     def _whole(self, page: Page, query: PageContentQuery) -> RevisionPage:
         """Return a page with its path, its document in the requested format, and, if requested, its subpages."""
         shown = self._present(page, self._below(page.id, self._tree) if query.pages else [])
         if shown is None:
-            raise NotFound(f"This content has no page {page.id!r}.")
+            raise NotFound(f"There is no page with the ID {page.id!r} in this version of the space.")
         if isinstance(shown, DocumentPage):
             if query.format == "markdown":
                 shown.markdown = markdown_page(page, self._documents.for_markdown(page, self._address(page)))
@@ -190,7 +193,7 @@ class VisitorReader:
     def document(self, page_id: str, query: DocumentQuery) -> Raw:
         page = self._page(page_id)
         if page.kind != "document":
-            raise NotFound(f"Page {page_id!r} has no document.")
+            raise NotFound(f"The page with the ID {page_id!r} has no document.")
         return Raw(self._document(page))
 
     def _document(self, page: Page) -> bytes:
@@ -249,7 +252,7 @@ class VisitorReader:
         for item in self._shown_files():
             if item.id == file_id:
                 return self._present_files([item])[0]
-        raise NotFound(f"This content has no file {file_id!r}.")
+        raise NotFound(f"There is no file with the ID {file_id!r} in this version of the space.")
 
     # --- not available to visitors --------------------------------------------------------------------
 
@@ -260,4 +263,4 @@ class VisitorReader:
         self._refuse(item_id)
 
     def _refuse(self, item_id: str) -> NoReturn:
-        raise NotFound(f"There is no reusable content {item_id!r}.")
+        raise NotFound(f"There is no reusable content with the ID {item_id!r}.")

@@ -249,8 +249,8 @@ class LinkIndex:
         return totals, self._total(owner, gone, [row for row in new if row.at not in broken_at])
 
     def _changed(self, owner: str | None) -> tuple[list[Row], list[Row], list[Row]]:
-        """Return the rows of the space or page that the change request removes, those that it adds, and
-        those of the added rows whose links it broke."""
+        """Return three lists of rows: the rows of the space or page that the change request removes, the
+        rows that it adds, and the added rows whose links it broke."""
         if self._over is None:
             return [], [], []
 

@@ -1,7 +1,7 @@
 """Look up a space's pages and files in the database, one by one.
 
-``changes`` that aren't saved yet can be overlaid on the state. Every lookup is recorded as a question; a
-reference keeps its target as long as the answers to its questions stay the same.
+``changes`` that aren't saved yet can be overlaid on the state. Every lookup is recorded as a question. The
+target of a reference stays the same as long as the answers to its questions do.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from .lookup import Owner
 from .resolving import Resolver, page_owner
 from .viewing import source_document
 
-_LEFT_OUT = "Not shown: the content included by this page exceeds the maximum length."
+_LEFT_OUT = "Not shown: the content included in this page exceeds the maximum length."
 
 
 class DocumentView(Protocol):
@@ -170,7 +170,7 @@ class ViewDocuments:
     def _draw(
         self, page: Page, document: Document, *, folded: bool, elsewhere: bool = False, whole: bool = True
     ) -> None:
-        """Replace blocks with their rendered form."""
+        """Replace the blocks of a document with their rendered form."""
         asker = requester_at(self._tx, self._view.state.space_id, None)
         drawing = Drawing(
             asker,

@@ -154,8 +154,8 @@ def read_targets(tx: Transaction, space_id: str, keys: Iterable[str]) -> Counter
 def count_targets(
     tx: Transaction, space_id: str, where: str = "1 = 1", columns: str = "r.*", **parameters: object
 ) -> Counter[Target]:
-    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. Reads every row.
-    ``columns``: SQL for the columns of the rows."""
+    """Count the rows ``r`` of a space's main by target, limited to those matching ``where``. This reads
+    every row. ``columns``: SQL for the columns of the rows."""
     # Count in the database: a page may have a hundred thousand references to one target, and writers are
     # waiting. Count in two steps, because otherwise it would scan all targets of a space to group those of
     # one page.
@@ -245,7 +245,8 @@ def _add(tx: Transaction, space_id: str, counting: _Counting, changed: Mapping[T
 
 
 def _lock(tx: Transaction, space_id: str) -> bool:
-    """Lock a space against writers of its rows. Return False if it no longer exists."""
+    """Lock a space so that no other transaction writes its rows. Return False if the space no longer
+    exists."""
     return tx.one(f"SELECT 1 FROM spaces WHERE id = :space{tx.for_update}", space=space_id) is not None
 
 

@@ -91,4 +91,4 @@ def _require_shown(tx: Transaction, state: State, visitor: Visitor) -> None:
         this=sequence,
     )
     if branch != main.branch_id or replaced is None or replaced < now() - OLD_REVISIONS:
-        raise NotFound(f"This space has no revision {state.revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {state.revision_id!r} in this space.")

@@ -174,7 +174,7 @@ def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, 
     NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.document is None:
-        raise BadRequest(f"source.type: {source.type!r} doesn't produce documents.")
+        raise BadRequest(f"source.type: {source.type!r} doesn't provide documents")
     asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, False)
     found = _documents.of(tx).get(state)
@@ -197,7 +197,7 @@ def compute_revision(
     BadRequest if the source is invalid, and NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
-        raise BadRequest(f"source.type: {source.type!r} doesn't produce pages.")
+        raise BadRequest(f"source.type: {source.type!r} doesn't provide pages")
     asked = build_input(tx, asker, source, seed)
     state = _state(tx, computer, asked, True)
     found = _revisions.of(tx).get(state)
@@ -240,7 +240,7 @@ def _state(tx: Transaction, computer: Computer, asked: ComputeInput, whole: bool
 def _value(tx: Transaction, asker: Requester, where: str, dependency: Dependency) -> object:
     resolve = _resolvers.get(str(dependency.ref.get("kind")))
     if resolve is None:
-        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}.")
+        raise BadRequest(f"{where}.ref.kind: must be one of {', '.join(sorted(_resolvers))}")
     return resolve(tx, asker, dependency.ref)
 
 
@@ -249,11 +249,11 @@ def _encoded(source: ComputedSource, document: Document) -> bytes:
     try:
         from_json(data)
     except DocumentError as error:
-        raise BadRequest(f"source.type: {source.type!r} produced an invalid document: {error}") from None
+        raise BadRequest(f"source.type: {source.type!r} returned an invalid document: {error}") from None
     encoded = msgspec.json.encode(data)
     if len(encoded) > MAX_DOCUMENT:
         raise BadRequest(
-            f"source.type: {source.type!r} produced a document larger than {format_size(MAX_DOCUMENT)}."
+            f"source.type: {source.type!r} returned a document larger than {format_size(MAX_DOCUMENT)}"
         )
     return encoded
 
@@ -262,15 +262,15 @@ def _check_result(source: ComputedSource, found: Computed) -> None:
     """Check that a computer returned a valid result: not too large, parents before children, and a unique
     position for each page. Raises BadRequest otherwise."""
     if max(len(found.pages), len(found.items)) > MAX_PAGES:
-        raise BadRequest(f"source.type: {source.type!r} produced more than {MAX_PAGES:,} pages or files.")
+        raise BadRequest(f"source.type: {source.type!r} returned more than {MAX_PAGES:,} pages or files")
     above: set[str | None] = {None}
     places: set[tuple[str | None, str]] = set()
     for page in found.pages:
         place = (page.parent, page.slug)
         if page.parent not in above or page.id in above or (place in places and page.kind != "link"):
             raise BadRequest(
-                f"source.type: {source.type!r} produced the invalid page {page.title!r}. "
-                "Each page must follow its parent and have a unique ID and path."
+                f"source.type: {source.type!r} returned the invalid page {page.title!r}. Each page must come"
+                " after its parent, and have a unique ID and path."
             )
         above.add(page.id)
         places.add(place)

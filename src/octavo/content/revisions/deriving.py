@@ -340,8 +340,8 @@ def index_space(context: Context, space_id: str, after: str = "") -> None:
 
 
 def enqueue_outdated(db: Database) -> bool:
-    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was any.
-    Called after migrations."""
+    """Enqueue the rebuild of all data derived by an earlier version of Octavo, and return whether there was
+    any. This is called after migrations."""
     with db.read() as tx:
         if _derivation(tx) >= DERIVATION:
             return False
@@ -384,7 +384,7 @@ def rebuild_outdated(context: Context, space_id: str, version: int, after: str =
         # During an upgrade, two versions run at the same time, and this job needs a worker of the newer
         # version.
         raise Unavailable(
-            f"This rebuild needs a newer version of Octavo (derivation {version} instead of {DERIVATION})."
+            f"This rebuild requires a newer version of Octavo (derivation {version} instead of {DERIVATION})."
             " Upgrade this worker."
         )
     index_space(context, space_id, after)

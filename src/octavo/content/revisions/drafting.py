@@ -67,7 +67,8 @@ class Draft:
         """Return a page. ``what``: the name of the field for the error. Raises NotFound if the page doesn't
         exist."""
         return require_found(
-            self.find_page(page_id), f"{what}: page {page_id!r} doesn't exist in this content."
+            self.find_page(page_id),
+            f"{what}: there is no page with the ID {page_id!r} in this version of the space",
         )
 
     def page_before(self, page_id: str) -> Page | None:
@@ -137,7 +138,8 @@ class Draft:
     def get_item(self, item_id: str, kind: str) -> Item:
         """Return an item. Raises NotFound if it doesn't exist."""
         return require_found(
-            self.find_item(item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+            self.find_item(item_id, kind),
+            f"There is no {kind.replace('-', ' ')} with the ID {item_id!r} in this version of the space.",
         )
 
     def item_before(self, item_id: str) -> Item | None:

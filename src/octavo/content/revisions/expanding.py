@@ -206,7 +206,7 @@ def computed_document(tx: Transaction, space_id: str, actor: Actor | None, page:
     """Return the document of a computed page. Raises BadRequest if it can't be computed."""
     source = source_of(page)
     if source is None:
-        raise BadRequest(f"Page {page.id!r} has no valid source to compute its document from.")
+        raise BadRequest(f"The page with the ID {page.id!r} has no valid source for computing its document.")
     encoded = compute_document(tx, requester_at(tx, space_id, actor), source, page.id)
     return from_json(msgspec.json.decode(encoded))
 

@@ -123,7 +123,7 @@ _IS_LAST = """NOT EXISTS (SELECT 1 FROM revisions n WHERE n.branch_id = r.branch
 def get_revision(tx: Transaction, revision_id: str) -> RevisionRow:
     row = tx.one(f"SELECT {_REVISION} FROM revisions r WHERE r.id = :id", id=revision_id)
     if row is None:
-        raise NotFound(f"There is no revision {revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {revision_id!r}.")
     return _revision(row)
 
 

@@ -78,7 +78,8 @@ def find_items(tx: Transaction, state: State, item_ids: Iterable[str]) -> dict[s
 
 def get_item(tx: Transaction, state: State, item_id: str, kind: ItemKind) -> Item:
     return require_found(
-        find_item(tx, state, item_id, kind), f"This content has no {kind.replace('-', ' ')} {item_id!r}."
+        find_item(tx, state, item_id, kind),
+        f"There is no {kind.replace('-', ' ')} with the ID {item_id!r} in this version of the space.",
     )
 
 
@@ -193,7 +194,7 @@ def get_document(tx: Transaction, space_id: str, document_id: str) -> FoundDocum
         space=space_id,
     )
     if found is None:
-        raise NotFound(f"This space has no document {document_id!r}.")
+        raise NotFound(f"There is no document with the ID {document_id!r} in this space.")
     owner, kind, path, revision = found
     return FoundDocument(revision_state(tx, space_id, revision), owner, kind, path)
 

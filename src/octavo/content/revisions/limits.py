@@ -50,8 +50,8 @@ def require_limits(tx: Transaction, state: State, changes: Changes, page_size: i
             _require_path(item.path)
     for digest, size in list_oversized(tx, bodies, page_size):
         raise TooLarge(
-            f"{bodies[digest]}: has {size:,} bytes of Markdown, more than the limit of {format_size(page_size)}."
-            " Split it into several pages"
+            f"{bodies[digest]}: must have at most {format_size(page_size)} of Markdown, not {size:,} bytes."
+            " Split it into several pages."
         )
     moved = [
         page
@@ -75,15 +75,15 @@ def _require_number(
     more = sum(page is not None for page in changes.pages.values()) - pages_before
     if more > 0 and (count := count_pages(tx, state) + more) > MAX_PAGES:
         raise BadRequest(
-            f"pages: the space would have {count:,} pages, more than the limit of {MAX_PAGES:,}."
-            " Split it into several spaces"
+            f"pages: a space can have at most {MAX_PAGES:,} pages, not {count:,}. Split it into several"
+            " spaces."
         )
     for kind, most in MAX_ITEMS.items():
         added = sum(item is not None and item.kind == kind for item in changes.items.values())
         added -= sum(item.kind == kind for item in known.values())
         if added > 0 and (count := count_items(tx, state, kind) + added) > most:
             raise BadRequest(
-                f"{_NAMES[kind]}: the space would have {count:,} {_NAMES[kind]}, more than the limit of {most:,}"
+                f"{_NAMES[kind]}: a space can have at most {most:,} {_NAMES[kind]}, not {count:,}"
             )
 
 
@@ -119,7 +119,7 @@ def _require_depth(
             level = [child.id for child in now if child is not None and child.parent in level]
             depth += bool(level)
         if depth > MAX_DEPTH:
-            raise BadRequest(f"page {page.title!r}: would be nested more than {MAX_DEPTH} levels deep")
+            raise BadRequest(f"page {page.title!r}: must be nested at most {MAX_DEPTH} levels deep")
 
 
 # --- limits of organizations ------------------------------------------------------------

@@ -96,7 +96,10 @@ def find_pages(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[s
 
 
 def get_page(tx: Transaction, state: State, page_id: str) -> Page:
-    return require_found(find_page(tx, state, page_id), f"This content has no page {page_id!r}.")
+    return require_found(
+        find_page(tx, state, page_id),
+        f"There is no page with the ID {page_id!r} in this version of the space.",
+    )
 
 
 def _overlay(layers: Iterable[list[Row]]) -> dict[str, Row]:
@@ -323,7 +326,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return those of these spaces that have or had a restricted page in main."""
+    """Return the given spaces that have, or once had, a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",

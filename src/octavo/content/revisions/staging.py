@@ -71,8 +71,8 @@ def _row_batches(changes: Changes, *, hides: bool) -> Iterator[Write]:
 
 def remove_unclaimed(db: Database, branch_id: str, below: int | None = None) -> None:
     """Remove rows beyond the head of a branch that no one is writing, in short transactions. ``below``: the
-    sequence below which to remove rows; by default, all of them. The texts and files that they refer to are
-    no longer kept for them."""
+    sequence below which to remove rows; by default, all of them. These rows then no longer prevent the
+    removal of the texts and files that they refer to."""
     for table, key in (("page_versions", "page_id"), ("item_versions", "item_id")):
         while True:
             with db.read() as tx:

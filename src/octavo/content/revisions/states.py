@@ -1,7 +1,8 @@
 """States of a space's content: stacks of branches, each at a sequence number.
 
-A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main has one layer;
-a change request has two: its own branch, and main at the revision it is based on. Reads search the stack from the top.
+A ``State`` identifies one immutable state as a stack of layers, each a branch at a sequence number. Main
+has one layer; a change request has two: its own branch, and main at the revision it is based on. Reads
+search the stack, starting at the top.
 
 Rows with a ``from_seq`` beyond the head of their branch are invisible. They belong to a large revision that
 is being written (``staging.py``) or that a process failed to finish.
@@ -84,7 +85,7 @@ def main_state(tx: Transaction, space_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"There is no space {space_id!r}.")
+        raise NotFound(f"There is no space with the ID {space_id!r}.")
     return State(space_id, row[2], (Layer(row[0], row[1]),))
 
 
@@ -104,7 +105,7 @@ def revision_state(tx: Transaction, space_id: str, revision_id: str) -> State:
         space=space_id,
     )
     if row is None:
-        raise NotFound(f"This space has no revision {revision_id!r}.")
+        raise NotFound(f"There is no revision with the ID {revision_id!r} in this space.")
     branch_id, sequence, base_sequence, base_branch = row
     layers = [Layer(branch_id, sequence)]
     if base_branch is not None:
@@ -120,7 +121,7 @@ def branch_state(tx: Transaction, space_id: str, branch_id: str) -> State:
         space=space_id,
     )
     if revision is None:
-        raise NotFound(f"This space has no branch {branch_id!r}.")
+        raise NotFound(f"There is no branch with the ID {branch_id!r} in this space.")
     return revision_state(tx, space_id, revision)
 
 
@@ -179,7 +180,7 @@ _BATCH = 500
 def find_rows(
     tx: Transaction, state: State, table: str, key: str, columns: str, wanted: Iterable[str]
 ) -> dict[str, Row | None]:
-    """Return the topmost row of each of these IDs, or None if that row is marked as deleted."""
+    """Return the topmost row for each of these IDs, or None if that row is marked as deleted."""
     found: dict[str, Row | None] = {}
     left = list(dict.fromkeys(wanted))
     for layer in state.layers:

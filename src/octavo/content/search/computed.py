@@ -202,8 +202,7 @@ def _index_derived(
                 texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
 
     def unchanged(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
-        """Return those of these pages that haven't changed in the index or in main since this run read
-        them."""
+        """Return the given pages that haven't changed in the index or in main since this run read them."""
         there = store.list_source_hashes(tx, space_id, page_ids)
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}

@@ -242,7 +242,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return those of these words that occur on pages, with the number of pages."""
+        """Return the given words that occur on pages, each with its number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)

@@ -378,7 +378,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return those of these pages that are indexed with their own text."""
+    """Return the given pages that are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -401,7 +401,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return those of these pages that are pending for indexing, as IDs of their space and page."""
+    """Return the given pages that are waiting to be indexed, as IDs of their space and page."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -540,9 +540,9 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: the function that returns those of the
-    given space IDs that are visible. ``some``: a few of the visible spaces. Spaces without a search result
-    are never listed."""
+    """All spaces of an organization that a person can see. ``seen``: a function that filters space IDs,
+    returning only visible ones. ``some``: a few of the visible spaces. Spaces without a search result are
+    never listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -551,8 +551,8 @@ class OrganizationScope(Struct, frozen=True):
 
 class Scope(Struct, frozen=True):
     """Spaces that are searched together. ``keys``: the keys of the spaces, or of their organizations if
-    there are many spaces. ``among``: the function that returns those of the given space IDs that are
-    searched. ``space_ids``: the IDs of all spaces if there are few of them."""
+    there are many spaces. ``among``: a function that filters space IDs, returning only those to search.
+    ``space_ids``: the IDs of all spaces if there are few of them."""
 
     space_ids: tuple[str, ...]
     keys: tuple[str, ...]

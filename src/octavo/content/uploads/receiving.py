@@ -79,7 +79,7 @@ def open_upload(
     """
     largest = LARGEST[kind]
     if size > largest:
-        raise BadRequest(f"file.size: must be at most {format_size(largest)}.")
+        raise BadRequest(f"file.size: must be at most {format_size(largest)}")
     upload = UploadRow(
         id=ids.new_id(),
         organization_id=org.organization_id,
@@ -105,7 +105,8 @@ def _require_within_limit(tx: Transaction, upload: UploadRow, share: UploadLimit
     usage = store.measure_uploads(tx, upload.user_id)
     if usage.waiting >= MAX_WAITING:
         raise TooManyRequests(
-            f"You have {MAX_WAITING} unused upload URLs. Use them, or wait until they expire."
+            f"You have {MAX_WAITING} unused upload URLs, which is the limit. Use them, or wait until they"
+            " expire."
         )
     if usage.files >= share.files:
         raise TooManyRequests(
@@ -150,9 +151,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
                 await store_in_turn(_save_part, upload, 0, spool)
                 raise
             if size < upload.size:
-                raise BadRequest(
-                    f"body: {upload.size} bytes were expected, but {size} were received. Upload the file again."
-                )
+                raise BadRequest(f"body: must have {upload.size} bytes, not {size}. Upload the file again.")
             await store_in_turn(_save_file, upload, spool)
         return _answer(upload, upload.size, is_done=True)
 
@@ -160,7 +159,7 @@ def upload_route(context: Context, pool: SharedThreads) -> Route:
         upload = await open_for_writing(request)
         given = request.header(b"upload-offset")
         if not (given.isascii() and given.isdigit() and len(given) < 16):
-            raise BadRequest("Upload-Offset: must be the number of bytes that were already uploaded.")
+            raise BadRequest("Upload-Offset: must be the number of bytes that you have already uploaded")
         start = int(given)
         _require_next(upload, start)
         with tempfile.SpooledTemporaryFile(_IN_MEMORY) as spool:
@@ -217,7 +216,7 @@ def _require_next(upload: UploadRow, start: int) -> None:
     came = _received(upload)
     if start != came:
         raise Conflict(
-            f"Upload-Offset: {came} bytes of this file were received. Resume from that offset.",
+            f"Upload-Offset: must be {came}, the number of bytes received so far. Resume from that offset.",
             **_offset(came, is_done=upload.hash is not None),
         )
 
@@ -278,13 +277,14 @@ def _save_part(context: Context, upload: UploadRow, start: int, spool: Any) -> N
     with context.db.read() as tx:
         if len(store.list_parts(tx, upload.id)) >= MAX_PARTS:
             raise TooManyRequests(
-                f"The file has more than {MAX_PARTS:,} parts. Request a new URL and send larger parts."
+                f"This upload has more than {MAX_PARTS:,} parts. Request a new URL, and send larger parts."
             )
     digest = _store(context, spool, size)
     with context.db.write() as tx:
         if not store.add_part(tx, upload.id, start, start + size, digest):
             raise Conflict(
-                "Different content was uploaded in the meantime. Send HEAD to get the current offset."
+                "Another request uploaded different content in the meantime. Send a HEAD request to get the"
+                " current offset."
             )
 
 

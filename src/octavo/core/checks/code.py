@@ -196,7 +196,7 @@ def _check_script(text: str, *, tags: bool) -> None:
     )
     if any(not _has_error(attempt, tags) for attempt in attempts):
         return
-    raise _Broken(f"JavaScript or TypeScript: the syntax is invalid{_place_of(text, tags)}")
+    raise _Broken(f"JavaScript or TypeScript: invalid syntax{_place_of(text, tags)}")
 
 
 def _has_error(text: str, tags: bool) -> bool:

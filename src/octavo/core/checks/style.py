@@ -118,7 +118,7 @@ class StyleRule:
             self.replacements = [new for _, new in self.swaps]
         elif given.extends == "occurrence":
             if not given.token or given.max is None and given.min is None:
-                raise StyleRuleError("token: required, together with `max` or `min`")
+                raise StyleRuleError("token: is required, together with `max` or `min`")
             self.patterns = [_compile(given.token, given, bounded=False)]
         elif given.extends == "consistency":
             if not given.either:
@@ -130,7 +130,7 @@ class StyleRule:
             self.patterns = [_compile(f"(?:{'|'.join(words)})", given, words)]
         elif given.extends == "conditional":
             if not given.first or not given.second:
-                raise StyleRuleError("first: required together with `second`")
+                raise StyleRuleError("`first` and `second` are required")
             self.patterns = [_compile(each, given, bounded=False) for each in (given.first, given.second)]
             if not self.patterns[1].groups:
                 raise StyleRuleError("second: must contain a group, such as ([A-Z]+)")
@@ -164,16 +164,16 @@ def load_yaml(source: str) -> dict[str, object]:
     import yaml
 
     if len(source) > 200_000:
-        raise StyleRuleError("the rule is too long")
+        raise StyleRuleError("the rule must be at most 200,000 characters long")
     try:
         # The safe loader builds aliases once, and the length of the text limits what they can build.
         if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(source, Loader=yaml.CSafeLoader)):
             raise StyleRuleError("aliases aren't supported")
         data = yaml.load(source, Loader=yaml.CSafeLoader)  # noqa: S506
     except yaml.YAMLError as error:
-        raise StyleRuleError(f"invalid YAML: {getattr(error, 'problem', None) or error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {getattr(error, 'problem', None) or error}") from None
     except (ValueError, RecursionError) as error:
-        raise StyleRuleError(f"invalid YAML: {error}") from None
+        raise StyleRuleError(f"the YAML isn't valid: {error}") from None
     if not isinstance(data, dict):
         raise StyleRuleError("a rule must be a mapping with `extends` and `message`")
     return data
@@ -198,7 +198,7 @@ def _list_swaps(swap: Mapping[str, str] | Sequence[Mapping[str, str]]) -> list[t
     maps = [swap] if isinstance(swap, Mapping) else swap
     swaps = [(old, new) for each in maps for old, new in each.items() if old]
     if len(swaps) > _MOST_WORDS:
-        raise StyleRuleError(f"swap: has more than {_MOST_WORDS} entries")
+        raise StyleRuleError(f"swap: must have at most {_MOST_WORDS} entries")
     return swaps
 
 
@@ -221,7 +221,7 @@ def _compile(
         reason = str(error.args[0], "utf-8", "replace") if isinstance(error.args[0], bytes) else str(error)
         raise StyleRuleError(f"the pattern {shorten(pattern, 60)} isn't supported: {reason}") from None
     if compiled.search("") is not None:
-        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} matches empty text")
+        raise StyleRuleError(f"the pattern {shorten(pattern, 60)} must not match empty text")
     return compiled
 
 

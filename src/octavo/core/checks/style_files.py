@@ -85,17 +85,17 @@ def _list_notes(rule: StyleRule, data: dict[str, object], text: str) -> Iterator
     given = rule.given
     for key in data:
         if key not in _COMMON | _KEYS[given.extends]:
-            yield f"{key}: isn't supported, and has no effect"
+            yield f"{key}: isn't supported and has no effect"
     name = given.action.name
     supported = {"existence": ("remove", "replace"), "substitution": ("replace",)}.get(given.extends, ())
     if "action" in _KEYS[given.extends] and name and name not in supported:
         yield f"action: {name} isn't supported, so violations aren't fixed automatically"
     elif given.extends == "existence" and name == "replace" and len(given.action.params) != 1:
-        yield "action: replace is only supported with one replacement"
+        yield "action: `replace` is supported only with a single replacement"
     if any(re.search(r"[\\()\[\]|*+?^$]", word) for word in given.exceptions):
-        yield "exceptions: are compared as words, not as patterns"
+        yield "exceptions: words are compared literally; patterns aren't supported"
     for key in _list_repeated(text):
-        yield f"{key}: is there more than once, and only the last one counts"
+        yield f"{key}: is set more than once; only the last value is used"
 
 
 def _list_repeated(text: str) -> Iterator[str]:

@@ -329,7 +329,9 @@ class BlockEdits:
         slot = self._slot_with(key)
         if slot is None:
             raise Missing(
-                field, f"there is no block {key!r} on this page. Reload the page to get its current keys"
+                field,
+                f"there is no block with the key {key!r} on this page. Reload the page to get the current"
+                " keys.",
             )
         if slot.node.key == key:
             return _Found(slot, slot.node, None, [], 0, 1, [])
@@ -345,7 +347,7 @@ class BlockEdits:
                     if isinstance(child, (Block, Fragment, Inline)):
                         depth = here.depth + 1
                         stack.append(_Found(slot, child, here.node, among, at, depth, above))  # type: ignore[arg-type]
-        raise Missing(field, f"the block {key!r} is no longer on this page")
+        raise Missing(field, f"the block with the key {key!r} is no longer on this page")
 
     def _load(self, slot: _Slot) -> None:
         """Read the contents of a block."""
@@ -474,10 +476,10 @@ class BlockEdits:
             here = f"{field}[{number}]"
             found = self._find(key, here)
             if goal is not None and (goal == key or self._is_in(goal, found)):
-                raise EditError(here, "a block can't be moved next to or into itself")
+                raise EditError(here, "a block can't be moved into itself or next to itself")
             if isinstance(found.node, Fragment):
                 raise EditError(
-                    here, "this is a part of a block and can't be moved by itself. Move the whole block"
+                    here, "this is part of another block and can't be moved by itself. Move the whole block."
                 )
             if found.parent is None:
                 taken.append(found.slot)
@@ -516,7 +518,7 @@ class BlockEdits:
         for node in nodes:
             node.source = None
         if found.depth + max((_depth(node) for node in nodes), default=0) > MAX_DEPTH:
-            raise EditError("blocks", f"would be nested more than {MAX_DEPTH} levels deep")
+            raise EditError("blocks", f"must be nested at most {MAX_DEPTH} levels deep")
         found.among[found.at : found.at] = nodes
         self._register(nodes, found.slot)
         self._check(found)
@@ -561,7 +563,8 @@ class BlockEdits:
             if isinstance(found.node, Fragment):
                 raise EditError(
                     field,
-                    "this is part of a block, so nothing can be inserted next to it. Use `into` to insert into it",
+                    "this is part of another block, so nothing can be inserted next to it. Use `into` to"
+                    " insert content into it.",
                 )
             if found.parent is None:
                 return None
@@ -664,7 +667,7 @@ class BlockEdits:
     def _remove(self, found: _Found, field: str) -> None:
         if isinstance(found.node, Fragment):
             raise EditError(
-                field, "this is part of a block and can't be deleted. Replace its content instead"
+                field, "this is part of another block and can't be deleted. Replace its content instead."
             )
         if found.parent is None:
             at = self._place_of(found.slot)
@@ -948,9 +951,11 @@ def _allowed_in(parent: Block | Inline | Fragment | None) -> str:
 
 def _require_fitting(node: Block | Fragment, allowed: str, field: str) -> None:
     if isinstance(node, Fragment):
-        raise EditError(field, "this is a part of a block and can't be moved by itself. Move the whole block")
+        raise EditError(
+            field, "this is part of another block and can't be moved by itself. Move the whole block."
+        )
     if node.type != allowed and (allowed != "blocks" or node.type in schema.NESTED_ONLY):
-        raise EditError(field, f"must be {allowed}, got {node.type}")
+        raise EditError(field, f"must be {allowed}, not {node.type}")
 
 
 def _joined(one: str, other: str) -> str:

@@ -136,7 +136,7 @@ class ApiRenderer(Renderer):
 
     def openapi_answer(self, block: Block) -> Pieces:
         """Render a response of an operation: a row with its status, which is expandable if there are
-        details"""
+        details."""
         title, body = title_and_body(block)
         words = element("span", only_paragraph(title))
         of = [n for f in block.fragments if f.fragment == "openapi-of" for n in f.nodes]
@@ -241,7 +241,7 @@ class ApiRenderer(Renderer):
 
     def openapi_examples(self, block: Block) -> Pieces:
         """Render several examples of the same value, one after another. A script then shows only the
-        selected one.."""
+        selected one."""
         names = json.dumps(self._texts(block.data.get("names")))
         return element("div", block.nodes, class_="openapi-examples", data_names=names)
 
@@ -253,7 +253,7 @@ class ApiRenderer(Renderer):
 
     def _mark_part(self, block: Block, title: str) -> str | None:
         """Return the ID of a part of an operation and add the part to the outline. Inside collapsed
-        content, return None instead.."""
+        content, return None instead."""
         id, level = text_of(block.data, "id"), block.data.get("level")
         if self._aside or not id or not isinstance(level, int):
             return None

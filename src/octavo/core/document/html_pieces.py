@@ -20,8 +20,8 @@ Pieces = Iterable[Piece]
 
 
 def escape(text: str) -> str:
-    """Escape like ``markupsafe.escape``, whose objects would cost more than the rest of a page with many
-    listings."""
+    """Escape text in the same way as ``markupsafe.escape``. Its objects would make a page with many code
+    listings much slower."""
     if not _SPECIAL.search(text):
         return text
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

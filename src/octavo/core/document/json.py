@@ -123,7 +123,7 @@ def nodes_from_json(value: object, path: str, allowed: str = "blocks", depth: in
             [reader.block(node, f"{path}[{at}]", depth, allowed) for at, node in enumerate(nodes)]
         )
     except RecursionError as error:  # only if the caller has almost used up the stack
-        raise DocumentError(f"{path}: nested too deeply") from error
+        raise DocumentError(f"{path}: is nested too deeply") from error
 
 
 class _Reader:
@@ -133,39 +133,39 @@ class _Reader:
 
     def mapping(self, value: object, path: str, kind: str) -> Data:
         if not isinstance(value, dict):
-            raise DocumentError(f"{path}: expected an object, got {_name(value)}")
+            raise DocumentError(f"{path}: must be an object, not {_name(value)}")
         if value.get("object", kind) != kind:
-            raise DocumentError(f'{path}.object: expected "{kind}"')
+            raise DocumentError(f'{path}.object: must be "{kind}"')
         return value
 
     def array(self, value: object, path: str) -> list[object]:
         if not isinstance(value, list):
-            raise DocumentError(f"{path}: expected an array, got {_name(value)}")
+            raise DocumentError(f"{path}: must be an array, not {_name(value)}")
         self.count += len(value)
         if self.count > MAX_NODES:
-            raise DocumentError(f"{path}: can have at most {MAX_NODES:,} nodes")
+            raise DocumentError(f"{path}: must have at most {MAX_NODES:,} nodes")
         return value
 
     def text(self, value: object, path: str) -> str:
         if not isinstance(value, str):
-            raise DocumentError(f"{path}: expected a string, got {_name(value)}")
+            raise DocumentError(f"{path}: must be a string, not {_name(value)}")
         self.size += len(value)
         if self.size > MAX_TEXT:
-            raise DocumentError(f"{path}: can have at most {MAX_TEXT:,} characters")
+            raise DocumentError(f"{path}: must have at most {MAX_TEXT:,} characters")
         return clean(value)
 
     def deep(self, path: str, depth: int) -> None:
         if depth > MAX_DEPTH:
-            raise DocumentError(f"{path[:200]}: can be nested at most {MAX_DEPTH} levels deep")
+            raise DocumentError(f"{path[:200]}: must be nested at most {MAX_DEPTH} levels deep")
 
     def block(self, value: object, path: str, depth: int, allowed: str) -> Block:
         self.deep(path, depth)
         value = self.mapping(value, path, "block")
         kind = schema.BLOCKS.get(value["type"]) if isinstance(value.get("type"), str) else None
         if kind is None:
-            raise DocumentError(f"{path}.type: expected a block type, got {_shown(value.get('type'))}")
+            raise DocumentError(f"{path}.type: must be a block type, not {_shown(value.get('type'))}")
         if allowed not in ("blocks", kind.type):
-            raise DocumentError(f"{path}.type: expected {allowed}, got {kind.type}")
+            raise DocumentError(f"{path}.type: must be {allowed}, not {kind.type}")
         if allowed == "blocks" and kind.type in schema.NESTED_ONLY:
             raise DocumentError(f"{path}.type: {kind.type} isn't allowed here")
         block = Block(kind.type, self.data(kind, value, path), key=self.key(value, path))
@@ -198,7 +198,7 @@ class _Reader:
                 found.append(self.inline(node, here, depth + 1))
                 continue
             if not isinstance(node, dict) or kind != "text":
-                raise DocumentError(f'{here}.object: expected "text" or "inline", got {_shown(kind)}')
+                raise DocumentError(f'{here}.object: must be "text" or "inline", not {_shown(kind)}')
             key = self.key(node, here)
             for number, leaf in enumerate(self.array(node.get("leaves"), f"{here}.leaves")):
                 self.leaf(leaf, f"{here}.leaves[{number}]", found, key)
@@ -226,22 +226,22 @@ class _Reader:
         value = self.mapping(value, path, "mark")
         kind = value.get("type")
         if kind not in schema.MARKS:
-            raise DocumentError(f"{path}.type: expected one of {', '.join(schema.MARKS)}")
+            raise DocumentError(f"{path}.type: must be one of {', '.join(schema.MARKS)}")
         if kind != "color":
             return Mark(kind)
         data = value.get("data")
         if not isinstance(data, dict):
-            raise DocumentError(f"{path}.data: expected an object, got {_name(data)}")
+            raise DocumentError(f"{path}.data: must be an object, not {_name(data)}")
         for name in ("text", "background"):
             if data.get(name) not in schema.COLORS:
-                raise DocumentError(f"{path}.data.{name}: expected one of {', '.join(schema.COLORS)}")
+                raise DocumentError(f"{path}.data.{name}: must be one of {', '.join(schema.COLORS)}")
         return Mark("color", {"text": data["text"], "background": data["background"]})
 
     def inline(self, value: Data, path: str, depth: int) -> Inline:
         self.deep(path, depth)
         kind = schema.INLINES.get(value["type"]) if isinstance(value.get("type"), str) else None
         if kind is None:
-            raise DocumentError(f"{path}.type: expected an inline type, got {_shown(value.get('type'))}")
+            raise DocumentError(f"{path}.type: must be an inline type, not {_shown(value.get('type'))}")
         if kind.type == "button":
             value = self.with_plain_action(value, path)
         node = Inline(kind.type, self.data(kind, value, path), key=self.key(value, path))
@@ -254,7 +254,7 @@ class _Reader:
 
     def with_plain_action(self, value: Data, path: str) -> Data:
         """Return a button with the texts of its action as separate fields, which is the form used in nodes.
-        Keys are derived from the fields of nodes and must not change.."""
+        Keys are derived from the fields of nodes and must not change."""
         data = value.get("data")
         action = data.get("action") if isinstance(data, dict) else None
         if not isinstance(data, dict) or not isinstance(action, dict):
@@ -289,20 +289,20 @@ class _Reader:
             return None
         key = self.text(key, f"{path}.key")
         if not 0 < len(key) <= 100:
-            raise DocumentError(f"{path}.key: expected 1 to 100 characters")
+            raise DocumentError(f"{path}.key: must have 1 to 100 characters")
         return key
 
     def data(self, kind: schema.NodeType, value: Data, path: str) -> Data:
         given, meta = value.get("data", {}), value.get("meta", {})
         for name, part in (("data", given), ("meta", meta)):
             if not isinstance(part, dict):
-                raise DocumentError(f"{path}.{name}: expected an object, got {_name(part)}")
+                raise DocumentError(f"{path}.{name}: must be an object, not {_name(part)}")
         found: Data = {}
         for name, field in kind.data.items():
             source, where = (meta, "meta") if field.meta and name in meta else (given, "data")
             if source.get(name) is None:
                 if field.required:
-                    raise DocumentError(f"{path}.{where}.{name}: missing")
+                    raise DocumentError(f"{path}.{where}.{name}: is required")
                 continue
             found[name] = self.field(field, source[name], f"{path}.{where}.{name}")
         return found
@@ -311,15 +311,15 @@ class _Reader:
         if field.kind == "text":
             value = self.text(value, path)
             if field.choices and value not in field.choices:
-                raise DocumentError(f"{path}: expected one of {', '.join(field.choices)}")
+                raise DocumentError(f"{path}: must be one of {', '.join(field.choices)}")
             return value
         if field.kind == "bool":
             if not isinstance(value, bool):
-                raise DocumentError(f"{path}: expected true or false, got {_name(value)}")
+                raise DocumentError(f"{path}: must be true or false, not {_name(value)}")
             return value
         if field.kind == "int":
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 10**9:
-                raise DocumentError(f"{path}: expected a whole number from 0 to 999,999,999")
+                raise DocumentError(f"{path}: must be a whole number from 0 to 999,999,999")
             return value
         if field.kind == "number":
             return self.number(value, path)
@@ -329,29 +329,29 @@ class _Reader:
             if isinstance(value, dict):
                 unit = self.text(value.get("unit"), f"{path}.unit")
                 if not re.fullmatch(r"%|[a-z]{1,4}", unit):
-                    raise DocumentError(f"{path}.unit: expected `%` or a CSS unit of length, such as `em`")
+                    raise DocumentError(f"{path}.unit: must be `%` or a CSS length unit, such as `em`")
                 size = self.number(value.get("value"), f"{path}.value")
                 return size if unit == "px" else {"unit": unit, "value": size}
             return self.number(value, path)
         if field.kind == "texts":
             return [self.text(item, f"{path}[{at}]") for at, item in enumerate(self.array(value, path))]
         if not isinstance(value, dict):
-            raise DocumentError(f"{path}: expected an object, got {_name(value)}")
+            raise DocumentError(f"{path}: must be an object, not {_name(value)}")
         return self.plain(value, path, 0)
 
     def number(self, value: object, path: str) -> int | float:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise DocumentError(f"{path}: expected a number, got {_name(value)}")
+            raise DocumentError(f"{path}: must be a number, not {_name(value)}")
         if not math.isfinite(value) or not 0 <= value < 10**9:
-            raise DocumentError(f"{path}: expected a number of at least 0 and below 1,000,000,000")
+            raise DocumentError(f"{path}: must be at least 0 and less than 1,000,000,000")
         return int(value) if float(value).is_integer() else value
 
     def ref(self, value: object, path: str) -> Data:
         if not isinstance(value, dict):
-            raise DocumentError(f"{path}: expected a reference object, got {_name(value)}")
+            raise DocumentError(f"{path}: must be a reference object, not {_name(value)}")
         kind = value.get("kind")
         if not isinstance(kind, str) or kind not in schema.REF_FIELDS:
-            raise DocumentError(f"{path}.kind: expected one of {', '.join(schema.REF_FIELDS)}")
+            raise DocumentError(f"{path}.kind: must be one of {', '.join(schema.REF_FIELDS)}")
         found: Data = {"kind": kind}
         for name in schema.REF_FIELDS[kind]:
             found[name] = self.text(value.get(name), f"{path}.{name}")
@@ -360,7 +360,8 @@ class _Reader:
                 found[name] = self.text(value[name], f"{path}.{name}")
         if kind == "url" and not safe_url(found["url"]):
             raise DocumentError(
-                f"{path}.url: this kind of URL isn't allowed. Use http, https, mailto, tel, or a relative URL"
+                f"{path}.url: this type of URL isn't allowed. Use an http, https, mailto, tel, or relative"
+                " URL."
             )
         return found
 
@@ -372,14 +373,14 @@ class _Reader:
             return value
         if isinstance(value, float):
             if not math.isfinite(value):
-                raise DocumentError(f"{path}: expected a finite number")
+                raise DocumentError(f"{path}: must be a finite number")
             return value
         if depth > 16:
-            raise DocumentError(f"{path[:200]}: nested too deeply")
+            raise DocumentError(f"{path[:200]}: is nested too deeply")
         if isinstance(value, dict):
             self.count += len(value)
             if self.count > MAX_NODES:
-                raise DocumentError(f"{path}: can have at most {MAX_NODES:,} nodes")
+                raise DocumentError(f"{path}: must have at most {MAX_NODES:,} nodes")
             return {
                 self.text(name, path): self.plain(item, f"{path}.{name}", depth + 1)
                 for name, item in value.items()
@@ -397,67 +398,71 @@ def check_block(block: Block, path: str) -> None:
     elif block.type == "expandable":
         names = [fragment.fragment for fragment in block.fragments]
         if sorted(names) != ["expandable-body", "expandable-title"]:
-            raise DocumentError(f"{path}.fragments: expected expandable-title and expandable-body")
+            raise DocumentError(f"{path}.fragments: must be expandable-title and expandable-body")
         title = next(f for f in block.fragments if f.fragment == "expandable-title")
         if len(title.nodes) != 1 or title.nodes[0].type != "paragraph":
-            raise DocumentError(f"{path}.fragments: expected one paragraph in expandable-title")
+            raise DocumentError(f"{path}.fragments: expandable-title must contain exactly one paragraph")
         block.fragments = sorted(block.fragments, key=lambda fragment: fragment.fragment, reverse=True)
     elif block.type in ("image", "file", "embed"):
         for at, fragment in enumerate(block.fragments):
             if fragment.fragment != "caption" or any(n.type != "paragraph" for n in fragment.nodes):
-                raise DocumentError(f"{path}.fragments[{at}]: expected a caption of paragraphs")
+                raise DocumentError(
+                    f"{path}.fragments[{at}]: must be a caption that contains only paragraphs"
+                )
 
 
 def _check_table(block: Block, path: str) -> None:
     view, definition, records = (block.data[name] for name in ("view", "definition", "records"))
     path += ".data"
     if view.get("type") not in ("grid", "cards"):
-        raise DocumentError(f"{path}.view.type: expected one of grid, cards")
+        raise DocumentError(f"{path}.view.type: must be grid or cards")
     if view["type"] == "cards" and view.get("cardSize") not in ("medium", "large"):
-        raise DocumentError(f"{path}.view.cardSize: expected one of medium, large")
+        raise DocumentError(f"{path}.view.cardSize: must be medium or large")
     columns = view.get("columns")
     if not isinstance(columns, list) or not all(isinstance(name, str) for name in columns):
-        raise DocumentError(f"{path}.view.columns: expected an array of strings")
+        raise DocumentError(f"{path}.view.columns: must be an array of strings")
     if view["type"] == "grid":
         view.setdefault("hideHeader", False)
     widths = view.get("columnWidths", {})
     if not isinstance(widths, dict) or not all(_is_number(width) for width in widths.values()):
-        raise DocumentError(f"{path}.view.columnWidths: expected an object whose values are numbers")
+        raise DocumentError(f"{path}.view.columnWidths: must be an object whose values are numbers")
     for name, column in definition.items():
         here = f"{path}.definition.{name}"
         if not isinstance(column, dict) or column.get("type") not in schema.COLUMN_TYPES:
-            raise DocumentError(f"{here}.type: expected one of {', '.join(schema.COLUMN_TYPES)}")
+            raise DocumentError(f"{here}.type: must be one of {', '.join(schema.COLUMN_TYPES)}")
         if not isinstance(column.get("title", ""), str):
-            raise DocumentError(f"{here}.title: expected a string")
+            raise DocumentError(f"{here}.title: must be a string")
         column["id"], column["title"] = name, column.get("title", "")
         if column["type"] == "text":
             column.setdefault("textAlignment", "left")
             if column["textAlignment"] not in ("center", "right", "left"):
-                raise DocumentError(f"{here}.textAlignment: expected one of center, right, left")
+                raise DocumentError(f"{here}.textAlignment: must be left, center, or right")
         if column["type"] == "rating" and not _is_number(column.get("max")):
-            raise DocumentError(f"{here}.max: expected a number")
+            raise DocumentError(f"{here}.max: must be a number")
         if column["type"] == "select":
             _check_options(column, here)
     for name, record in records.items():
         here = f"{path}.records.{name}"
         if not isinstance(record, dict) or not isinstance(record.get("orderIndex"), str):
-            raise DocumentError(f"{here}.orderIndex: expected a string")
+            raise DocumentError(f"{here}.orderIndex: must be a string")
         if not isinstance(record.get("values"), dict):
-            raise DocumentError(f"{here}.values: expected an object")
+            raise DocumentError(f"{here}.values: must be an object")
         for column_id, value in record["values"].items():
             if column_id in definition and not _fits(definition[column_id]["type"], value):
                 kind = definition[column_id]["type"]
-                raise DocumentError(f"{here}.values.{column_id}: doesn't fit a column of type {kind}")
+                raise DocumentError(
+                    f"{here}.values.{column_id}: must be a valid value for a column of type {kind}"
+                )
 
 
 def _check_options(column: Data, path: str) -> None:
     options = column.get("options")
     if not isinstance(options, list):
-        raise DocumentError(f"{path}.options: expected an array")
+        raise DocumentError(f"{path}.options: must be an array")
     for at, option in enumerate(options):
         for name in ("value", "label", "color"):
             if not isinstance(option, dict) or not isinstance(option.get(name), str):
-                raise DocumentError(f"{path}.options[{at}].{name}: expected a string")
+                raise DocumentError(f"{path}.options[{at}].{name}: must be a string")
 
 
 def _is_number(value: object) -> bool:

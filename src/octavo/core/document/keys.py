@@ -60,9 +60,9 @@ _NAMED_BY = {
         unknown source end kind
     """.strip().splitlines()
 }
-"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema when keys were fixed.
-Never add to this table. Comments, suggestions, and references depend on keys, so a field that is added to
-the reader later must not change the key of an existing node."""
+"""Fields of ``data`` that are part of a node's key, by type: the fields of the schema at the time when keys
+were fixed. Never add fields to this table. Comments, suggestions, and references depend on keys, so a field
+that is added to the reader later must not change the key of an existing node."""
 _NO_FIELDS: frozenset[str] = frozenset(["attributes"])
 _TABLE_PARTS: dict[str, frozenset[str]] = {
     "view": frozenset(
@@ -107,7 +107,7 @@ class Digests:
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names that aren't the same as the digests."""
+        """Names of nodes that differ from their digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)
@@ -359,9 +359,10 @@ def _words(node: Node) -> set[str]:
 
 
 def carry_sources(old: Document, new: Document) -> Document:
-    """Assign the source of equal blocks of ``old`` to blocks of ``new``, and the gaps of ``old`` where they
-    still belong, in place: this way, unedited content that was sent as JSON is written unchanged. All
-    definitions between blocks are kept. Both documents must have keys (see ``carry_keys``)."""
+    """Copy the sources of blocks in ``old`` to the equal blocks in ``new``, in place, and the gaps of
+    ``old`` to the places where they still belong. This way, unedited content that was sent as JSON is
+    written unchanged. All definitions between blocks are kept. Both documents must have keys (see
+    ``carry_keys``)."""
     digests = Digests(old, new)
     by_key = {node.key: at for at, node in enumerate(old.nodes)}
     by_digest: dict[str, Block] = {}

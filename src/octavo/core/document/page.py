@@ -126,7 +126,8 @@ def below_title(heading: str, body: str, before: str) -> str:
 
 
 def read_head(source: str) -> PageHead:
-    """Return the head of a page file. Never raises: unreadable parts are listed in ``problems``."""
+    """Return the head of a page file. This never raises an error: unreadable parts are listed in
+    ``problems``."""
     front, heading, _ = split_page(source)
     values, problems = front_matter(front)
     unread = front if problems else _seeming_front(source) if not front else ""
@@ -136,7 +137,7 @@ def read_head(source: str) -> PageHead:
         fields["condition"] = NEVER
         problems.append(
             HeadProblem(
-                1, "if: this front matter can't be read, so no one can see the page; fix its YAML", "if"
+                1, "if: the front matter can't be read, so no one can see the page; fix its YAML", "if"
             )
         )
     heading_title = _title(heading)
@@ -169,7 +170,7 @@ def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
         return {}, []
     text = match["yaml"].replace("\r\n", "\n").replace("\r", "\n")
     if len(text) > MAX_FRONT_MATTER:
-        return {}, [HeadProblem(1, f"the front matter is longer than {MAX_FRONT_MATTER:,} characters")]
+        return {}, [HeadProblem(1, f"the front matter must have at most {MAX_FRONT_MATTER:,} characters")]
     try:
         values = read_yaml(text).value
     except YamlError as error:
@@ -177,7 +178,7 @@ def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
     if values is None:
         return {}, []
     if not isinstance(values, dict):
-        return {}, [HeadProblem(2, "the front matter must consist of keys and values")]
+        return {}, [HeadProblem(2, "the front matter must be a YAML mapping")]
     return values, []
 
 
@@ -249,11 +250,11 @@ class _Head:
     def text(self, key: str, field: Field) -> str | None:
         text: str | None = self.take(key, str)
         if text is not None and field.form is not None and not re.fullmatch(field.form[0], text):
-            self.problem(key, f"{key}: must {field.form[1]}; the value is skipped")
+            self.problem(key, f"{key}: must {field.form[1]}; the value is ignored")
             return None
         if text is None or field.max_length is None or len(text) <= field.max_length:
             return text
-        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is cut off")
+        self.problem(key, f"{key}: must have at most {field.max_length} characters; the rest is ignored")
         return text[: field.max_length]
 
     def condition(self) -> str | None:
@@ -305,7 +306,7 @@ class _Head:
         if light is None:
             return None
         if not isinstance(light, str) or not isinstance(dark, (str, type(None))):
-            self.problem("cover", "cover: must be a path, or light and dark paths")
+            self.problem("cover", "cover: must be a path, or an object with light and dark paths")
             return None
         if isinstance(y, bool) or not isinstance(y, (int, float)):
             self.problem("coverY", "coverY: must be a number")
@@ -320,7 +321,7 @@ class _Head:
         if not complete:
             self.problem(
                 key,
-                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are skipped",
+                f"{key}: each tag must be a slug of at most {MAX_SLUG} characters; invalid tags are ignored",
             )
         return tags
 
@@ -329,7 +330,8 @@ class _Head:
         if not complete:
             self.problem(
                 key,
-                f"{key}: must be at most {MAX_PATHS} paths such as /guides/install; other values are skipped",
+                f"{key}: must be a list of at most {MAX_PATHS} paths, such as /guides/install; other values"
+                " are ignored",
             )
         return paths
 
@@ -340,7 +342,8 @@ class _Head:
         if not fits or value.keys() - {"canonical", "alternates"} or not all(map(_is_text, alternates)):
             self.problem(
                 key,
-                f"{key}: must contain `canonical`, a URL or path, or `alternates`, a list of URLs and paths",
+                f"{key}: can contain only `canonical` (a URL or path) and `alternates` (a list of URLs and"
+                " paths)",
             )
             return {}
         return value

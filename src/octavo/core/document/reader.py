@@ -426,8 +426,8 @@ class _Reader:
 
 
 def read(markdown: str) -> Document:
-    """Return the document of a page's body (see ``page.split_page``). Accepts any text; ``writer.write`` returns
-    exactly that text."""
+    """Return the document of a page's body (see ``page.split_page``). This accepts any text;
+    ``writer.write`` returns exactly that text."""
     try:
         return _read(markdown)
     except DEFECTS as error:
@@ -510,7 +510,7 @@ def open_ends(markdown: str) -> tuple[set[str], set[str]]:
 
 
 def read_blocks(markdown: str) -> list[Block]:
-    """Return the blocks of a piece of Markdown, without sources. Accepts any text."""
+    """Return the blocks of a piece of Markdown, without sources. This accepts any text."""
     try:
         reader = _Reader(lines_of(markdown))
         blocks = reader.run()

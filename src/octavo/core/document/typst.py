@@ -818,7 +818,8 @@ def _length(value: object) -> str | None:
 
 
 def _leaf(leaf: Leaf) -> str:
-    """Return text wrapped in its marks, with the first mark outermost. Line breaks in the text are kept.."""
+    """Return text wrapped in its marks, with the first mark outermost. Line breaks in the text are
+    preserved."""
     in_code = any(mark.type == "code" for mark in leaf.marks)
     lines = _SPACES.sub(" ", leaf.text).split("\n")
     inside = "linebreak();".join(

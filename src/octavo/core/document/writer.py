@@ -28,7 +28,7 @@ from .attributes import (
 from .inline import HEADING_ID, plain
 from .inline_writer import LABEL, InlineMarkdown, write_html, write_inlines
 from .markdown import label_of, parse_blocks
-from .nodes import Block, Data, Document, Fragment, Inline, Text, walk
+from .nodes import Block, Data, Document, Fragment, Inline, Leaf, Text, walk
 from .reader import read_blocks
 from .schema import BLOCKS
 from .table_writer import html_heading, level_of, write_rich_code, write_table
@@ -378,7 +378,11 @@ def _images(block: Block, notes: Notes) -> str:
 
 
 def _figure(image: Block, notes: Notes) -> str:
-    caption = image.fragments[0].nodes[0].nodes if image.fragments and image.fragments[0].nodes else []
+    paragraphs = [block.nodes for block in image.fragments[0].nodes] if image.fragments else []
+    caption: list[Any] = []
+    for inlines in filter(None, paragraphs):
+        # A caption in HTML is one paragraph.
+        caption += [*([Text([Leaf("\n")])] if caption else []), *inlines]
     captioned = f"<p>{write_html(caption, notes)}</p>" if caption else ""
     return f"<figure>{picture(image.data, image_attributes(image.data))}<figcaption>{captioned}</figcaption></figure>"
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping
 
 from msgspec import Struct
-from prosemirror.model import Node
+from prosemirror.model import Fragment, Node, Slice
+from prosemirror.transform import ReplaceStep
 
 from octavo.core.alignment import align
 from octavo.core.json_types import JsonObject
 
 from .merging import have_same_content
+from .schema import SCHEMA
 from .steps import StepJson
 from .trimming import trimmed
 from .writing import attrs_of, block_key, is_written, write_block
@@ -97,7 +99,12 @@ def block_differences(
     return BlockDifferences(changed, insert, move, [key for key in saved if key not in blocks], blocks)
 
 
-def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
+def tidy_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
+    """Return the steps after which every part of a page can be saved: those of keys and of columns."""
+    return [*_key_steps(doc, new_keys), *_column_steps(doc)]
+
+
+def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
     """Return the steps that assign a new key to top-level blocks without one, and to all but the first of the
     nodes with the same key."""
     known: set[str] = set()
@@ -118,6 +125,27 @@ def key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
         if not node.is_textblock:
             stack += [(child, at, False) for child, at in reversed(list(_children_at(node, position + 1)))]
     return steps
+
+
+def _column_steps(doc: Node) -> list[StepJson]:
+    """Return the steps that add columns to tables with rows of more cells than columns: those are rows that one person
+    added while another one deleted a column. Their last cells would not be saved."""
+    steps: list[StepJson] = []
+    stack = list(_children_at(doc, 0))
+    while stack:
+        node, position = stack.pop()
+        if node.type.name == "table":
+            head, *rows = node.children
+            missing = max((row.child_count for row in rows), default=0) - head.child_count
+            if missing > 0:
+                end = position + head.node_size
+                headings = [SCHEMA.nodes["table_heading"].create() for _ in range(missing)]
+                step = ReplaceStep(end, end, Slice(Fragment.from_(headings), 0, 0))
+                steps.append(dict(step.to_json()))
+        elif not node.is_textblock:
+            stack += _children_at(node, position + 1)
+    # From the end, so that no step moves the positions of the next ones.
+    return sorted(steps, key=lambda step: -step["from"])
 
 
 def _children_at(parent: Node, start: int) -> Iterator[tuple[Node, int]]:

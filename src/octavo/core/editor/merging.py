@@ -119,7 +119,7 @@ class _Merge:
             return [node] if node is not None and is_kept else []
         if node is None:
             # The block was deleted here. Insert it again only if the other version changed it.
-            return [] if old is not None and same(old, new) else [self._read(new)]
+            return [] if old is not None and same(_without_ids(old), _without_ids(new)) else [self._read(new)]
         if old is None:
             return [node] if _is_saved_as(node, new) else [node, self._copy(new)]
         if same(_without_ids(old), _without_ids(new)):

@@ -179,7 +179,7 @@ def _require_valid(json: StepJson) -> None:
         ]
         if not level:
             return
-    raise ValueError("nested too deeply")
+    raise ValueError("the document is nested too deeply")
 
 
 def _require_attribute(name: str, value: object) -> None:

@@ -106,11 +106,13 @@ def fields_of(text: bytes) -> dict[str, str]:
     try:
         pairs = parse_qsl(text.decode(), keep_blank_values=True, max_num_fields=30)
     except ValueError:
-        raise BadOAuth("invalid_request", "the form must be UTF-8 and can have at most 30 fields") from None
+        raise BadOAuth("invalid_request", "the form must be in UTF-8 and have at most 30 fields") from None
     fields: dict[str, str] = {}
     for name, value in pairs:
         if name in fields or "\0" in value:
-            raise BadOAuth("invalid_request", f"{name}: must be sent only once, without NUL characters")
+            raise BadOAuth(
+                "invalid_request", f"{name}: must be sent only once, and must not contain NUL characters"
+            )
         fields[name] = value
     return fields
 
@@ -159,7 +161,7 @@ def read_request(context: Context, request: Request, query: bytes) -> AppRequest
     client = _find_client(context, fields.get("client_id", ""), request)
     redirect = fields.get("redirect_uri", "")
     if not allows_redirect(client, redirect):
-        raise BadOAuth("invalid_request", "redirect_uri: the app hasn't registered this URL")
+        raise BadOAuth("invalid_request", "redirect_uri: must be a URL that the app has registered")
     state, challenge = fields.get("state"), fields.get("code_challenge", "")
     if state is not None and len(state) > 2000:
         raise BadOAuth("invalid_request", "state: must be at most 2,000 characters")
@@ -184,6 +186,6 @@ def _find_client(context: Context, client_id: str, request: Request) -> store.Cl
     if client is None:
         raise BadOAuth(
             "invalid_client",
-            "client_id: no app is registered with this id, or its registration has expired",
+            "client_id: there is no app with this ID, or its registration has expired",
         )
     return client

@@ -52,9 +52,7 @@ def check_redirect(address: str) -> None:
     """Raise BadRequest unless codes can be sent to a redirect URI. The URI must use https, point to the
     local machine, or use the URL scheme of an installed app, and it must not have a fragment."""
     found = read_address(address)
-    bad = BadRequest(
-        "redirect_uris: must be https URLs, URLs of the local machine, or custom schemes of apps"
-    )
+    bad = BadRequest("redirect_uris: must be https URLs, local URLs, or URLs with an app's custom scheme")
     if found is None or not found.scheme or "#" in address or any(ord(char) <= 32 for char in address):
         raise bad
     if "@" in found.authority:
@@ -93,18 +91,16 @@ def connect(tx: Transaction, issuer: str, org: OrgAccess, body: ConnectAgent) ->
     BadRequest if the app or the redirect URI isn't registered."""
     client = store.find_client(tx, body.client_id)
     if client is None or (client.fresh_until is not None and client.fresh_until < now() - _DECIDING):
-        raise BadRequest("clientId: no app is registered with this ID, or its registration has expired")
+        raise BadRequest("clientId: there is no app with this ID, or its registration has expired")
     if not allows_redirect(client, body.redirect_uri):
         raise BadRequest("redirectUri: must be a URL that the app has registered")
     scopes: list[str] = [scope for scope in API_SCOPES if scope in body.scopes]
     if not scopes:
         scopes = [scope for scope in AGENT_SCOPES if scope in body.scopes]
         if "docs:read" not in scopes:
-            raise BadRequest("scopes: must include docs:read, which all other scopes require")
+            raise BadRequest("scopes: must include `docs:read`, which all other scopes require")
     elif not set(AGENT_SCOPES).isdisjoint(body.scopes):
-        raise BadRequest(
-            "scopes: tool scopes (docs:...) can't be mixed with API scopes; request only one kind"
-        )
+        raise BadRequest("scopes: must be either tool scopes (docs:…) or API scopes, not both")
     secret = new_secret("")
     until = now() + body.days * DAY
     code = store.CodeRow(
@@ -156,12 +152,12 @@ def use_code(tx: Transaction, code: str, client_id: str, redirect: str, verifier
         return None
     if found.expires_at <= now() or not is_proved(verifier, found.challenge):
         raise Unusable(
-            "This code has expired, or code_verifier doesn't match its challenge. Start the "
-            "authorization again."
+            "This code has expired, or `code_verifier` doesn't match the code challenge. Start the"
+            " authorization again."
         )
     agent_id = ids.new_id()
     if not store.use_code(tx, code, agent_id):
-        raise Unusable("This code has already been used.")
+        raise Unusable("This code was already used. Start the authorization again.")
     granted = msgspec.json.decode(found.scopes, type=list[str])
     access, refresh = _secrets(granted)
     store.insert_agent(tx, agent_id, found, access, now() + ACCESS_LASTS, refresh)
@@ -183,7 +179,7 @@ def use_refresh(tx: Transaction, token: str, client_id: str) -> Grant | None:
     access, refresh = _secrets(found.granted)
     until = min(now() + ACCESS_LASTS, found.expires_at)
     if not store.renew(tx, found.id, token, access, until, refresh):
-        raise Unusable("This refresh token was just used. Use the new one.")
+        raise Unusable("This refresh token was already used. Use the new refresh token.")
     return Grant(access, refresh, max(1, (until - now()) // 1000), found.granted)
 
 

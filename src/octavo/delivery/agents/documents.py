@@ -80,7 +80,7 @@ class Documents:
                 )
             except FetchError as error:
                 raise Unusable(
-                    f"client_id: the app's document couldn't be fetched. {error.message}"
+                    f"client_id: the document at this URL couldn't be fetched: {error.message}"
                 ) from None
         document = _read(client_id, answer)
         name = " ".join(document.client_name.replace("\0", "").split())[:100]
@@ -110,34 +110,38 @@ class Documents:
             or ".." in steps
         ):
             raise Unusable(
-                "client_id: must be an https URL with a path, without a fragment, username, or dot segments"
+                "client_id: must be an https URL with a path, and without a fragment, username, or dot"
+                " segments"
             )
         if found.host in self._own:
-            raise Unusable("client_id: must not be a URL of this server")
+            raise Unusable("client_id: must not be a URL on this server")
 
 
 def _read(client_id: str, answer: Fetched) -> _Document:
     kind = answer.headers.get("content-type", "").partition(";")[0].strip().lower()
     if answer.status != 200:
-        raise Unusable(f"client_id: this URL must return a document, but it returned status {answer.status}")
+        raise Unusable(
+            "client_id: the document at this URL can't be read, because the server responded with status"
+            f" {answer.status}"
+        )
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise Unusable("client_id: this URL must return a document of type application/json")
+        raise Unusable("client_id: the document at this URL must have the type application/json")
     try:
         document = _documents.decode(answer.body)
         for address in document.redirect_uris:
             check_redirect(address)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise Unusable(f"client_id: the document at this URL doesn't describe an app. {error}") from None
+        raise Unusable(f"client_id: the document at this URL doesn't describe an app: {error}") from None
     except BadRequest as error:
-        raise Unusable(f"client_id: the document at this URL has {error.message}") from None
+        raise Unusable(f"client_id: the document at this URL isn't valid: {error.message}") from None
     if document.client_id != client_id:
         raise Unusable("client_id: the document at this URL belongs to another app")
     if document.client_secret is not UNSET or document.client_secret_expires_at is not UNSET:
         raise Unusable(
-            "client_id: the document at this URL contains a secret. Remove it, because the document is public"
+            "client_id: the document at this URL is public but contains a secret. Remove the secret."
         )
     if document.proves != "none":
-        raise Unusable("client_id: the app must use the token_endpoint_auth_method none")
+        raise Unusable("client_id: the document at this URL must set token_endpoint_auth_method to none")
     return document
 
 

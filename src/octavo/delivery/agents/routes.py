@@ -81,7 +81,7 @@ def undo_acts(call: Call, caller: SignedIn, agent_id: str, body: wire.UndoActs) 
     try:
         since = parse_iso(body.since) if body.since is not None else now() - DAY
     except (ValueError, OverflowError):
-        raise BadRequest("since: must be an ISO 8601 time such as 2030-01-31T00:00:00Z") from None
+        raise BadRequest("since: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
     undone = undoing.undo(call.db, caller.actor, call.perform, agent, since, body.before)
     return wire.UndoneActs(undone.acts, undone.next)
 

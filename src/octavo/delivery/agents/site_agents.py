@@ -114,7 +114,8 @@ def use_site_code(
         return None
     if found.code_until <= now() or not is_proved(verifier, found.challenge):
         raise Unusable(
-            "This code has expired, or code_verifier doesn't match its challenge. Connect the app again."
+            "This code has expired, or `code_verifier` doesn't match the code challenge. Connect the app"
+            " again."
         )
     return _grant(tx, context, found, None)
 
@@ -152,7 +153,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
         former=former,
     )
     if changed != 1:
-        raise Unusable("This refresh token was just used. Use the new one.")
+        raise Unusable("This refresh token was already used. Use the new refresh token.")
     return site, Grant(access, refresh, max(1, (until - now()) // 1000), [])
 
 

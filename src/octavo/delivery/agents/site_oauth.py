@@ -1,7 +1,7 @@
 """OAuth for the MCP servers of sites with visitor authentication: metadata, the consent page, and tokens.
 
-Follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under the sites URL; visitors
-give consent on the site itself, where they are signed in.
+This module follows RFC 6749, 7009, 8414, 8707, and 9728. The authorization server of a site has a URL under
+the sites URL; visitors give consent on the site itself, where they are signed in.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class SiteOAuth:
 
 def _check_resource(tx: Transaction, context: Context, site: SiteRow, resource: str) -> None:
     if resource.rstrip("/") not in (expected := _resources(tx, context, site)):
-        raise BadOAuth("invalid_target", f"resource: must be {expected[1]}, or omitted")
+        raise BadOAuth("invalid_target", f"resource: must be omitted, or be {expected[1]}")
 
 
 # --- the consent page of visitors -------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def ask_visitor(view: View, visit: SiteVisit, asked: str = "") -> Later:
         try:
             found = read_request(context, request, query)
             if found.resource and found.resource not in resources:
-                raise found.bad("invalid_target", f"resource: must be {resources[1]}, or omitted")
+                raise found.bad("invalid_target", f"resource: must be omitted, or be {resources[1]}")
         except BadOAuth as bad:
             if bad.redirect is None:
                 raise BadRequest(str(bad)) from None

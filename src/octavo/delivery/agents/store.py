@@ -348,7 +348,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return those of the change requests that the agent created."""
+    """Return the given change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",

@@ -117,7 +117,8 @@ class ToolCaller(Struct, frozen=True):
                 )
             if waiting >= MAX_WAITING:
                 raise RefusedTool(
-                    f"429: {waiting} of your change requests are still open. Have one merged or archived first."
+                    f"429: {waiting} of your change requests are still open, which is the limit. Have one of"
+                    " them merged or archived first."
                 )
         elif pages:
             if day.pages + pages > MAX_PAGES:
@@ -329,7 +330,7 @@ def _describe(on: ToolCaller, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject or status: provide at least one of them")
+        raise RefusedTool("subject, status: provide at least one of them")
     return _say(on.change("updateChangeRequestById", path, body))
 
 

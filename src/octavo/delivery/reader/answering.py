@@ -61,8 +61,7 @@ def answer_post(view: View, host: str, path: str) -> Answer | Later:
         answer = _visit(view, host, path, coming).answer
     except RedirectBeforeVisit:
         raise Unauthorized(
-            "You must sign in to this site first. Send a visitor token in the header: "
-            "Authorization: Bearer <token>",
+            "Sign in to this site, or send a visitor token in the `Authorization: Bearer <token>` header.",
             **{"www-authenticate": "Bearer"},
         ) from None
     if isinstance(answer, Answer):

@@ -371,7 +371,7 @@ class Sites:
         with self._context.db.read() as tx:
             site = find_site_by_hostname(tx, name) if name else None
         if site is None or not site.published:
-            raise NotFound("No published site has this host name.")
+            raise NotFound("There is no published site with this host name.")
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:

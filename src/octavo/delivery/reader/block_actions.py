@@ -118,10 +118,10 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         raise BadRequest(f"body: {error}") from None
     signed = context.signer.verify(_PURPOSE, given.offer)
     if signed is None:
-        raise BadRequest("offer: must be an offer signed by this server. Reload the page and try again")
+        raise BadRequest("offer: must be signed by this server. Reload the page, and try again.")
     offer = msgspec.json.decode(signed, type=Offer)
     if msgspec.json.encode(offer.block) != msgspec.json.encode(block):
-        raise Conflict("This block has changed. Reload the page and try again.")
+        raise Conflict("This block has changed. Reload the page, and try again.")
     if not 0 <= given.act < len(offer.actions):
         raise BadRequest("act: must be the number of an action in the offer")
     for name, value in given.values.items():
@@ -129,7 +129,7 @@ def read_press(context: Context, body: bytes, block: tuple[object, ...]) -> Draw
         if field is None:
             raise BadRequest(f"values.{name[:100]}: this block has no such field")
         if not field.allows(value):
-            raise BadRequest(f"values.{name[:100]}: this field doesn't accept the value")
+            raise BadRequest(f"values.{name[:100]}: isn't a valid value for this field")
     state = {**(offer.component.state or {}), **given.values}
     action = _resolve_state(offer.actions[given.act], state)
     here = OfferedComponent(offer.component.id, offer.component.props, state)

@@ -370,12 +370,12 @@ def _read_file(site: Reading, asked: ReadFile) -> ToolText:
     is_file = "GET" in routes and routes["GET"].name == "readSiteFile"
     item = entered[0].view.item(values["file"], "file") if entered is not None and is_file else None
     if entered is None or item is None or not item.content:
-        raise RefusedTool("There is no file at this URL. Pages contain the URLs of their files.")
+        raise RefusedTool("There is no file at this URL. Use a file URL from one of the pages.")
     kind = item.content_type or "application/octet-stream"
     if not is_text(kind) or item.size > _FILE:
         raise RefusedTool(
-            f"{item.name} has {item.size:,} bytes of {kind}. This tool reads only text of at most "
-            f"{format_size(_FILE)}. Open the URL instead."
+            f"{item.name} has {item.size:,} bytes of the type {kind}, but this tool reads only text of at"
+            f" most {format_size(_FILE)}. Open the URL instead."
         )
     text = site.open(item.content).decode(errors="replace")
     space = entered[0]
@@ -391,7 +391,7 @@ def _read_page(site: Reading, asked: ReadSitePage) -> ToolText:
         if asked.address.startswith(site.visit.published):
             path = asked.address.removeprefix(site.visit.published)
             site.note(location_at(site.visit, path, "mcp"), PageMissing)
-        raise RefusedTool("There is no page at this URL. Use search or list_pages to get the URLs of pages.")
+        raise RefusedTool("There is no page at this URL. Use search or list_pages to get page URLs.")
     space, page, _ = found
     location = location_of(space, page, "mcp")
     site.note(location, PageView)
@@ -411,7 +411,7 @@ def _write(builder: PageBuilder, page: Page, anchor: str) -> str:
     if text is None:
         ids = [heading.id for heading in builder.text(page).html.outline[:_SECTIONS]]
         there = f"Its sections: {', '.join(ids)}." if ids else "It has no sections."
-        raise RefusedTool(f"section: not found on this page. {there}")
+        raise RefusedTool(f"section: there is no section with this ID on the page. {there}")
     return text
 
 
@@ -423,7 +423,7 @@ def _part(text: str, start: int) -> tuple[str, str, int | None]:
     if left > 0:
         response = f"{part}\n\n[{left} more characters: call again with start={start + _TEXT}.]"
         return response, part, start + _TEXT
-    return part or f"start: must be less than {len(text)}, the number of characters of this text", part, None
+    return part or f"start: must be less than {len(text)}, the length of this text", part, None
 
 
 def _list_operations(site: Reading, asked: ListOperations) -> ToolText:
@@ -460,7 +460,7 @@ def _find_operation(site: Reading, address: str) -> tuple[SpaceVisit, Page, List
         for listed in list_operations(page):
             if listed.anchor == anchor:
                 return space, page, listed
-    raise RefusedTool("There is no operation at this URL. Use list_operations to get the URLs of operations.")
+    raise RefusedTool("There is no operation at this URL. Use list_operations to get operation URLs.")
 
 
 def _explain_operation(site: Reading, asked: ExplainOperation) -> ToolText:

@@ -211,7 +211,7 @@ def read_agent_question(query_string: bytes) -> Question:
     try:
         fields = parse_qs(query_string.decode("latin-1"), keep_blank_values=True, max_num_fields=50)
     except ValueError:
-        raise BadRequest("ask: the query has too many fields") from None
+        raise BadRequest("ask: the request has too many query parameters") from None
     return check_question(fields.get("ask", [""])[0], fields.get("goal", [""])[0])
 
 

@@ -1,5 +1,5 @@
-"""Search the reference of Octavo's API: operations and schemas by name, path, and description. Does no
-I/O."""
+"""Search the reference of Octavo's API: operations and schemas by name, path, and description. This module
+does no I/O."""
 
 from __future__ import annotations
 

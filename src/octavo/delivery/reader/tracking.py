@@ -298,7 +298,7 @@ Seen = SeenPage | SeenClick | SeenResult
 
 
 def read_seen(body: bytes) -> Seen:
-    """Return a script's report. Raises BadRequest if it is invalid."""
+    """Parse the report that a page's script sent. Raises BadRequest if it is invalid."""
     try:
         seen: Seen = msgspec.json.decode(body, type=Seen)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

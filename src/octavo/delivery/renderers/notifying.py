@@ -92,7 +92,7 @@ def notify_renderers(context: Context, organization_id: str, space_id: str, spec
     if settings.purge_url and addresses:
         deaf += _purge(fetcher, context, addresses)
     if deaf:
-        raise Unavailable(f"Couldn't notify renderers of a change: {'; '.join(deaf)}")
+        raise Unavailable(f"These renderers couldn't be notified of a change: {'; '.join(deaf)}")
 
 
 def parse_renderers(setting: str) -> list[str]:
@@ -134,4 +134,4 @@ def _send(fetcher: Fetcher, url: str, headers: dict[str, str], body: bytes) -> s
         answer = fetcher.fetch(url, "POST", headers, body, _LIMITS)
     except FetchError as error:
         return f"{host}: {error}"
-    return "" if answer.status < 300 else f"{host}: responded with status {answer.status}"
+    return "" if answer.status < 300 else f"{host}: the server responded with status {answer.status}"

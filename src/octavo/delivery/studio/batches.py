@@ -84,11 +84,11 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
     async def answer_part(request: Request, part: BatchPart) -> tuple[PartHead, bytes]:
         path, _, query = part.path.partition("?")
         if not (path.startswith("/") and part.path.isascii()):
-            raise BadRequest("path: must begin with a slash and be in ASCII")
+            raise BadRequest("path: must start with a slash, and must be in ASCII")
         if len(query) > query_limit:
             raise UriTooLong(f"query: must be at most {format_size(query_limit)}")
         if query.count("&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: can have at most {MAX_PARAMETERS:,} parameters")
+            raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
         segments = split_path(f"/v1{path}".encode())
         found = routes.find(segments) if segments is not None else None
         if found is None:
@@ -127,7 +127,7 @@ def batch_route(dispatcher: Dispatcher, query_limit: int) -> Route:
         except msgspec.ValidationError as error:
             raise invalid(error, "body", ReadBatch) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise BadRequest(f"body: not valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON: {error}") from None
         bodies = await asyncio.gather(*(answer_safely(request, part) for part in batch.parts))
         return Answer(200, b"".join(bodies), _TYPE, {"cache-control": "no-store"})
 

@@ -31,7 +31,7 @@ def find_missing() -> str | None:
     """Return the reason that the app can't be served and how to fix it; None if it can be served."""
     if SHELL.exists():
         return None
-    return "the app hasn't been built; run `make setup`, which builds it with packages from the npm registry"
+    return "the app isn't built; run `make setup`, which builds it with packages from the npm registry"
 
 
 def content_security_policy(sites_url: str) -> str:

@@ -255,7 +255,7 @@ def _require_token(
     if given is not None:
         if read_visitor_token(tx, context, site, given) is None:
             raise Unauthorized(
-                "The sign-in token (`jwt_token`) isn't signed for this site, or has expired. Sign in again."
+                "The sign-in token (`jwt_token`) isn't signed for this site or has expired. Sign in again."
             )
         raise RedirectBeforeVisit(
             _without(here, coming, _TOKEN), (_cookie(TOKEN_COOKIE, given, base, coming, _WEEK),)
@@ -300,8 +300,8 @@ def _challenge(
     if coming.bearer is not None:
         header += ', error="invalid_token"'
     return Unauthorized(
-        "Only authenticated visitors can use this MCP server. Sign in, or send a token in the "
-        "header: Authorization: Bearer <token>.",
+        "Only authenticated visitors can use this MCP server. Sign in, or send a token in the `Authorization:"
+        " Bearer <token>` header.",
         **{"www-authenticate": header},
     )
 

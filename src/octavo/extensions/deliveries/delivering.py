@@ -45,9 +45,9 @@ _CLAIM = 120_000
 class DeliveryResult(Struct, frozen=True, kw_only=True):
     """Outcome of an attempt.
 
-    ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying
-    makes no sense. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status
-    of its response."""
+    ``problem``: the reason for the failure; None if the event was delivered. ``refused``: whether retrying is
+    pointless. ``silent``: whether the recipient didn't respond at all. ``answered``: the HTTP status of its
+    response."""
 
     problem: str | None = None
     refused: bool = False

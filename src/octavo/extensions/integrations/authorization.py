@@ -111,7 +111,9 @@ class SiteInstallationAccess(_PlaceAccess, frozen=True, kw_only=True):
 
 
 def _forbidden(role: str) -> Forbidden:
-    return Forbidden(f"This requires the role `{role}` or higher for this space or site.")
+    return Forbidden(
+        f"This requires the `{role}` role or higher in this space or site. Ask an administrator for access."
+    )
 
 
 def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | None:
@@ -124,12 +126,12 @@ def role_at_owner(tx: Transaction, actor: Actor, organization_id: str) -> str | 
 
 def integration_access(tx: Transaction, actor: Actor, needs: Can, name: str) -> IntegrationAccess:
     row = store.find_integration(tx, name)
-    missing = NotFound(f"There is no integration {name!r}.")
+    missing = NotFound(f"There is no integration named {name!r}.")
     if row is None:
         raise missing
     if isinstance(actor, Script) and actor.integration_id == row.id:
         if needs is Can.ADMIN or (needs is not Can.VIEW and actor.installation_id is not None):
-            raise Forbidden("Sign in as a person, or use the integration's own token.")
+            raise Forbidden("This requires a signed-in person or the integration's own token.")
         return IntegrationAccess(row, actor, True)
     role = role_at_owner(tx, actor, row.organization_id)
     if not at_least(role, INTEGRATION[Can.VIEW]) and row.visibility == "private":
@@ -168,7 +170,7 @@ def visit_integration(call: Call, needs: Can, name: str) -> VisitedIntegration:
     with call.db.read() as tx:
         row = store.find_integration(tx, name)
         if row is None or needs is not Can.VIEW or not _is_installed_in(tx, row, visitor.organization_id):
-            raise NotFound(f"There is no integration {name!r}.")
+            raise NotFound(f"There is no integration named {name!r}.")
     return VisitedIntegration(visitor, row)
 
 
@@ -176,7 +178,7 @@ def installation_access(
     tx: Transaction, actor: Actor, needs: Can, name: str, installation_id: str
 ) -> InstallationAccess:
     row = store.find_installation(tx, name, installation_id)
-    missing = NotFound(f"There is no installation {installation_id!r} of this integration.")
+    missing = NotFound(f"There is no installation with the ID {installation_id!r} of this integration.")
     if row is None:
         raise missing
     if isinstance(actor, Script):
@@ -218,7 +220,7 @@ def enter_space_installation(
     call: Call, needs: Can, name: str, installation_id: str, space_id: str
 ) -> SpaceInstallationAccess:
     actor = require_actor(call)
-    missing = f"There is no space {space_id!r}."
+    missing = f"There is no space with the ID {space_id!r}."
     with call.db.read() as tx:
         row = _installed(tx, name, installation_id, missing)
         if isinstance(actor, Script):
@@ -242,7 +244,7 @@ def enter_site_installation(
     call: Call, needs: Can, name: str, installation_id: str, site_id: str
 ) -> SiteInstallationAccess:
     actor = require_actor(call)
-    missing = f"There is no site {site_id!r}."
+    missing = f"There is no site with the ID {site_id!r}."
     with call.db.read() as tx:
         row = _installed(tx, name, installation_id, missing)
         if isinstance(actor, Script):
@@ -265,7 +267,7 @@ def require_change(tx: Transaction, access: SpaceInstallationAccess | SiteInstal
     """Check that a person can grant more access to the site.
 
     An integration on a site decides who can read it and which scripts its pages run, and its configuration
-    decides what the integration does. Raises Forbidden if the person can't.
+    decides what the integration does. Raises Forbidden if the person can't grant that access.
     """
     if isinstance(access, SiteInstallationAccess) and access.site is not None:
         require_publish_permission(tx, access.site)

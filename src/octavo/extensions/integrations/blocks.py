@@ -105,7 +105,7 @@ def render_for_visitor(context: Context, integration: VisitedIntegration, given:
             if at.space_id in visitor.spaces:
                 subject = _find_shown(tx, context.settings.url, visitor, name, at.space_id, block)
     if subject is None or not isinstance(at, DocumentContext):
-        raise NotFound("No page of this site shows this block.")
+        raise NotFound("There is no page on this site that shows this block.")
     key = (version_of(subject), at.space_id, _encoded(block), at.theme)
     until, rendered = _outputs.of(context.db).get(key) or (0, None)
     if rendered is None or until <= now():

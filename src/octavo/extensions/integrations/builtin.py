@@ -49,8 +49,8 @@ def _script(name: str) -> str:
 
 @cache
 def _catalog() -> dict[str, Builtin]:
-    """Return the built-in integrations by name, in order, without their scripts. Empty if setup couldn't
-    reach the npm registry."""
+    """Return the built-in integrations by name, in order, without their scripts. The result is empty if
+    setup couldn't reach the npm registry."""
     found = {}
     for path in sorted(BUILT.glob("*.json")):
         script_hash = hashlib.sha256(_script(path.stem).encode()).hexdigest()
@@ -92,8 +92,11 @@ def install_builtin(context: Context, org: OrgAccess, name: str) -> Installation
     Raises Forbidden if the caller doesn't have permission, and NotFound if the integration doesn't exist."""
     one = _catalog().get(name)
     if one is None:
-        known = ", ".join(_catalog()) or "none, because they were not built when Octavo was set up"
-        raise NotFound(f"name: there is no built-in integration {name!r}. Available: {known}.")
+        known = (
+            ", ".join(_catalog())
+            or "none, because the built-in integrations weren't built when Octavo was set up"
+        )
+        raise NotFound(f"name: there is no built-in integration named {name!r}. Available: {known}.")
     with context.db.read() as tx:
         row = _find_copy(tx, name, org.organization_id)
         current = row is not None and _is_current(tx, row, one)

@@ -85,7 +85,10 @@ class _Pages:
     def _page(self, page: Any, own: str, parent: str | None, where: str) -> Page:
         emoji = find_emoji(page.emoji) if page.emoji else None
         if page.emoji and emoji is None:
-            raise BadRequest(f"source.type: the integration returned {where}.emoji: must be an emoji")
+            raise BadRequest(
+                f"source.type: the integration returned an invalid value for {where}.emoji, which must be an"
+                " emoji"
+            )
         return Page(
             id=own,
             parent=parent,
@@ -103,8 +106,8 @@ class _Pages:
         named = _TARGETS.get(str(target.get("kind")))
         if named is None or not isinstance(target.get(named), str):
             raise BadRequest(
-                f"source.type: the integration returned {where}.target: must be a url, page, anchor, file,"
-                " or space"
+                f"source.type: the integration returned an invalid value for {where}.target, which must be a"
+                " URL, page, anchor, file, or space"
             )
         return _own(target, self._asked.seed)
 

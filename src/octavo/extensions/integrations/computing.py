@@ -86,7 +86,7 @@ def _read_document(asked: ComputeInput, text: str) -> Document:
 
 
 def _bad(error: Exception) -> BadRequest:
-    return BadRequest(f"source.type: the integration returned an invalid answer: {error}"[:500])
+    return BadRequest(f"source.type: the integration returned an invalid response: {error}"[:500])
 
 
 class _Question:
@@ -136,13 +136,13 @@ class _Question:
         }
         answer = ask(context, self._subject, self._type, fields)
         if answer.status != 200:
-            raise Failed("source.type: the integration failed. See the integration's events for the reason.")
+            raise Failed("source.type: the integration failed. See its events for the reason.")
         if len(answer.body) > _LARGEST:
-            raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}.")
+            raise BadRequest(f"source.type: the integration returned more than {format_size(_LARGEST)}")
         try:
             text = answer.body.decode()
         except UnicodeDecodeError:
-            raise BadRequest("source.type: the integration didn't return JSON.") from None
+            raise BadRequest("source.type: the integration didn't return JSON") from None
         self._read(text)
         return AnswerRow(self.made_of, _hash(text), text)
 
@@ -178,7 +178,7 @@ def _question(tx: Transaction, asked: ComputeInput, whole: bool) -> _Question:
             subject = Subject(integration, installation) if active else None
     if subject is None:
         raise BadRequest(
-            f"source.type: no integration that is active in this space provides {asked.source.type!r}."
+            f"source.type: {asked.source.type!r} isn't provided by any active integration in this space"
         )
     return _Question(subject, source_id, asked, whole)
 

@@ -60,7 +60,7 @@ class BadOutput(Exception):
 def read_output(data: bytes) -> JsonObject:
     """Decode and validate the output of ``ui_render``. Raises BadOutput if it is invalid."""
     if len(data) > LARGEST:
-        raise BadOutput(f"the output is larger than {format_size(LARGEST)}")
+        raise BadOutput(f"the output must be at most {format_size(LARGEST)}")
     try:
         output = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -90,9 +90,9 @@ def _check_tree(root: Mapping[str, object]) -> None:
         element, place, depth = waiting.pop()
         count += 1
         if count > MOST:
-            raise BadOutput(f"the output has more than {MOST} elements")
+            raise BadOutput(f"the output must have at most {MOST} elements")
         if depth > DEEPEST:
-            raise BadOutput(f"{place[:100]}: nested more than {DEEPEST} levels deep")
+            raise BadOutput(f"{place[:100]}: must be nested at most {DEEPEST} levels deep")
         kind = element.get("type")
         required = _REQUIRED.get(kind) if isinstance(kind, str) else None
         if required is None:

@@ -186,7 +186,7 @@ def redeliver(tx: Transaction, actor: Actor, integration: IntegrationRow, row: D
             " instead."
         )
     if row.status != "failed" or not deliver_again(tx, row):
-        raise Conflict("This event hasn't failed permanently. Only failed events can be delivered again.")
+        raise Conflict("This event can't be delivered again, because only failed events can.")
     target = ("integration", integration.name)
     audit(tx, actor, "integration.redelivered", row.organization_id, target, after={"event": row.id})
 

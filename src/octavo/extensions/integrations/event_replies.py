@@ -98,7 +98,7 @@ def ask(
         try:
             answer = invoke(context, subject, event, note.finished, body=body)
         except (ScriptFailed, FetchError):
-            raise Failed("The integration failed. See the integration's events for the reason.") from None
+            raise Failed("The integration failed. See its events for the reason.") from None
         finally:
             note.answered(answer)
         return answer

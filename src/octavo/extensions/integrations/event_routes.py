@@ -59,7 +59,7 @@ def _find(tx: Transaction, integration: IntegrationAccess, event_id: str) -> Del
     row = find_delivery(tx, _recipient(integration), event_id)
     whose = _organization_shown(integration)
     if row is None or (whose is not None and row.organization_id != whose):
-        raise NotFound(f"There is no event {event_id!r} of this integration.")
+        raise NotFound(f"There is no event with the ID {event_id!r} for this integration.")
     return row
 
 
@@ -121,7 +121,7 @@ def queue_task(call: Call, integration: IntegrationAccess, body: QueueTask) -> N
     row = integration.row
     with call.db.write() as tx:
         if not store.lock_integration(tx, row.id):
-            raise NotFound(f"There is no integration {row.name!r}.")
+            raise NotFound(f"There is no integration named {row.name!r}.")
         delivering.queue(
             tx,
             row.id,

@@ -186,7 +186,7 @@ def install_on_space(
     with call.db.write() as tx:
         space = space_access(tx, installation.actor, Can.INSTALL_INTEGRATION, body.space)
         if space.organization_id != row.organization_id:
-            raise NotFound(f"space: there is no space {body.space!r} in this organization.")
+            raise NotFound(f"space: there is no space with the ID {body.space!r} in this organization")
         place = installing.install_at(tx, call.context, installation.actor, row, "space", space.space_id)
         return present_space_installation(
             call, tx, place, row.integration_id, whole=True, actor=space.actor, extended=query.extended

@@ -96,7 +96,7 @@ def _lock_integration(tx: Transaction, integration_id: str, name: str) -> Integr
     """Lock an integration until the transaction ends, and return its current row. Raises NotFound if it was
     unpublished in the meantime."""
     if not store.lock_integration(tx, integration_id):
-        raise NotFound(f"There is no integration {name!r}.")
+        raise NotFound(f"There is no integration named {name!r}.")
     return store.get_integration_by_id(tx, integration_id)
 
 
@@ -106,7 +106,7 @@ def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, Instal
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
-        raise NotFound(f"There is no installation {row.id!r} of this integration.")
+        raise NotFound(f"There is no installation with the ID {row.id!r} of this integration.")
     return integration, found
 
 
@@ -140,7 +140,10 @@ def update(
         value = given.get(name, getattr(row, name))
         if value != getattr(row, name):
             if access.by_script and value == "all":
-                raise BadRequest(f"{name}: a script can't add the integration to more spaces or sites")
+                raise BadRequest(
+                    f"{name}: integration scripts can't install the integration in more spaces or on more"
+                    " sites"
+                )
             changes[name] = value
     if "external_ids" in given:
         changes["external_ids"] = list(dict.fromkeys(given["external_ids"]))
@@ -198,7 +201,7 @@ def install_at(
     integration, row = _lock(tx, row)
     if integration.target not in ("all", kind):
         raise BadRequest(
-            f"{kind}: this integration has the target {integration.target!r}, so it can't be installed on a {kind}"
+            f"{kind}: an integration with the target {integration.target!r} can't be installed on a {kind}"
         )
     if (there := store.find_place(tx, row.id, kind, place_id)) is not None:
         return there
@@ -258,7 +261,9 @@ def require_place(access: PlaceAccess) -> PlaceRow:
 
 
 def _not_there(access: PlaceAccess) -> NotFound:
-    return NotFound(f"This integration isn't installed on the {kind_of(access)} {access.place_id!r}.")
+    return NotFound(
+        f"This integration isn't installed on the {kind_of(access)} with the ID {access.place_id!r}."
+    )
 
 
 def update_at(tx: Transaction, context: Context, access: PlaceAccess, given: Mapping[str, Any]) -> PlaceRow:

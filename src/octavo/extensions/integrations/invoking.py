@@ -202,7 +202,7 @@ def _read_script(context: Context, integration: IntegrationRow) -> str:
     with context.db.read() as tx:
         file = store.find_file(tx, integration.id, SCRIPT)
     if file is None:
-        raise NotFound(f"The integration {integration.name!r} no longer exists.")
+        raise NotFound(f"There is no longer an integration named {integration.name!r}.")
     return context.files.read(file.hash).decode()
 
 
@@ -226,7 +226,9 @@ def fetch_for(api_url: str, allowed: str) -> Fetch:
         except FetchError as error:
             raise FetchRefused(error.message) from None
         if wanted.redirect == "error" and got.status in _REDIRECTS and "location" in got.headers:
-            raise FetchRefused(f"returned a redirect ({got.status}), which the request doesn't allow")
+            raise FetchRefused(
+                f"the server returned a redirect ({got.status}), which this request doesn't allow"
+            )
         headers = [(name, value) for name, value in got.headers.multi_items() if name not in _DROPPED]
         return HostResponse(got.url, got.status, headers, got.body)
 

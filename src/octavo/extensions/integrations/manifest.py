@@ -125,12 +125,12 @@ class Configuration(Struct, rename={"component_id": "componentId"}, omit_default
 
     def __post_init__(self) -> None:
         if (self.properties is UNSET) == (self.component_id is UNSET):
-            raise ValueError("must have either properties or componentId")
+            raise ValueError("provide exactly one of `properties` and `componentId`")
         if self.required is not UNSET:
             if self.properties is UNSET:
-                raise ValueError("required: can only be used with properties")
+                raise ValueError("required: can only be used with `properties`")
             if len(set(self.required)) != len(self.required):
-                raise ValueError("required: names must be unique")
+                raise ValueError("required: must list each name only once")
 
 
 class Configurations(Struct, omit_defaults=True):

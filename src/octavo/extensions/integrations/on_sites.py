@@ -119,7 +119,7 @@ def read_script(context: Context, subject: Subject) -> bytes:
     if kept is None:
         answer = ask(context, subject, "fetch_published_script", {})
         if answer.status != 200 or len(answer.body) > _LARGEST:
-            raise Failed("The integration returned no script. See the integration's events for the reason.")
+            raise Failed("The integration didn't return a script. See its events for the reason.")
         kept = answer.body
         _scripts.of(context.db).put(key, kept, len(kept) + 200)
     return kept

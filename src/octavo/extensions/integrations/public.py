@@ -122,7 +122,7 @@ class _Endpoint:
 
     async def answer(self, request: Request) -> HttpAnswer:
         if request.header(b"sec-fetch-dest") in _CODE and request.header(b"sec-fetch-site") == "same-origin":
-            raise Forbidden("Sites can't load script responses as code.")
+            raise Forbidden("Sites can't load an integration's responses as code.")
         body = await request.read(LARGEST)
         found = await in_thread(self._pool, request.owner, self._find, request)
         if isinstance(found, HttpAnswer):

@@ -140,17 +140,15 @@ def unpublish(tx: Transaction, actor: Actor, name: str) -> bool:
 
 
 def offer(tx: Transaction, name: str, offered: bool) -> None:
-    """Offer a public integration to every organization, or stop offering it. Only for server
-    administrators.
+    """Offer a public integration to every organization, or stop offering it. Only server administrators can
+    do this.
 
     Raises BadRequest if the integration isn't public, and NotFound if it doesn't exist."""
     row = store.find_integration(tx, name)
     if row is None:
-        raise NotFound(f"There is no integration {name!r}.")
+        raise NotFound(f"There is no integration named {name!r}.")
     if offered and row.visibility != "public":
-        raise BadRequest(
-            f"{name}: only public integrations can be offered, but the visibility of this one is {row.visibility!r}"
-        )
+        raise BadRequest(f"{name}: must be a public integration; its visibility is {row.visibility!r}")
     store.set_offered(tx, row.id, offered)
     after = {"offered": offered}
     audit(tx, None, "integration.offered", row.organization_id, ("integration", name), after=after)
@@ -226,7 +224,7 @@ def _decode(place: str, image: str, size: int) -> tuple[bytes, str]:
     try:
         data = base64.b64decode(image, validate=True)
     except (binascii.Error, ValueError):
-        raise BadRequest(f"{field}: must be an image in base64") from None
+        raise BadRequest(f"{field}: must be a Base64-encoded image") from None
     if len(data) > size:
         raise BadRequest(f"{field}: must be at most {format_size(size)}")
     content_type = detect_type(data[:32], "")
@@ -245,4 +243,4 @@ def _check_defaults(configurations: Configurations | object) -> None:
             continue
         for name in schema.required:
             if name not in schema.properties:
-                raise BadRequest(f"configurations.{place}.required: there is no property {name!r}")
+                raise BadRequest(f"configurations.{place}.required: there is no property named {name!r}")

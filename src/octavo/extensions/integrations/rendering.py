@@ -85,11 +85,13 @@ def ask_to_render(context: Context, subject: Subject, fields: Mapping[str, objec
     doesn't exist, Failed if the script fails, and Unavailable if it can't run now."""
     answer = ask(context, subject, "ui_render", fields)
     if answer.status == 404:
-        raise NotFound(f"componentId: this integration has no component {fields['componentId']!r}.")
+        raise NotFound(
+            f"componentId: there is no component with the ID {fields['componentId']!r} in this integration"
+        )
     if 400 <= answer.status < 500:
-        raise BadRequest(f"The integration refused the request: {_message(answer.body)}")
+        raise BadRequest(f"The integration rejected the request: {_message(answer.body)}")
     if answer.status != 200:
-        raise Failed("The integration failed. See the integration's events for the reason.")
+        raise Failed("The integration failed. See its events for the reason.")
     try:
         output = read_output(answer.body)
     except BadOutput as error:
@@ -112,7 +114,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
     configuration, can configure."""
     row, actor = integration.row, integration.actor
     if isinstance(actor, Person) and not _only_reads(at) and not can_write(actor, "integrations"):
-        raise Forbidden("This token lacks the scope `integrations:write`.")
+        raise Forbidden("This token doesn't have the scope `integrations:write`. Use a token that has it.")
     if isinstance(at, AccountContext):
         org = organization_access(tx, actor, Can.INSTALL_INTEGRATION, at.organization_id)
         return _subject(tx, row, org.organization_id)
@@ -122,7 +124,9 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
             return _subject(tx, row, org.organization_id)
         space = space_access(tx, actor, Can.EDIT, at.space_id)
         if space.organization_id != org.organization_id:
-            raise NotFound(f"context.spaceId: there is no space {at.space_id!r} in this organization.")
+            raise NotFound(
+                f"context.spaceId: there is no space with the ID {at.space_id!r} in this organization"
+            )
         return _subject(tx, row, org.organization_id, "space", at.space_id)
     if isinstance(at, SpaceContext):
         space = space_access(tx, actor, Can.INSTALL_INTEGRATION, at.space_id)
@@ -132,7 +136,7 @@ def _enter(tx: Transaction, integration: IntegrationAccess, at: RenderContext) -
         return _subject(tx, row, space.organization_id, "space", at.space_id)
     organization_id = store.find_organization_of_site(tx, at.site_id)
     if organization_id is None:
-        raise NotFound(f"There is no site {at.site_id!r}.")
+        raise NotFound(f"There is no site with the ID {at.site_id!r}.")
     site = site_access(tx, actor, Can.ADMIN, organization_id, at.site_id)
     # Actions run with the script's own permissions, because they change the configuration.
     require_publish_permission(tx, site)
@@ -165,4 +169,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: must be a render request as JSON") from None
+        raise BadRequest("request: must be a render request in JSON") from None

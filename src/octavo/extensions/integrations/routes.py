@@ -149,7 +149,7 @@ def install_integration(call: Call, integration: IntegrationAccess, body: Organi
         org = organization_access(tx, integration.actor, Can.INSTALL_INTEGRATION, body.organization)
         row = integration.row
         if row.visibility == "private" and row.organization_id != org.organization_id:
-            raise NotFound(f"There is no integration {row.name!r}.")
+            raise NotFound(f"There is no integration named {row.name!r}.")
         made = installing.install(tx, call.context, integration.actor, row, org.organization_id)
         return present_installation(call, tx, made, whole=True)
 
@@ -317,7 +317,7 @@ def get_status(call: Call, org: OrgAccess, integration_name: str) -> Integration
         row = store.find_integration(tx, integration_name)
         found = store.find_installation_in(tx, row.id, org.organization_id) if row else None
     if found is None:
-        raise NotFound(f"{integration_name!r} isn't installed in this organization.")
+        raise NotFound(f"The integration {integration_name!r} isn't installed in this organization.")
     return IntegrationStatus(found.status)  # type: ignore[arg-type]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from octavo.content.revisions.restrictions import HiddenPages, restricted_pages
 from octavo.core.json_types import JsonObject
+from octavo.core.url_parts import origin_of
 from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.work.outbox import emit
@@ -30,7 +31,10 @@ _TYPES = {
 
 
 def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
-    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration listens."""
+    """Queue visits for integrations, except visits to restricted pages. Writes nothing if no integration listens.
+
+    In an organization with restricted pages, visits without a page are left out, because their address could be that
+    of such a page. For the same reason, referrers have no path."""
     listening: dict[tuple[str, str], str | None] = {}
     restricted: dict[str, HiddenPages] = {}
     for row in rows:
@@ -45,8 +49,13 @@ def _queue_visits(tx: Transaction, rows: Sequence[EventRow]) -> None:
             continue
         if organization_id not in restricted:
             restricted[organization_id] = restricted_pages(tx, organization_id)
-        if row.space_id is None or row.page_id not in restricted[organization_id].of(row.space_id):
+        hidden = restricted[organization_id]
+        if not hidden:
             emit(tx, type, organization_id=organization_id, siteId=row.site_id, **_fields(row))
+        elif row.space_id is not None and row.page_id is not None:
+            if row.page_id not in hidden.of(row.space_id):
+                fields = {**_fields(row), "referrer": origin_of(row.referrer or "")}
+                emit(tx, type, organization_id=organization_id, siteId=row.site_id, **fields)
 
 
 def _find_listening(tx: Transaction, site_id: str, type: str) -> str | None:

@@ -105,7 +105,7 @@ class StatusQuery(PageQuery):
     def __post_init__(self) -> None:
         for kind, given in (("site", self.site), ("space", self.space)):
             if given is not None and self.target != kind:
-                raise ValueError(f"{kind}: can only be used with the target {kind}")
+                raise ValueError(f"{kind}: can only be used with the target `{kind}`")
 
 
 # --- answers --------------------------------------------------------------------------------------------

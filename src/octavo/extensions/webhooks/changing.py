@@ -28,7 +28,7 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
     doesn't exist."""
     found = store.find_webhook(tx, org.organization_id, webhook_id, lock=lock)
     if found is None:
-        raise NotFound(f"There is no webhook {webhook_id!r} in this organization.")
+        raise NotFound(f"There is no webhook with the ID {webhook_id!r} in this organization.")
     return found
 
 
@@ -55,7 +55,7 @@ def create(
     organization has the maximum number."""
     if store.count_webhooks(tx, org.organization_id) >= MAX_WEBHOOKS:
         raise Conflict(
-            f"An organization can have at most {MAX_WEBHOOKS} webhooks. Delete one before creating another."
+            f"An organization can have at most {MAX_WEBHOOKS} webhooks. Delete one before adding another."
         )
     secret = new_secret()
     webhook_id = store.insert_webhook(

@@ -130,5 +130,6 @@ def replay_webhook_delivery(
 def _find(tx: Transaction, org: OrgAccess, webhook_id: str, delivery_id: str) -> Delivery:
     recipient = DeliveryRecipient("webhook", changing.get_webhook(tx, org, webhook_id).id)
     return require_found(
-        find_delivery(tx, recipient, delivery_id), f"There is no delivery {delivery_id!r} of this webhook."
+        find_delivery(tx, recipient, delivery_id),
+        f"There is no delivery with the ID {delivery_id!r} for this webhook.",
     )

@@ -68,7 +68,7 @@ def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
 def replay(tx: Transaction, actor: Actor, row: Delivery) -> None:
     """Queue a message again. Raises Conflict if the message is pending."""
     if not deliver_again(tx, row):
-        raise Conflict("This message is still pending and will be attempted again automatically.")
+        raise Conflict("This message is still pending and will be sent again automatically.")
     target = ("webhook", row.recipient.id)
     audit(tx, actor, "webhook.replayed", row.organization_id, target, after={"delivery": row.id})
 

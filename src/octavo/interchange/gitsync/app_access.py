@@ -107,14 +107,14 @@ def finish(context: Context, actor: Actor, state: str, code: str) -> SyncAccess:
 def _access(tx: Transaction, actor: Actor, id: str) -> SyncAccess:
     kind = store.find_kind(tx, id)
     if kind is None:
-        raise NotFound(f"There is no installation {id!r}.")
+        raise NotFound(f"There is no installation with the ID {id!r}.")
     return sync_access(tx, actor, Can.ADMIN, kind, id)
 
 
 def _find_draft(tx: Transaction, at: SyncAccess) -> DraftRow:
     draft = store.find_draft(tx, at.id)
     if draft is None:
-        raise NotFound(f"There is no installation {at.id!r}.")
+        raise NotFound(f"There is no installation with the ID {at.id!r}.")
     sync = store.find(tx, at.rows, at.id)
     if sync is not None and (sync.credential != "app" or draft.provider == "github"):
         raise Conflict(f"This {at.kind} is already connected. Disconnect it first.")
@@ -236,14 +236,14 @@ def usable_credential(context: Context, row: Connected) -> Credential | None:
         draft = store.find_draft(tx, credential.secret)
     if draft is None:
         raise Conflict(
-            "This repository was connected through an app, but that connection was deleted. "
-            "Disconnect the repository, and connect it again."
+            "This repository's connection through the app was deleted. Disconnect the repository, and connect"
+            " it again."
         )
     app = require_app(context, draft.provider)
     if not app.owns(read_remote(row.remote, local=True)):
         raise Conflict(
-            f"This server's app is registered at {app.origin}, but the repository isn't hosted there. "
-            "Disconnect the repository, and connect it with an access token."
+            f"This server's app is registered at {app.origin}, but the repository is hosted elsewhere."
+            " Disconnect the repository, and connect it with an access token."
         )
     if isinstance(app, GitHubApp):
         if draft.account is None or draft.repository_id is None:
@@ -291,7 +291,7 @@ def _renewed(context: Context, draft: DraftRow) -> ProviderTokens:
         time.sleep(_PAUSE)
         with context.db.read() as tx:
             draft = store.find_draft(tx, draft.id) or draft
-    raise Unavailable("Another process is renewing access to GitLab. Try again.")
+    raise Unavailable("Another process is renewing access to GitLab. Try again in a moment.")
 
 
 def _renew(context: Context, app: GitLabApp, draft: DraftRow, grant: ProviderTokens) -> ProviderTokens:
@@ -304,5 +304,7 @@ def _renew(context: Context, app: GitLabApp, draft: DraftRow, grant: ProviderTok
     with context.db.write() as tx:
         store.end_renewal(tx, draft.id, None if renewed is None else _seal(context, draft.id, renewed))
     if renewed is None:
-        raise Conflict("GitLab no longer accepts the sign-in that connected this repository. Sign in again.")
+        raise Conflict(
+            "GitLab no longer accepts the sign-in that was used to connect this repository. Sign in again."
+        )
     return renewed

@@ -158,7 +158,7 @@ class ProviderApp(ABC):
         raise self._unexpected(answer)
 
     def _unexpected(self, answer: Fetched) -> Unavailable:
-        return Unavailable(f"{self.label} returned an unexpected response with status {answer.status}.")
+        return Unavailable(f"{self.label} returned an unexpected response with the status {answer.status}.")
 
 
 class GitHubApp(ProviderApp):
@@ -190,7 +190,7 @@ class GitHubApp(ProviderApp):
             },
         )
         if grant is None:
-            raise BadRequest("code: GitHub rejected this code. Start over.")
+            raise BadRequest("code: was rejected by GitHub. Start over.")
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
@@ -206,11 +206,15 @@ class GitHubApp(ProviderApp):
             raise Conflict("Your GitHub sign-in has expired. Sign in with GitHub again.")
         if answer.status in (403, 404):
             raise Forbidden(
-                f"You don't have access to {path} on GitHub, or the app isn't installed in that repository."
+                f"You don't have access to {path} on GitHub, or the app isn't installed in this repository."
+                " Ask the repository's owner for access, or install the app."
             )
         found = self._decode(answer, _GitHubRepository)
         if not found.permissions.push:
-            raise Forbidden(f"You need write access to {path} on GitHub to sync it.")
+            raise Forbidden(
+                f"You need write access to {path} on GitHub to sync it. Ask the repository's owner for"
+                " access."
+            )
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
             raise Conflict(
@@ -231,8 +235,8 @@ class GitHubApp(ProviderApp):
         answer = self._send(url, "POST", {**self._signed(), "content-type": "application/json"}, body)
         if answer.status in (403, 404, 422):
             raise Conflict(
-                "The GitHub App no longer has access to this repository. "
-                "Install the app in the repository again, or unsuspend it."
+                "The GitHub App no longer has access to this repository. Install the app in the repository"
+                " again, or unsuspend the app."
             )
         made = self._decode(answer, _RepositoryToken)
         until = int(made.expires_at.timestamp() * 1000) - _MARGIN
@@ -258,7 +262,9 @@ class GitHubApp(ProviderApp):
         try:
             key = RSAKey.import_key(Path(settings.github_app_key_file).read_bytes())
         except (OSError, ValueError) as error:
-            raise Unavailable(f"OCTAVO_GITHUB_APP_KEY_FILE can't be read: {type(error).__name__}") from None
+            raise Unavailable(
+                f"OCTAVO_GITHUB_APP_KEY_FILE: the file can't be read ({type(error).__name__})"
+            ) from None
         claims = {
             "iat": seconds - _SKEW_SECONDS,
             "exp": seconds + _JWT_SECONDS,
@@ -295,7 +301,7 @@ class GitLabApp(ProviderApp):
         form = {"grant_type": "authorization_code", "code": code, "code_verifier": verifier}
         grant = self._ask_tokens("/oauth/token", self._own(form))
         if grant is None:
-            raise BadRequest("code: GitLab rejected this code. Start over.")
+            raise BadRequest("code: was rejected by GitLab. Start over.")
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
@@ -344,6 +350,6 @@ def missing_app(context: Context, provider: str) -> str:
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (
-        "Use an access token. Connecting without one requires an app registered at"
-        f" {url.rstrip('/')}/{place}, which this server doesn't have (OCTAVO_{provider.upper()}_APP_ID)."
+        f"This server has no app registered at {url.rstrip('/')}/{place} (OCTAVO_{provider.upper()}_APP_ID)."
+        " Connect the repository with an access token instead."
     )

@@ -72,7 +72,7 @@ def sync_access(tx: Transaction, actor: Actor, needs: Can, kind: OwnerKind, obje
 def enter_git_installation(call: Call, needs: Can, installation_id: str) -> SyncAccess:
     """Authorize the caller for the space, site, or collection that an installation syncs, whose ID is the
     installation's ID."""
-    missing = NotFound(f"There is no installation {installation_id!r}.")
+    missing = NotFound(f"There is no installation with the ID {installation_id!r}.")
     actor = require_actor(call)
     with call.db.read() as tx:
         kind = find_kind(tx, installation_id)

@@ -210,7 +210,8 @@ class _BranchFollower:
         self.pulls = {pull.number: pull for pull in found}
         if not whole:
             self.wrong.append(
-                f"pull requests: Octavo follows only the first {MOST}; close some to follow the others"
+                f"pull requests: Octavo follows only the first {MOST}; close some of them to follow the"
+                " others"
             )
             self.pulls = None if len(found) < MOST else self.pulls
 
@@ -230,8 +231,8 @@ class _BranchFollower:
             ref = pull.ref
             if ref is None or pull.branch == self.row.branch:
                 self.wrong.append(
-                    f"pull request {pull.number}: its branch is in another repository, which Octavo "
-                    "can't fetch from here"
+                    f"pull request {pull.number}: the branch is in another repository, which Octavo can't"
+                    " fetch from"
                 )
                 continue
             found[ref] = _RequestedBranch(ref, pull.title, pull.branch, pull.number, pull.url or None)
@@ -256,7 +257,8 @@ class _BranchFollower:
                     found.setdefault(ref, _RequestedBranch(ref, link.title, link.branch, link.pull, link.url))
         if len(found) > MOST:
             self.wrong.append(
-                f"only {MOST} of {len(found)} matching branches are followed; use a narrower branch pattern"
+                f"only {MOST} of {len(found)} matching branches are followed; use a more specific branch"
+                " pattern"
             )
             known = [ref for ref in found if ref in links and links[ref].change_id is not None]
             kept = dict.fromkeys([*known, *(ref for ref in found if ref not in links), *found])
@@ -381,7 +383,8 @@ class _BranchFollower:
             found = self.copy.fork(head, synced)
         if found is None or not self.copy.has(found):
             raise Stopped(
-                Reason.CONTENT, f"it shares no history with {self.row.branch}; rebase it onto that branch"
+                Reason.CONTENT,
+                f"the branch shares no history with {self.row.branch}; rebase it onto that branch",
             )
         return found
 
@@ -552,7 +555,7 @@ class _BranchFollower:
             return
         self._finish(link)
         name = link.branch or link.ref
-        said = f"the branch is merged, but change request {change.number} has more edits and stays open"
+        said = f"the branch was merged, but change request {change.number} has more edits and stays open"
         self._problems.append(Problem(name, 0, "edits_besides", said))
         self._count += 1
 
@@ -595,12 +598,12 @@ class _BranchFollower:
         if self.row.direction == "import":
             raise Stopped(
                 Reason.CONTENT,
-                "this sync only imports and never writes to the repository; change its direction to push",
+                "this sync only imports and never pushes; change its direction before you push",
             )
         with self.context.db.read() as tx:
             if list_restricted(tx, change.state):
                 raise Stopped(
-                    Reason.CONTENT, "this change request has restricted pages, which can't be synced with Git"
+                    Reason.CONTENT, "the change request has restricted pages, which can't be synced with Git"
                 )
         access = self._access(change)
         if change.outdated and change.conflicts is None:
@@ -630,7 +633,8 @@ class _BranchFollower:
             def make(tx: Transaction, state: State, started: State | None) -> EditedContent:
                 if state.revision_id != change.revision:
                     raise Stopped(
-                        Reason.MOVED, "the change request was edited in the meantime; the next sync pushes it"
+                        Reason.MOVED,
+                        "the change request was edited in the meantime; the next sync will push it",
                     )
                 return EditedContent(noted, [], [], [], [])
 

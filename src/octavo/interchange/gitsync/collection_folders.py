@@ -64,8 +64,8 @@ class _Collection:
                     org = organization_access(tx, actor, Can.CREATE_CONTENT, row.organization_id)
                 except Forbidden:
                     said = (
-                        "the person who connected the repository can no longer create spaces; ask "
-                        "someone who can to update the sync"
+                        "the person who connected the repository can no longer create spaces; ask someone who"
+                        " can to update the sync settings"
                     )
                     problems.append(Problem(place.folder, 0, "rights_lost", said))
                     continue
@@ -117,7 +117,9 @@ def _places(
     for space in left:
         if row.direction == "import":
             problems.append(
-                Problem(space.id, 0, "missing_directory", "the repository has no folder for this space")
+                Problem(
+                    space.id, 0, "missing_directory", "there is no folder for this space in the repository"
+                )
             )
             continue
         folder = _free_folder(space.title, {*taken, *(place.folder for place in places)}, ground)
@@ -155,7 +157,7 @@ def _pairs(spaces: list[SpaceRow], folders: list[str]) -> list[tuple[str, SpaceR
 def _is_elsewhere(tx: Transaction, space: SpaceRow, problems: list[Problem]) -> bool:
     if store.find(tx, SyncRow, space.id) is None:
         return False
-    said = "this space has its own sync or belongs to another repository; it is skipped"
+    said = "this space was skipped, because it has its own sync or belongs to another repository"
     problems.append(Problem(space.id, 0, "synced", said))
     return True
 

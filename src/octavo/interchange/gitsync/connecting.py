@@ -169,7 +169,7 @@ def _read_credential(
     if remote.scheme not in ("http", "https"):
         raise BadRequest(f"credential: a {given.kind} requires an HTTPS URL")
     if not given.secret:
-        raise BadRequest(f"credential.secret: enter the {given.kind}")
+        raise BadRequest(f"credential.secret: is required. Enter the {given.kind}.")
     if any(ord(sign) < 32 for sign in given.secret + given.user):
         raise BadRequest("credential: must not contain line breaks")
     return given, None
@@ -291,8 +291,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This {at.kind} is synced with spaces in which you don't have the role `create`. Ask for "
-                "this role in each of them first."
+                f"This requires the role `create` in every space that this {at.kind} is synced with. Ask for the"
+                " role in the spaces where you don't have it."
             )
 
 
@@ -360,8 +360,8 @@ def ask_now(tx: Transaction, at: SyncAccess, first: store.First | None) -> Conne
         audit(tx, at.actor, "git.decided", at.organization_id, at.target, after={"first": first})
     elif row.status == "stopped":
         raise Conflict(
-            f"This sync is waiting for a decision: {row.error} Set `first` to `import` or "
-            "`export` to choose which side to keep."
+            f"This sync has stopped and needs a decision: {row.error} Set `first` to `import` or `export` to"
+            " choose which side to keep."
         )
     store.set_fields(tx, row, status="waiting" if row.holder is None else row.status, failures=0)
     ask(tx, at.organization_id, at.rows, at.id, "asked")
@@ -409,17 +409,19 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
     space = access.space
     row = get_space_sync(tx, space.space_id)
     if row.direction == "import":
-        raise Conflict(
-            "This sync only imports and never writes to the repository. Change its direction first."
-        )
+        raise Conflict("This sync only imports and never pushes. Change its direction first.")
     change = get_change(tx, access.change_id)
     require_editable(change)
     link = store.find_branch_of(tx, change.id)
     if link is not None:
         if link.branch is None:
-            raise Conflict("This branch is in another repository, where only its owners can push.")
+            raise Conflict(
+                "This branch is in another repository, where only that repository's owners can push."
+            )
         if branch is not None and branch != link.branch:
-            raise Conflict(f"branch: this change request is already pushed to the branch {link.branch}.")
+            raise Conflict(
+                f"branch: must be {link.branch}, the branch that this change request is already pushed to"
+            )
         link = structs.replace(link, pushes=1)
     else:
         name = read_branch(branch) if branch is not None else f"octavo/change-{change.number}"
@@ -427,7 +429,8 @@ def push_change(tx: Transaction, access: ChangeAccess, branch: str | None) -> st
         taken = store.find_branch(tx, space.space_id, ref)
         if name == row.branch or taken is not None and taken.status == "open" and taken.change_id:
             raise Conflict(
-                "branch: already used by another change request or the space itself. Choose another branch."
+                "branch: is already used by another change request or the space itself. Choose another"
+                " branch."
             )
         moment = now()
         link = store.BranchRow(
@@ -475,7 +478,7 @@ def run_once(tx: Transaction, context: Context, at: SyncAccess, wanted: Requeste
         about["message"] = wanted.message
     if row is not None and (row.remote, row.branch, row.folder) != (remote.url, branch, folder):
         if row.integration is None:
-            raise Conflict("This space is synced with another repository. Disconnect it first.")
+            raise Conflict("This space is synced with another repository. Disconnect that repository first.")
         store.delete(tx, SyncRow, at.id)
         row = None
     if row is None:

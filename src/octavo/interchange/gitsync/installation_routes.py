@@ -45,7 +45,9 @@ def install(call: Call, caller: SignedIn, body: wire.InstallGitSync) -> wire.Git
             if isinstance(target.site_id, str):
                 site = sync_access(tx, caller.actor, Can.VIEW, "site", target.site_id)
                 if site.organization_id != at.organization_id:
-                    raise NotFound(f"siteId: there is no site {target.site_id!r} in this organization.")
+                    raise NotFound(
+                        f"siteId: there is no site with the ID {target.site_id!r} in this organization"
+                    )
         elif isinstance(target, wire.CollectionInstallationTarget):
             at = sync_access(tx, caller.actor, Can.ADMIN, "collection", target.collection_id)
         else:

@@ -252,12 +252,13 @@ def read_installation_request(
         raise BadRequest(f"provider: can't be changed from {installation.provider}")
     if or_none(body.agent_instructions):
         raise BadRequest(
-            "agentInstructions: not supported, because Octavo doesn't write agent instructions to repositories"
+            "agentInstructions: isn't supported, because Octavo doesn't write agent instructions to"
+            " repositories"
         )
     if or_none(body.child_installation_project_directories):
         raise BadRequest(
-            "childInstallationProjectDirectories: not supported. "
-            "Specify the folders of spaces in the repository's docs.yaml"
+            "childInstallationProjectDirectories: isn't supported. Specify the folders of spaces in the"
+            " repository's docs.yaml instead."
         )
     config = body.provider_configuration
     config = UpdateProviderConfiguration() if config is UNSET else config
@@ -268,7 +269,7 @@ def read_installation_request(
     for name, value in foreign.items():
         if value is not UNSET:
             raise BadRequest(
-                f"providerConfiguration.{name}: not available for {installation.provider} installations"
+                f"providerConfiguration.{name}: isn't available for {installation.provider} installations"
             )
     given = or_none(config.project_id if gitlab else config.repository_id)
     if isinstance(given, str) and "/" not in given:

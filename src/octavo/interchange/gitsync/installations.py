@@ -75,14 +75,14 @@ def find_installation(tx: Transaction, at: SyncAccess) -> GitConnection | None:
 def get_installation(tx: Transaction, at: SyncAccess) -> GitConnection:
     found = find_installation(tx, at)
     if found is None:
-        raise NotFound(f"There is no installation {at.id!r}.")
+        raise NotFound(f"There is no installation with the ID {at.id!r}.")
     return found
 
 
 def install(tx: Transaction, at: SyncAccess, provider: ListedProvider) -> GitConnection:
     """Start a connection. Raises Conflict if there already is one."""
     if find_installation(tx, at) is not None:
-        raise Conflict(f"This {at.kind} already has a Git installation. Delete it first.")
+        raise Conflict(f"This {at.kind} already has a Git installation. Delete that installation first.")
     moment = now()
     draft = DraftRow(
         id=at.id,
@@ -153,7 +153,7 @@ def _update_sync(
     }
     if changed := [name for name, is_same in same.items() if not is_same]:
         raise Conflict(
-            f"{changed[0]}: this {at.kind} is synced with something else. Delete the installation first."
+            f"{changed[0]}: can't be changed while this {at.kind} is synced. Delete the installation first."
         )
     settings = dict(wanted.settings)
     if wanted.token is not None:
@@ -190,15 +190,16 @@ def _update_draft(
     if draft.repository is None or draft.branch is None or draft.secret is None:
         if wanted.priority is not None:
             raise BadRequest(
-                "priority: set the repository, the branch, and an access token first, or in the same request"
+                "priority: requires a repository, a branch, and an access token. Set them first, or in the"
+                " same request."
             )
         store.put_draft(tx, draft)
         audit(tx, at.actor, "git.installationUpdated", at.organization_id, at.target)
         return
     if wanted.priority is None:
         raise BadRequest(
-            "priority: choose which side the first sync starts from: `git` imports the repository, `gitbook`"
-            " exports the content"
+            "priority: is required. Use `git` to import from the repository first, or `gitbook` to export to"
+            " it first."
         )
     through_app = wanted.through_app if draft.authorized_by is not None else None
     if draft.authorized_by is not None and through_app is None:
@@ -245,7 +246,10 @@ def account_of(context: Context, installation: GitConnection, provider: str) -> 
         origin = remote.url.removesuffix(remote.path)
         reach: Reach = "repository" if sync.credential == "app" else "token"
     elif draft is None:
-        raise Conflict("This space is synced as part of its collection or site. Use that installation.")
+        raise Conflict(
+            "This space is synced as part of its collection or site. Use the installation of that collection"
+            " or site."
+        )
     else:
         origin, reach = _origin_of(draft), "token"
         if draft.authorized_by is not None:
@@ -283,7 +287,7 @@ def prepare_update(
         )
     elif wanted.origin not in (None, _origin_of(draft)):
         raise BadRequest(
-            "providerConfiguration.accessToken: required when you change the Git provider's server"
+            "providerConfiguration.accessToken: is required if you change the URL of the Git provider"
         )
     else:
         account = account_of(context, installation, draft.provider)
@@ -297,8 +301,8 @@ def prepare_update(
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
         except NotFound:
             raise Conflict(
-                f"The repository has no file {folder}{DOCS_PATH}, which describes the structure of the site. Add it,"
-                " or set `priority` to `gitbook` to export it."
+                f"There is no file {folder}{DOCS_PATH} in the repository to describe the site structure. Add"
+                " the file, or set `priority` to `gitbook` to export it."
             ) from None
     if through_app and repository is not None and branch is not None:
         remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)

@@ -197,8 +197,8 @@ class LargeFiles:
 
     def explain_missing(self, pointer: Pointer) -> str:
         """Return an explanation for a file that contains the pointer instead of its bytes."""
-        why = self.wrong.get(pointer.oid, "its content is in Git LFS, which can't be used here")
-        return f"only its Git LFS pointer is synced: {why}"
+        why = self.wrong.get(pointer.oid, "Git LFS can't be used here")
+        return f"only the file's Git LFS pointer was synced: {why}"
 
     def download(self, pointers: Iterable[Pointer]) -> None:
         """Download and store the bytes of these pointers. Raises Stopped if the server may provide them later."""
@@ -210,7 +210,7 @@ class LargeFiles:
         self._here |= {oid for oid in known if self._context.files.exists(oid)}
         for oid, pointer in list(wanted.items()):
             if pointer.size > MAX_FILE:
-                self.wrong[oid] = f"larger than {MAX_FILE // 1024**2} MB"
+                self.wrong[oid] = f"the file is larger than {MAX_FILE // 1024**2} MB"
             if oid in self._here or oid in self.wrong:
                 del wanted[oid]
         self.wrong |= self._each("download", list(wanted.values()), self._fetch)
@@ -232,7 +232,7 @@ class LargeFiles:
 
     def _fetch(self, pointer: Pointer, actions: Mapping[str, _Action]) -> None:
         if "download" not in actions:
-            raise ObjectRefused("the Git LFS server provides no download URL for this file")
+            raise ObjectRefused("the Git LFS server didn't provide a download URL for this file")
         limits = Limits(size=pointer.size, seconds=_SECONDS, together=self._together)
         data = self._ask(actions["download"], "GET", None, {}, limits).body
         if hashlib.sha256(data).hexdigest() != pointer.oid:
@@ -261,7 +261,7 @@ class LargeFiles:
                     if found is None or found.error is not None:
                         why = clean(found.error.message)[:_MOST_SAID] if found and found.error else ""
                         raise ObjectRefused(
-                            f"the Git LFS server refused this file: {why or 'no reason given'}"
+                            f"the Git LFS server rejected this file: {why or 'no reason given'}"
                         )
                     run(pointer, found.actions or {})
                 except ObjectRefused as refused:
@@ -282,7 +282,7 @@ class LargeFiles:
         try:
             return {one.oid: one for one in msgspec.json.decode(answer.body, type=_Answer).objects}
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            raise ObjectRefused("the Git LFS server returned an invalid response. Check its URL") from None
+            raise ObjectRefused("the Git LFS server returned an invalid response. Check its URL.") from None
 
     def _server(self, operation: str) -> _Action:
         """Return the URL for batch requests. For SSH, ask the server for the URL of its Git LFS server."""
@@ -319,7 +319,7 @@ class LargeFiles:
     ) -> Fetched:
         if not action.href.startswith("https://") and not self._may_be_plain(action.href):
             raise ObjectRefused(
-                "the Git LFS server provided a URL without HTTPS. Configure the server to use HTTPS"
+                "the Git LFS server provided a URL without HTTPS. Configure the server to use HTTPS."
             )
         sent = {**headers, **{name.lower(): value for name, value in action.header.items()}}
         credential = self._connection.find_credential() if self._is_ours(action.href) else None
@@ -332,14 +332,14 @@ class LargeFiles:
             answer = self._connection.fetcher.fetch(action.href, method, sent, body, limits)
         except FetchTimeout as error:
             raise Stopped(
-                Reason.UNREACHABLE, f"the Git LFS server couldn't be used: {error.message}"
+                Reason.UNREACHABLE, f"The Git LFS server couldn't be reached: {error.message}"
             ) from None
         except FetchError as error:
-            raise ObjectRefused(f"the Git LFS server couldn't be used: {error.message}") from None
+            raise ObjectRefused(f"the Git LFS server couldn't be reached: {error.message}") from None
         if answer.status == 429 or answer.status >= 500 and answer.status != 501:
             raise Stopped(
                 Reason.UNREACHABLE,
-                f"The Git LFS server responded with status {answer.status}. Octavo will retry.",
+                f"The Git LFS server responded with status {answer.status}. Octavo will try again.",
             )
         if answer.status not in (200, 201, 202, 204):
             raise ObjectRefused(f"the Git LFS server responded with status {answer.status}")

@@ -76,8 +76,8 @@ def _fetch_repository(context: Context, where: RepositoryFolder) -> Iterator[_Fe
         raise BadRequest(f"remote: {stopped.message}") from None
     except deadlines.DeadlineExceeded:
         raise Unavailable(
-            "The repository is too large to preview within a minute. "
-            "Connect it without a preview, which allows more time."
+            "The preview took longer than a minute, because the repository is too large. Connect the"
+            " repository without a preview."
         ) from None
 
 

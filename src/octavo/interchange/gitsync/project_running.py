@@ -227,8 +227,8 @@ class _Members:
             space_access(self.tx, self.actor, Can.ADMIN, space_id)
         except (NotFound, Forbidden):
             said = (
-                "the person who connected the repository can no longer sync this space; ask a "
-                "space administrator to update the sync"
+                "the person who connected the repository can no longer sync this space; ask a space"
+                " administrator to update the sync settings"
             )
             self._problem(folder, "rights_lost", said)
             return
@@ -236,7 +236,7 @@ class _Members:
             self._problem(
                 folder,
                 "synced",
-                "this space was skipped: it has its own sync or belongs to another repository",
+                "this space was skipped, because it has its own sync or belongs to another repository",
             )
             return
         in_repository = self.ground.holds(folder)
@@ -244,8 +244,8 @@ class _Members:
             self._problem(
                 folder,
                 "missing_directory",
-                "the repository doesn't contain this folder, and this sync never writes to it; "
-                "add the folder to the repository",
+                "this folder isn't in the repository, and this sync never pushes; add the folder to the"
+                " repository",
             )
             return
         first: First = "export"

@@ -55,7 +55,7 @@ def require_provider_api(remote: Remote, provider: str, credential: str | None, 
     if len(_parts(remote)) < 2:
         raise BadRequest(f"{field}: requires a repository URL with an owner and a name")
     if provider == "bitbucket" and remote.host != "bitbucket.org":
-        raise BadRequest(f"{field}: supported only for bitbucket.org, not for other Bitbucket servers")
+        raise BadRequest(f"{field}: is supported only for bitbucket.org, not for other Bitbucket servers")
 
 
 def repository_api(remote: Remote, provider: str, credential: Credential) -> tuple[str, dict[str, str]]:
@@ -136,7 +136,9 @@ def send_status(
 
 
 def _problem(status: CommitStatus, message: str) -> Problem:
-    return Problem("", 0, "commit_status", f"couldn't report the status of {status.commit[:12]}: {message}")
+    return Problem(
+        "", 0, "commit_status", f"the status of {status.commit[:12]} couldn't be reported: {message}"
+    )
 
 
 def _parts(remote: Remote) -> list[str]:

@@ -73,7 +73,7 @@ def list_open(
         answer = _ask(fetcher, list_request(remote, provider, _given(credential), branch, page))
         values = answer.get("values") if isinstance(answer, dict) else answer
         if not isinstance(values, list):
-            raise Unavailable("the Git provider returned something other than a list of pull requests")
+            raise Unavailable("the Git provider didn't return a list of pull requests")
         for value in values:
             pull = read_pull(provider, value, branch)
             if pull is not None and pull.state == "open":

@@ -127,11 +127,13 @@ class _Reader:
         old = change.old if change.old is not None and change.old.is_file else None
         new = change.new
         if new is not None and not new.is_file:
-            kind = "symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
+            kind = "skipped: symbolic links aren't supported" if new.mode == 0o120000 else "a submodule"
             self.problem(change.path, "symlink" if new.mode == 0o120000 else "submodule", f"skipped: {kind}")
             new = None
         if new is not None and self.copy.size(new.oid) > MAX_FILE:
-            self.problem(change.path, "too_large", f"skipped: larger than {MAX_FILE // 1024**2} MB")
+            self.problem(
+                change.path, "too_large", f"skipped: the file is larger than {MAX_FILE // 1024**2} MB"
+            )
             new = None
         if old is None and new is None:
             return None

@@ -184,7 +184,7 @@ class RemoteConnection:
             there = refs.get(name)
             if (bytes(there) if there else None) != (expected.encode() if expected else None):
                 raise Stopped(
-                    Reason.MOVED, "The branch was updated in the meantime. The next sync continues."
+                    Reason.MOVED, "The branch was updated in the meantime. The next sync will continue."
                 )
             return {name: ObjectID(commit.encode())}
 
@@ -279,11 +279,12 @@ class RemoteConnection:
         except NotGitRepository:
             raise Stopped(
                 Reason.UNREACHABLE,
-                f"{where} isn't a Git repository, or this credential has no access to it. Check both.",
+                f"{where} isn't a Git repository, or this credential doesn't have access to it. Check the URL"
+                " and the credential.",
             ) from None
         except HTTPUnauthorized:
             raise Stopped(
-                Reason.UNAUTHORIZED, f"{where} rejected the credential. Enter a valid one."
+                Reason.UNAUTHORIZED, f"{where} rejected the credential. Enter a valid credential."
             ) from None
         except SendPackError as error:
             raise Stopped(Reason.REFUSED, f"{where} rejected the commit: {str(error)[:300]}") from None

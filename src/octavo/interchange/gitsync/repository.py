@@ -103,7 +103,7 @@ class _Counted:
             except KeyError:
                 raise Stopped(
                     Reason.DAMAGED,
-                    "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+                    "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
                 ) from None
         return found
 
@@ -314,7 +314,7 @@ class Repository:
         if not isinstance(found, Blob):
             raise Stopped(
                 Reason.DAMAGED,
-                "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+                "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
             )
         return found
 
@@ -396,7 +396,7 @@ def _entries_of(tree: object) -> dict[bytes, tuple[int, bytes]]:
     if not isinstance(tree, Tree):
         raise Stopped(
             Reason.DAMAGED,
-            "The repository is missing objects. Use a full clone, not a partial or shallow one.",
+            "The repository is missing objects. Use a full clone, not a partial or shallow clone.",
         )
     return {bytes(item.path or b""): (item.mode or 0, bytes(item.sha or b"")) for item in tree.iteritems()}
 
@@ -463,8 +463,8 @@ def stop_on_damage() -> Iterator[None]:
         raise Stopped(Reason.TOO_LARGE, str(error)) from None
     except DAMAGES as error:
         said = (
-            f"The repository has objects that can't be read ({type(error).__name__}: "
-            f"{str(error)[:200]}). Octavo will fetch it again."
+            f"The repository contains objects that can't be read ({type(error).__name__}:"
+            f" {str(error)[:200]}). Octavo will fetch the repository again."
         )
         raise Stopped(Reason.DAMAGED, said) from None
 

@@ -169,8 +169,8 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
         found = _ask(account, f"{place}/contents/{quote(path.strip('/'))}", query, _GitHubFile)
         return ListedFile(found.name, found.path, found.sha, found.size)
     file = quote(path.strip("/"), safe="")
-    told = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
-    return ListedFile(told.file_name, told.file_path, told.blob_id, told.size)
+    gitlab_file = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
+    return ListedFile(gitlab_file.file_name, found.file_path, found.blob_id, found.size)
 
 
 def find_repository_path(account: ProviderAccount, number: int) -> str:
@@ -202,16 +202,14 @@ def _ask(account: ProviderAccount, path: str, query: dict[str, str], of: type[T]
     answer = account.fetcher.fetch(url, "GET", headers, b"", _LIMITS)
     if answer.status == 404:
         raise NotFound(
-            "The Git provider has no repository or file with this name, or the access token can't see it."
+            "The Git provider has no repository or file with this name, or the access token can't read it."
         )
     if answer.status != 200:
         raise Unavailable(
-            f"The Git provider responded with status {answer.status}; check that the access token is valid "
-            "and can read repositories."
+            f"The Git provider responded with status {answer.status}. Check that the access token is valid"
+            " and can read repositories."
         )
     try:
         return msgspec.json.decode(answer.body, type=of)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        raise Unavailable(
-            "The Git provider returned an unexpected response. Check the URL of its server."
-        ) from None
+        raise Unavailable("The Git provider returned an unexpected response. Check its URL.") from None

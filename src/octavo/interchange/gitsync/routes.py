@@ -71,7 +71,7 @@ def import_repository(call: Call, at: SyncAccess, body: wire.ImportRepository) -
     content with the repository's. Later imports merge changes from both sides, and put conflicts in a change
     request."""
     if body.standalone:
-        raise BadRequest("standalone: not supported, because imports always go to main. Omit it")
+        raise BadRequest("standalone: isn't supported, because imports always go to main. Omit it.")
     with call.db.write() as tx:
         connecting.run_once(tx, call.context, at, wire.read_one_time_sync(body))
 
@@ -311,8 +311,8 @@ def list_branches(call: Call, at: SyncAccess, query: PageQuery) -> Listing[wire.
 )
 def push_change_request(call: Call, change: ChangeAccess, body: wire.PushChangeRequest) -> wire.GitBranch:
     """Push a change request to a branch of the repository, and keep both in sync, so that developers can
-    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to the
-    branch become edits. Octavo never force-pushes. Runs in a job."""
+    review it there. Edits become commits on the branch, which is created if needed, and commits pushed to
+    the branch become edits. Octavo never force-pushes. A job performs the push."""
     with call.db.write() as tx:
         link = connecting.push_change(tx, change, or_none(body.branch))
         return wire.present_branch(link, list_numbers(tx, [change.change_id]))

@@ -70,7 +70,7 @@ class SyncRun(Generic[R]):
                     elif stopped.reason is not Reason.MOVED:
                         raise
         raise Stopped(
-            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync continues."
+            Reason.MOVED, "The branch was updated repeatedly during the sync. The next sync will continue."
         )
 
     def fetch(self, copy: Repository) -> str | None:
@@ -93,17 +93,21 @@ class SyncRun(Generic[R]):
         tree."""
         row = self.row
         if head is None:
-            raise Stopped(Reason.BRANCH_GONE, f"The repository no longer has the branch {row.branch}.")
+            raise Stopped(
+                Reason.BRANCH_GONE,
+                f"The branch {row.branch} no longer exists in the repository. Restore it, or choose another"
+                " branch.",
+            )
         if head != row.commit_id:
             if copy.since(head, row.commit_id) is None:
                 known = (row.commit_id or "")[:12]
                 raise Stopped(
                     Reason.REWRITTEN,
-                    f"The branch no longer contains {known}, the last synced commit. Its history was "
-                    "rewritten, or it belongs to another repository.",
+                    f"The branch no longer contains {known}, the last synced commit: its history was"
+                    " rewritten, or it belongs to another repository. Choose which side to keep.",
                 )
             if copy.tree_of(head) is None and before is not None:
-                raise Stopped(Reason.EMPTIED, "The branch no longer has any files.")
+                raise Stopped(Reason.EMPTIED, "The branch no longer contains any files.")
         return head
 
     def is_as_seen(self, copy: Repository, head: str | None) -> bool:
@@ -141,7 +145,7 @@ def with_stop_reasons(run: Callable[[], T]) -> T:
     except Exception as defect:
         # People see that the sync failed, and the log has the reason.
         raise Stopped(
-            Reason.INTERNAL, "Octavo failed unexpectedly. Ask the server administrator to check the log."
+            Reason.INTERNAL, "The sync failed unexpectedly. Ask the server administrator to check the log."
         ) from defect
 
 

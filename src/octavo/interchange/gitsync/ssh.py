@@ -87,8 +87,8 @@ class Vendor(SSHVendor):
             return self._run(host, connection, command, username or "git")
         except paramiko.AuthenticationException:
             said = (
-                f"{host} doesn't accept the SSH key. Add the public key to the repository settings "
-                "on the Git provider."
+                f"{host} rejected the SSH key. Add the public key to the repository settings at the Git"
+                " provider."
             )
             raise Stopped(Reason.UNAUTHORIZED, said) from None
         except (paramiko.SSHException, EOFError, OSError) as error:
@@ -110,12 +110,12 @@ class Vendor(SSHVendor):
         if self._host_key is not None and shown != self._host_key:
             raise Stopped(
                 Reason.HOST_KEY,
-                f"{host} has a different host key ({_fingerprint(key)}) than during the first connection. "
-                "Check it with the server's owner, then trust the new key.",
+                f"{host} now has a different host key ({_fingerprint(key)}) than during the first connection."
+                " Check the key with the server's owner, then trust it.",
             )
         self.seen = shown
         if self._credential is None or self._credential.kind != "ssh-key":
-            raise Stopped(Reason.UNAUTHORIZED, f"{host}: an SSH URL requires an SSH key")
+            raise Stopped(Reason.UNAUTHORIZED, f"{host}: SSH URLs require an SSH key")
         private = paramiko.Ed25519Key.from_private_key(io.StringIO(self._credential.secret))
         transport.auth_publickey(user, private)
         channel = transport.open_session(timeout=_SECONDS)
@@ -131,7 +131,7 @@ class Vendor(SSHVendor):
             channel.end()
             return bytes(channel.read())
         except TimeoutError:
-            raise Stopped(Reason.UNREACHABLE, f"{host} didn't respond in time") from None
+            raise Stopped(Reason.UNREACHABLE, f"{host}: the server didn't respond in time") from None
         finally:
             channel.close()
 

@@ -238,7 +238,7 @@ from older versions of Octavo."""
 def describe(row: SyncRow) -> JsonObject:
     """Return a space's repository in the API format."""
     remote = read_remote(row.remote, local=True)
-    told = {
+    described = {
         "repoName": remote.name,
         "installationProvider": row.provider if row.provider in ("github", "gitlab") else None,
         "parentInstallationId": row.project,
@@ -246,7 +246,7 @@ def describe(row: SyncRow) -> JsonObject:
         "url": row.tree_url or web_address(remote, row.provider, "tree", row.branch, row.folder),
         "updatedAt": iso(row.updated_at),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in described.items() if value}
 
 
 def _note(tx: Transaction, row: Connected) -> None:

@@ -178,7 +178,7 @@ class Sync(SyncRun[SyncRow]):
     def _round(self, copy: Repository) -> None:
         if self.fresh().folder != copy.folder:
             raise Stopped(
-                Reason.MOVED, "The space's folder was moved in the meantime. The next sync continues."
+                Reason.MOVED, "The space's folder was moved in the meantime. The next sync will continue."
             )
         self._require_no_restrictions()
         head = self.fetch(copy)
@@ -194,7 +194,7 @@ class Sync(SyncRun[SyncRow]):
             if not self.is_as_seen(copy, head):
                 raise Stopped(
                     Reason.REWRITTEN,
-                    "The branch changed again after you chose a side. Choose again.",
+                    "The branch was changed after you chose a side. Choose a side again.",
                 )
             self._export_all(copy, head)
             return
@@ -224,13 +224,15 @@ class Sync(SyncRun[SyncRow]):
         if head is None:
             raise Stopped(
                 Reason.BRANCH_GONE,
-                f"The repository has no branch {self.row.branch}. Create it, or choose another branch.",
+                f"There is no branch {self.row.branch} in the repository. Create it, or choose another"
+                " branch.",
             )
         tree = copy.tree_of(head)
         if tree is None:
             raise Stopped(
                 Reason.EMPTIED,
-                f"The branch has no files in the folder {self.row.folder or '/'}. Choose another folder or branch.",
+                f"There are no files in the folder {self.row.folder or '/'} of the branch. Choose another"
+                " folder or branch.",
             )
         git = self._commit_data(copy, head)
         source = source_of_tree(copy.repo, tree, self.connection.remote.name, head)
@@ -276,12 +278,12 @@ class Sync(SyncRun[SyncRow]):
         return io.BytesIO(self.context.files.read(content))
 
     def _progress(self) -> Callable[[int, int], None]:
-        told = [now()]
+        refreshed = [now()]
 
         def progress(done: int, total: int) -> None:
             jobs.renew()
-            if now() - told[0] > store.HOLD // 4:
-                told[0] = now()
+            if now() - refreshed[0] > store.HOLD // 4:
+                refreshed[0] = now()
                 self.fresh()
 
         return progress
@@ -507,8 +509,8 @@ class Sync(SyncRun[SyncRow]):
             if there is not None and not stat.S_ISREG(there[0]):
                 if file is not None and not stat.S_ISDIR(there[0]):
                     said = (
-                        "not written: the repository has a link or a submodule at this path; remove it, "
-                        "or rename the file"
+                        "not written: there is a symbolic link or a submodule at this path in the repository;"
+                        " remove it, or rename the file"
                     )
                     self._outcome.problems.append(Problem(path, 0, "taken", said))
                     continue
@@ -555,7 +557,7 @@ class Sync(SyncRun[SyncRow]):
         wrong = self.large.send(contents, sizes)
         for path, file in files.items():
             if why := wrong.get(file.content):
-                said = f"not written: the repository stores this file in Git LFS, and {why}"
+                said = f"not written: this file is stored in Git LFS in the repository, and {why}"
                 self._outcome.problems.append(Problem(path, 0, "lfs_upload", said))
         return {
             path: copy.add_file(data) for path, data in pointers.items() if files[path].content not in wrong

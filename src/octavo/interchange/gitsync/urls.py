@@ -56,16 +56,16 @@ def read_remote(text: str, *, local: bool) -> Remote:
         return Remote("ssh", match[2], None, user, match[3], f"{user}@{match[2]}:{match[3]}")
     parts = read_address(text)
     if parts is None or parts.query or parts.fragment:
-        raise BadRequest("remote: must be the URL of a repository, without a query")
+        raise BadRequest("remote: must be the URL of a repository, without a query string")
     if parts.scheme == "file" and local:
         if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
-            raise BadRequest("remote: a file URL can't have a host")
+            raise BadRequest("remote: must not have a host in a file URL")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
     if not _HOST.fullmatch(parts.host):
-        raise BadRequest("remote: the URL must have a host name")
+        raise BadRequest("remote: must have a host name")
     if parts.scheme in ("http", "https") and parts.path.strip("/"):
         if parts.username or parts.password:
-            raise BadRequest("remote: put credentials in `credential`, not in the URL")
+            raise BadRequest("remote: must not contain credentials. Put them in `credential` instead.")
         authority = write_authority(parts.host, parts.port or None)
         path = parts.path.rstrip("/")
         return Remote(parts.scheme, parts.host, parts.port, "", path, f"{parts.scheme}://{authority}{path}")
@@ -118,7 +118,7 @@ def read_folder(text: str, field: str = "folder") -> str:
     if wrong := unsafe_path(folder):
         raise BadRequest(f"{field}: {wrong}")
     if any(part.lower() == ".git" for part in folder.split("/")):
-        raise BadRequest(f"{field}: can't be inside a .git folder")
+        raise BadRequest(f"{field}: must not be inside a .git folder")
     return f"{folder}/"
 
 

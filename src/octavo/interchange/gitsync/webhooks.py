@@ -30,7 +30,7 @@ _SIGNED = (
 )
 _LOOKED = 1000
 """Milliseconds to wait before a sync, so that pushes in quick succession are synced together."""
-_UNKNOWN = "This webhook doesn't exist, or its signature is wrong. Check the secret."
+_UNKNOWN = "This webhook doesn't exist, or its signature is invalid. Check the secret."
 
 
 _Number = Annotated[int, Meta(ge=0, le=2**63 - 1)]
@@ -54,7 +54,7 @@ def receive(
     if there is no sync or the signature is wrong."""
     if not any(name in headers for name in (*_PLAIN, *_SIGNED)):
         raise BadRequest(
-            "The webhook has no signature. Send `X-Hub-Signature-256`, or for GitLab `X-Gitlab-Token`."
+            "The webhook has no signature. Send `X-Hub-Signature-256`, or `X-Gitlab-Token` for GitLab."
         )
     with context.db.read() as tx:
         row = store.find(tx, of, id)
@@ -69,9 +69,7 @@ def receive_from_app(context: Context, headers: Mapping[bytes, bytes], body: byt
     """Request the syncs affected by a GitHub App webhook: those of the pushed repository, or all that use a
     changed installation. Raises BadRequest if the signature is missing, and NotFound if it is wrong."""
     if b"x-hub-signature-256" not in headers:
-        raise BadRequest(
-            "The webhook has no signature. Set a webhook secret in the settings of the GitHub App."
-        )
+        raise BadRequest("The webhook has no signature. Set a webhook secret in the GitHub App's settings.")
     secret = context.settings.github_app_webhook_secret
     given = headers[b"x-hub-signature-256"].removeprefix(b"sha256=")
     if not secret or not hmac.compare_digest(

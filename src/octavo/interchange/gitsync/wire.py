@@ -350,7 +350,7 @@ def _credential(body: GitCredential | None | UnsetType) -> Credential | None:
         return None
     if body.type == "app":
         if body.username or or_none(body.secret):
-            raise BadRequest("credential: `app` doesn't take a username or secret")
+            raise BadRequest("credential: must not have a username or secret for `app`")
         return APP
     return Credential(body.type, or_none(body.secret) or "", body.username or "")
 
@@ -373,7 +373,7 @@ def changed_settings(body: UpdateGitSync) -> dict[str, object]:
     credential = _credential(body.credential)
     if credential == APP:
         raise BadRequest(
-            "credential: `app` can only be set when you connect. Disconnect the repository first"
+            "credential: can be `app` only when you connect. Disconnect the repository, and connect it again."
         )
     return settings | {"credential": credential}
 

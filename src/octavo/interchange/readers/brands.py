@@ -118,7 +118,7 @@ def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems
                         project,
                         0,
                         LOOK_LEFT_OUT,
-                        f"{key} is computed when the site is built, so it isn't imported",
+                        f"{key} is computed when the site is built, so it wasn't imported",
                     )
                 )
             elif isinstance(value, str) and value.strip():
@@ -131,7 +131,7 @@ def brand_of(files: Heads, project: str, kind: str, config: JsonObject, problems
             return found[1].lower()
         if value not in ("", "custom"):
             problems.append(
-                Problem(project, 0, LOOK_LEFT_OUT, f"the color {value[:50]} isn't in the format #rrggbb")
+                Problem(project, 0, LOOK_LEFT_OUT, f"the color {value[:50]} must be in the format #rrggbb")
             )
         return ""
 

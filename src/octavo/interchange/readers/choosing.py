@@ -120,7 +120,8 @@ def read_source(
         given = (reader.find_specified or reader.find)(files) if reader is not None else ""
         if given is None:
             raise SourceError(
-                f"this isn't a {KINDS[kind]} source: its configuration is missing. Choose another kind, or omit it"
+                f"this isn't a {KINDS[kind]} source, because it has no {KINDS[kind]} configuration. Choose"
+                " another kind, or omit it."
             )
         found, folder = kind, given
     if found == "octavo":

@@ -105,7 +105,7 @@ class _Conversion:
 
     def _keep_as_file(self, path: str, code: str, message: str) -> None:
         self.made.add(path, self.raw.size(path), self._raw_opening(path))
-        self.made.problem(path, code, f"kept as a file: {message}")
+        self.made.problem(path, code, f"the page was kept as a file: {message}")
 
     def _html(self, path: str, data: bytes | str) -> None:
         if len(data) > MAX_PAGE:
@@ -199,7 +199,7 @@ class _Conversion:
         name = name_image(data)
         if name is None:
             self.made.problem(
-                path, "image_left_out", "an embedded image is too large or in an unknown format"
+                path, "image_left_out", "an embedded image is too large or has an unknown format"
             )
             return None
         asset = f"{ASSETS}/{name}"
@@ -298,7 +298,7 @@ def _part(packed: Source, name: str) -> bytes:
 
 def _check_text(size: int) -> None:
     if size > MAX_PAGE:
-        raise SourceError(f"the file has more than {MAX_PAGE // 1024**2} MB of text")
+        raise SourceError(f"the file contains more than {MAX_PAGE // 1024**2} MB of text")
 
 
 def _check_word(place: Path) -> None:

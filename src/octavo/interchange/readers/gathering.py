@@ -426,7 +426,7 @@ class _Gathering:
                 f"the text of the page is larger than {MAX_TEXT // 1024**2} MB and was skipped",
             )
         else:
-            page.problem(0, "invalid_utf8", "the file isn't UTF-8; its text was skipped")
+            page.problem(0, "invalid_utf8", "the file isn't valid UTF-8, so its text was skipped")
         return f"# {_escaped(self.name(path))}\n"
 
     def translated(self, text: str, page: _Page, head: Head) -> Translated:
@@ -722,7 +722,7 @@ class _Gathering:
                 self.made.problem(
                     old,
                     "redirect_left_out",
-                    f"skipped: the redirect to {target[:200]} doesn't point to an imported page",
+                    f"skipped: the redirect's target {target[:200]} isn't an imported page",
                 )
         return made
 
@@ -845,14 +845,14 @@ class _Page:
 
     def _tell_variant(self, href: str, other: _Other, line: int) -> None:
         self.problem(
-            line, "other_variant", f"{href[:200]} points to {other.variant.title}, which isn't imported"
+            line, "other_variant", f"{href[:200]} points to {other.variant.title}, which wasn't imported"
         )
 
     def keep(self, source: str) -> str | None:
         data = read_data_url(source)
         name = name_image(data) if data else None
         if data is None or name is None:
-            message = "an embedded image is too large or in an unknown format"
+            message = "an embedded image is too large or has an unknown format"
             self.problem(0, "image_left_out", message)
             return None
         gathering, path = self.gathering, f"{ASSETS}/{name}"

@@ -49,7 +49,7 @@ def open_folder(where: str) -> Source:
                 if os.path.isfile(target) and target.startswith(top) and not is_git_path(target[len(top) :]):
                     source.add(path, os.path.getsize(target), _file_opening(target))
                 else:
-                    source.problem(printable(path), "symlink", "skipped: symbolic link")
+                    source.problem(printable(path), "symlink", "skipped: symbolic links aren't supported")
             elif entry.is_dir(follow_symlinks=False):
                 if wrong := unsafe_path(path):
                     source.problem(printable(path), "unsafe_path", f"skipped: {wrong}")
@@ -58,7 +58,9 @@ def open_folder(where: str) -> Source:
             elif entry.is_file(follow_symlinks=False):
                 source.add(path, entry.stat(follow_symlinks=False).st_size, _file_opening(entry.path))
             else:
-                source.problem(printable(path), "special_file", "skipped: neither a file nor a folder")
+                source.problem(
+                    printable(path), "special_file", "skipped: this is neither a file nor a folder"
+                )
     return source_of(source)
 
 
@@ -77,7 +79,7 @@ class _Measured:
 
     def read(self, size: int = -1) -> bytes:
         if size > _MAX_DIRECTORY:
-            raise SourceError("the archive's directory is too large")
+            raise SourceError("the archive's table of contents is too large")
         return self.file.read(_MAX_DIRECTORY if size < 0 else size)
 
     def seek(self, offset: int, whence: int = 0) -> int:
@@ -109,25 +111,27 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
         if path.endswith("/") or path.startswith("__MACOSX/") or is_git_path(path):
             continue
         if stat.S_ISLNK(info.external_attr >> 16):
-            source.problem(printable(path), "symlink", "skipped: symbolic link")
+            source.problem(printable(path), "symlink", "skipped: symbolic links aren't supported")
         elif info.flag_bits & 1:
-            source.problem(printable(path), "encrypted", "skipped: encrypted")
+            source.problem(printable(path), "encrypted", "skipped: the file is encrypted")
         elif info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             source.problem(
                 printable(path),
                 "unknown_compression",
-                "skipped: unsupported compression. Create the .zip again with standard (deflate) compression",
+                "skipped: the compression isn't supported. Create the .zip file again with standard (deflate)"
+                " compression.",
             )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(
-                f"{printable(path)} would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+                f"{printable(path)} would be more than {MAX_RATIO} times its compressed size, so nothing was"
+                " unpacked"
             )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
     # Entries may share bytes, so the actual size of the archive counts.
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
         raise SourceError(
-            f"the archive would grow to more than {MAX_RATIO} times its size, so it wasn't unpacked"
+            f"the archive would be more than {MAX_RATIO} times its compressed size, so nothing was unpacked"
         )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):

@@ -65,8 +65,8 @@ def format_of(name: str, text: str) -> Format:
         if re.search(pattern, text, re.MULTILINE):
             return format
     raise SourceError(
-        "unknown format. Use a CSV table with the columns `source` and `destination`, or the"
-        " redirects file of a supported platform."
+        "the format is unknown. Use a CSV file with the columns `source` and `destination`, or the redirects"
+        " file of a supported platform."
     )
 
 
@@ -75,7 +75,7 @@ def read_redirects(format: Format, text: str) -> list[GivenRedirect]:
     try:
         return list(_READERS[format](text.removeprefix("\ufeff")))
     except (csv.Error, tomllib.TOMLDecodeError, YamlError, ValueError, RecursionError) as error:
-        raise SourceError(f"invalid {format} file: {str(error)[:200]}") from None
+        raise SourceError(f"the {format} file is invalid: {str(error)[:200]}") from None
 
 
 # --- lines ---------------------------------------------------------------------------------------------
@@ -88,8 +88,8 @@ def _read_csv(text: str) -> Iterator[GivenRedirect]:
     names = [(name or "").strip().lower() for name in reader.fieldnames or []]
     if not {"source", "destination"} <= set(names):
         raise SourceError(
-            "must have the columns `source` and `destination`, and optionally `intent`, `permanent`, and"
-            " `captureWildcard`"
+            "the columns `source` and `destination` are required; `intent`, `permanent`, and"
+            " `captureWildcard` are optional"
         )
     reader.fieldnames = names
     for row in reader:
@@ -138,7 +138,7 @@ def _read_netlify(text: str) -> Iterator[GivenRedirect]:
         conditions = [word for word in rest if re.fullmatch(r"[\w:]+=\S+", word)]
         rest = [word for word in rest if word not in conditions]
         if not rest:
-            yield _wrong(number, source, "has no destination")
+            yield _wrong(number, source, "the redirect has no destination")
         elif conditions:
             yield _wrong(number, source, f"conditions such as {conditions[0]} aren't supported")
         else:
@@ -152,7 +152,7 @@ def _read_htaccess(text: str) -> Iterator[GivenRedirect]:
         try:
             name, *words = shlex.split(line)
         except ValueError:
-            yield _wrong(number, line.strip(), "has an unclosed quotation mark")
+            yield _wrong(number, line.strip(), "the quotation mark is never closed")
             continue
         kind = name.lower()
         status = {"redirectpermanent": "301", "redirecttemp": "302"}.get(kind, "302")
@@ -196,7 +196,8 @@ def _read_javascript(text: str) -> Iterator[GivenRedirect]:
     found = read_export(text)
     if found is UNKNOWN:
         raise SourceError(
-            "this file computes its redirects when it runs, so they can't be read. Paste them as JSON or CSV."
+            "the redirects can't be read, because they are computed when this file runs. Paste them as JSON"
+            " or CSV."
         )
     yield from _read_value(found)
 
@@ -218,7 +219,7 @@ def _read_value(found: object) -> Iterator[GivenRedirect]:
     given = whole if is_map else whole.get("redirects") or whole.get("redirect_maps")
     values = [value for value in (given, *of_plugins) if value]
     if not values:
-        raise SourceError("contains no redirects")
+        raise SourceError("the file contains no redirects")
     for value in values:
         if isinstance(value, list):
             yield from _read_list(value, "308" if value is given else "")
@@ -256,7 +257,7 @@ def _read_list(found: list[object], default: str) -> Iterator[GivenRedirect]:
         for source in given if isinstance(given, list) else [given]:
             number += 1
             if limits:
-                yield _wrong(number, text_of(source), f"`{limits[0]}` isn't supported")
+                yield _wrong(number, text_of(source), f"the condition `{limits[0]}` isn't supported")
             else:
                 yield _given(number, text_of(source), target, status)
 
@@ -272,7 +273,7 @@ def _given(row: int, source: str, destination: str, status: str) -> GivenRedirec
     """Convert another platform's redirect. ``status``: empty if the file doesn't specify it."""
     code = status.removesuffix("!")
     if code and (not code.isdigit() or int(code) not in (*_PERMANENT, *_TEMPORARY)):
-        return _wrong(row, source, f"the status {status} isn't supported: use 301, 302, 303, 307, or 308")
+        return _wrong(row, source, f"the status {status} isn't supported. Use 301, 302, 303, 307, or 308.")
     path = re.sub(r"\A/?\^", "", source).removesuffix("$")
     path = _FILE_END.sub("", path) if not path.startswith(("http://", "https://")) else path
     path = f"/{path.lstrip('/')}"
@@ -280,14 +281,14 @@ def _given(row: int, source: str, destination: str, status: str) -> GivenRedirec
     if is_below is not None:
         path = f"{path[: is_below.start()]}/*"
     if not destination:
-        return _wrong(row, source, "has no destination")
+        return _wrong(row, source, "the redirect has no destination")
     carried = _CARRIED.search(destination)
     is_elsewhere = destination.startswith(("http://", "https://"))
     target = destination[: carried.start()] if carried is not None else destination
     if not is_elsewhere:
         target = f"/{_FILE_END.sub('', target).lstrip('/')}"
     if carried is not None and is_below is None or re.search(r"[:(\[$]|\*(?!$)", path):
-        return _wrong(row, source, "patterns other than a `*` at the end aren't supported")
+        return _wrong(row, source, "the only supported pattern is a `*` at the end")
     return GivenRedirect(
         row=row,
         source=_plain(path),

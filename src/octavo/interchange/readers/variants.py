@@ -62,8 +62,8 @@ def left_out(path: str, what: str, names: Iterable[str]) -> Problem:
         0,
         f"{what}_left_out",
         (
-            f"other {what} weren't imported into this space: {said}. Import all versions and languages to "
-            f"get a site with all of them."
+            f"other {what} weren't imported into this space: {said}. To get a site with all of them, import"
+            " all versions and languages."
         ),
     )
 

@@ -19,7 +19,7 @@ class RunAccess(InSpace, frozen=True):
 @enters(RunAccess, "organizationId", "importRunId")
 def enter_run(call: Call, needs: Can, organization_id: str, import_run_id: str) -> RunAccess:
     require_actor(call)
-    missing = f"Import run {import_run_id!r} doesn't exist in this organization."
+    missing = f"There is no import run with the ID {import_run_id!r} in this organization."
     with call.db.read() as tx:
         run = find_run(tx, import_run_id)
     if run is None or run.organization_id != organization_id:

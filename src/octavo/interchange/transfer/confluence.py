@@ -128,7 +128,7 @@ class _Space:
         spaces = list_of(self.api.get("/api/v2/spaces", keys=self.key), "results")
         space = next((one for one in spaces if one.get("key") == self.key), None)
         if space is None:
-            raise ResourceMissing(f"there is no space {self.key!r} that this token can access")
+            raise ResourceMissing(f"there is no space with the key {self.key!r} that this token can access")
         id = text_of(space, "id")
         self._space(out, text_of(space, "name"), text_of(space, "homepageId"))
         folders: dict[str, str] = {}

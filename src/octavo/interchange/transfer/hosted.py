@@ -217,7 +217,7 @@ class _Reading:
         try:
             text = read_markdown(self._remote, self._at, page)
         except (DocumentError, ResourceMissing) as error:
-            self._source.problem(path, "not_converted", f"its content can't be read: {error}")
+            self._source.problem(path, "not_converted", f"the page content can't be read: {error}")
             text = ""
         self._add(path, self._rewrite_links(self._with_front_matter(text, page), path))
 
@@ -275,7 +275,7 @@ class _Reading:
                     entries.append(SummaryEntry(kind="link", title=title, href=url))
                 else:
                     self._source.problem(
-                        title, "left_out", "skipped: the API doesn't return the target of this link"
+                        title, "left_out", "skipped: the API didn't return the target of this link"
                     )
             else:
                 self._source.problem(title, "left_out", "skipped: this page is generated from another source")

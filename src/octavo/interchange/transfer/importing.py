@@ -110,7 +110,7 @@ class StagedFiles(Struct, frozen=True):
                 path or "",
                 line,
                 "unreadable_block",
-                "this block couldn't be read; its source was kept as text",
+                "this block can't be read; its source was kept as text",
             )
             for path, body in texts
             if body
@@ -234,13 +234,13 @@ def stage_files(
         tick()
     items = list(_read_items(context, plan, source, bodies, check, tick))
     bodies.flush()
-    told = [
+    plan_problems = [
         source.as_original(problem)
         for problem in plan.problems
         # Only the reader for this kind of source knows which page is the home page.
         if not (source.origins and problem.code in OURS_ALONE)
     ]
-    problems = [*source.problems, *told]
+    problems = [*source.problems, *plan_problems]
     return StagedFiles(plan, reads, items, problems, sample.language(), source)
 
 
@@ -290,7 +290,7 @@ def _as_text(text: str) -> str | None:
 def _store_file(context: Context, source: Source, path: str, plan: ImportPlan) -> Item | None:
     data = source.read(path)
     if len(data) > MAX_FILE:
-        plan.problems.append(Problem(path, 0, "too_large", "skipped: larger than 100 MB"))
+        plan.problems.append(Problem(path, 0, "too_large", "skipped: the file is larger than 100 MB"))
         return None
     blob = store_file(context, data)
     size = dimensions(data)
@@ -407,8 +407,8 @@ def _keep_order(
 
 
 def _rank_around(changes: Changes, old: dict[str, Page], order: list[str], stay: set[str]) -> None:
-    """Assign a rank between those of the nearest pages in ``stay`` to each page in ``order`` that isn't in
-    ``stay``."""
+    """Assign a rank to each page in ``order`` that isn't in ``stay``, between the ranks of the nearest
+    pages in ``stay``."""
     if len(stay) == len(order):
         for page_id in order:
             if (page := changes.pages.get(page_id)) is not None:

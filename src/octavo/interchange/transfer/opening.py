@@ -27,7 +27,7 @@ def open_source(
     to the address that it returns. ``whole``: whether to keep the top-level folder of an archive that
     consists of a single folder. Raises ``SourceError`` if the source can't be opened."""
     if not where or re.search(r"[\x00-\x1f\x7f]", where):
-        raise SourceError("the source contains control characters. Remove them")
+        raise SourceError("the source contains control characters. Remove them.")
     # Imported here so that only imports load the readers.
     from octavo.interchange.readers.opening import open_archive, open_folder
 
@@ -44,7 +44,7 @@ def open_source(
 
             yield open_local(where, stack)
         elif re.match(r"[A-Za-z][A-Za-z0-9+.-]+:", where):
-            raise SourceError("only https, http, and file URLs are supported")
+            raise SourceError("the URL must be an https, http, or file URL")
         elif os.path.isdir(where):
             yield open_folder(where)
         elif os.path.isfile(where):

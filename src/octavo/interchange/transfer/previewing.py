@@ -58,22 +58,22 @@ def plan_source(
     """Return the content that would be imported from a source and its parts, and the content that would be
     skipped."""
     keys = frozenset(source.parts)
-    told, problems = _plan_one(source, page_size, hosts, keys, tick)
+    preview, problems = _plan_one(source, page_size, hosts, keys, tick)
     counts: dict[str, int] = {}
     for key, part in source.parts.items():
-        counts[key] = told.page_count
+        counts[key] = preview.page_count
         if part is not source:
             plan, more = _plan_one(part, page_size, hosts, keys, tick)
             counts[key] = plan.page_count
             problems += more
     if source.structure:
-        told.variants = [
+        preview.variants = [
             PlannedVariant(
                 one.title, counts.get(one.key, UNSET), one.path or UNSET, one.language or UNSET, one.default
             )
             for one in source.structure
         ]
-    return told, problems
+    return preview, problems
 
 
 def _plan_one(
@@ -84,14 +84,14 @@ def _plan_one(
     plan = plan_import(source, unread_in(source, page_size))
     check = TextCheck(plan, spaces.__contains__, hosts)
     made: list[PreviewedPage | None] = []
-    told = ImportPreview([], 0, len(plan.files), len(plan.config.redirects))
+    preview = ImportPreview([], 0, len(plan.files), len(plan.config.redirects))
     for read in read_pages(plan, source):
         tick()
         planned = read.planned
         path = planned.file_path or ""
         if read.text is not None:
             check.check(path, read.text)
-        told.page_count += planned.kind == "document"
+        preview.page_count += planned.kind == "document"
         above = made[planned.parent] if planned.parent is not None else None
         if len(made) >= MAX_LISTED_PAGES or (planned.parent is not None and above is None):
             made.append(None)
@@ -99,7 +99,7 @@ def _plan_one(
         page = PreviewedPage(planned.kind, read.title, source.origins.get(path, path) or UNSET)
         made.append(page)
         if above is None:
-            told.pages.append(page)
+            preview.pages.append(page)
         elif above.pages is UNSET:
             above.pages = [page]
         else:
@@ -107,4 +107,4 @@ def _plan_one(
     problems = [
         source.as_original(one) for one in plan.problems if not (source.origins and one.code in OURS_ALONE)
     ]
-    return told, [*source.problems, *problems]
+    return preview, [*source.problems, *problems]

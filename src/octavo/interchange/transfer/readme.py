@@ -101,7 +101,8 @@ class ReadMe:
             found = list(_listed_pages(self.api, "/branches"))
         except ResourceMissing:
             raise SourceError(
-                "this is an older project. Use the API at https://dash.readme.com/api/v1"
+                "this is an older project, which this API doesn't support. Use the API at"
+                " https://dash.readme.com/api/v1 instead."
             ) from None
         # A branch of a version is a work in progress.
         names = [text_of(one, "name") for one in found]
@@ -295,7 +296,7 @@ class _Version:
         if recipes:
             self._order("recipes/", recipes)
         for _ in self._optional(lambda: ["x"] if self.api.has_changelog() else []):
-            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog isn't imported")
+            self.raw.problem(f"{self.below}changelogs", "blog_left_out", "the changelog wasn't imported")
 
     def _optional(self, ask: Callable[[], Iterable[Any]]) -> Iterator[Any]:
         """Yield the entries of a list that some projects don't have. If it is missing, yield nothing."""
@@ -352,7 +353,7 @@ class _Version:
                 self.raw.problem(
                     url,
                     "not_fetched",
-                    f"the image couldn't be downloaded and keeps its original URL: {error}",
+                    f"the image couldn't be downloaded, so it keeps its original URL: {error}",
                 )
         return self.images[url] + rest
 

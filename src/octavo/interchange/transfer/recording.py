@@ -34,7 +34,7 @@ def record(
     """End a run with its results, in the transaction that writes them. Return the changes. Raises Canceled
     if the run is already over. ``space``: the access with which to create a change request for conflicts;
     required only if there are any. ``urls``: the page URLs of a website."""
-    told = [
+    imported = [
         store.ImportedPage(
             page.id,
             urls.get(read.planned.file_path or "", msgspec.UNSET),
@@ -49,7 +49,7 @@ def record(
         run_id,
         "completed",
         problems=[*brought.problems, *problems],
-        pages=told,
+        pages=imported,
         revision=revision,
         folder=brought.folder,
         changes=changes,

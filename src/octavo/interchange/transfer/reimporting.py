@@ -250,8 +250,9 @@ class _CommandImport:
         administrator = find_first_administrator(tx, organization)
         if administrator is None:
             raise BadRequest(
-                "People and the source changed the same content, and the organization has no administrator to resolve "
-                "the conflict, so nothing was changed. Add an administrator, or use --replace to overwrite the space."
+                "The same content was changed by people and in the source, and the organization has no"
+                " administrator to resolve the conflict. Nothing was changed. Add an administrator, or use"
+                " --replace to overwrite the space."
             )
         return space_access(tx, actor_for_job(administrator, organization), Can.EDIT, self._space_id)
 

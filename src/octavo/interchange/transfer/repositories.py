@@ -43,7 +43,7 @@ def open_local(where: str, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
     parts = read_address(url)
     if parts is None or parts.authority not in ("", "localhost"):
-        raise SourceError("a file URL can't have a host. Use file:///path")
+        raise SourceError("a file URL must not have a host. Use file:///path.")
     try:
         repository = stack.enter_context(Repo(unquote(parts.path)))
     except (NotGitRepository, OSError) as error:
@@ -60,9 +60,9 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     url, folder, ref = _split_git(where)
     parts = read_address(url)
     if parts is None:
-        raise SourceError("the URL isn't valid. Enter the http or https URL of a Git repository")
+        raise SourceError("the URL isn't valid. Enter the http or https URL of a Git repository.")
     if not parts.host:
-        raise SourceError("the URL has no host")
+        raise SourceError("the URL must have a host")
     plain = f"{parts.scheme}://{write_authority(parts.host, parts.port or None)}{parts.path}"
     pool = GuardedPool(allow_url, MAX_TOTAL)
     stack.callback(pool.clear)
@@ -86,11 +86,11 @@ def open_remote(where: str, allow_url: AllowUrl, stack: ExitStack) -> Source:
     except NotGitRepository:
         raise SourceError(f"{plain} isn't a Git repository") from None
     except HTTPUnauthorized:
-        raise SourceError(f"{plain} rejected the credentials. Check the username and the token") from None
+        raise SourceError(f"{plain} rejected the credentials. Check the username and the token.") from None
     except (GitProtocolError, HangupException, urllib3.exceptions.HTTPError, FileLocked) as error:
         raise SourceError(f"{plain} can't be read as a Git repository: {error}") from error
     except (*git_packs.DAMAGES, KeyError, AssertionError, OSError) as error:
-        raise SourceError(f"{plain} doesn't respond like a Git repository. Check the URL") from error
+        raise SourceError(f"{plain} doesn't respond like a Git repository. Check the URL.") from error
     except ValueError as error:
         if isinstance(error, SourceError):
             raise
@@ -109,13 +109,13 @@ def _wanted(refs: dict[bytes, bytes], ref: str | None, repository: Repo | None) 
         for name in (b"HEAD", b"refs/heads/main", b"refs/heads/master"):
             if name in refs:
                 return refs[name]
-        raise SourceError("the repository has no commits")
+        raise SourceError("the repository doesn't have any commits")
     for prefix in ("refs/heads/", "refs/tags/", "refs/", ""):
         if found := refs.get(f"{prefix}{ref}".encode("utf-8", "replace")):
             return found
     if re.fullmatch(r"[0-9a-f]{40}", ref) and (repository is None or ref.encode() in repository):
         return ref.encode()
-    raise SourceError(f"the repository has no branch, tag, or commit {ref}")
+    raise SourceError(f"there is no branch, tag, or commit {ref} in the repository")
 
 
 def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> Source:
@@ -125,7 +125,7 @@ def _read_commit(name: str, repository: Repo, commit_id: bytes, folder: str) -> 
             break
         found = _object(repository, found.object[1])
     if not isinstance(found, Commit):
-        raise SourceError("the reference doesn't point to a commit. Choose a branch, a tag, or a commit")
+        raise SourceError("the reference doesn't point to a commit. Choose a branch, a tag, or a commit.")
     files = SourceFiles(name)
     read_tree(files, repository, found.tree)
     if folder:
@@ -145,7 +145,7 @@ def read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
         _read_tree(source, repository, root)
     except KeyError:
         raise SourceError(
-            "the repository is missing objects. Use a full clone, not a partial or shallow one"
+            "the repository is missing objects. Use a full clone, not a partial or shallow clone."
         ) from None
     except git_packs.DAMAGES as error:
         raise SourceError(f"the repository contains objects that can't be read: {error}") from None
@@ -161,7 +161,7 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
         tree = _object(repository, tree_id)
         if not isinstance(tree, Tree):
             raise SourceError(
-                "the repository is damaged: a folder entry isn't a folder. Check it with `git fsck`"
+                "the repository is damaged: a folder entry isn't a folder. Check it with `git fsck`."
             )
         for item in tree.iteritems():
             source.count()
@@ -175,7 +175,7 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
                 else:
                     waiting.append((f"{path}/", bytes(item.sha or b"")))
             elif stat.S_ISLNK(mode):
-                source.problem(printable(path), "symlink", "skipped: symbolic link")
+                source.problem(printable(path), "symlink", "skipped: symbolic links aren't supported")
             elif stat.S_ISREG(mode):
                 blob = bytes(item.sha or b"")
                 try:
@@ -189,7 +189,7 @@ def _read_tree(source: SourceFiles, repository: Repo, root: bytes) -> None:
                 left -= len(data) if kept is not None else 0
                 source.add(path, len(data), _blob_opening(repository, blob, kept))
             else:
-                source.problem(printable(path), "submodule", "skipped: submodule")
+                source.problem(printable(path), "submodule", "skipped: submodules aren't supported")
 
 
 def _blob_opening(repository: Repo, blob: bytes, kept: bytes | None) -> Callable[[], IO[bytes]]:

@@ -127,7 +127,7 @@ def run_import(context: Context, run: str) -> None:
             _fail(
                 tx,
                 begun,
-                f"The import took longer than {SECONDS / 3600:g} hours. Import it in smaller parts.",
+                f"The import took longer than {SECONDS / 3600:g} hours. Import the source in smaller parts.",
             )
             finish(tx)
     except Exception:
@@ -253,8 +253,9 @@ def _place(
             base = find_base(tx, run.space_id, run.origin, run.change_id)
             if base is None:
                 raise SourceError(
-                    "The pages of the earlier import aren't in the target: its change request isn't merged, or it "
-                    "ran before Octavo recorded imported pages. Merge the change request, or start a new import."
+                    "The pages of the earlier import aren't in the target, because its change request isn't"
+                    " merged or because that import is too old to be updated. Merge the change request, or"
+                    " start a new import."
                 )
             brought = update(tx, base, state, staged, in_change=run.change_id is not None)
             return brought.edited
@@ -313,7 +314,9 @@ def check_destination(tx: Transaction, actor: Actor, into: Destination) -> tuple
     if into.change_request is not None:
         change = find_change(tx, into.space_id, into.change_request)
         if change is None:
-            raise NotFound(f"target.changeRequest: change request {into.change_request!r} doesn't exist.")
+            raise NotFound(
+                f"target.changeRequest: there is no change request with the ID {into.change_request!r}"
+            )
         require_editable(change)
         change_id, state = change.id, seen_by(tx, space, change.state)
     else:

@@ -56,7 +56,7 @@ def check_api(
         found,
         None
         if is_all
-        else f"The token can access more than {MAX_SPACES:,} spaces. Only the first ones are listed.",
+        else f"The token can access more than {MAX_SPACES:,} spaces. Only the first {MAX_SPACES:,} are listed.",
     )
 
 
@@ -65,7 +65,7 @@ def start(tx: Transaction, sealer: Sealer, org: OrgAccess, wanted: RequestedImpo
     access to the target, and NotFound if an upload belongs to another person."""
     space_id = wanted.into.space_id
     if space_access(tx, org.actor, Can.EDIT, space_id).organization_id != org.organization_id:
-        raise NotFound(f"target.space: space {space_id!r} doesn't exist in this organization.")
+        raise NotFound(f"target.space: there is no space with the ID {space_id!r} in this organization")
     change_id, page_id = runs.check_destination(tx, org.actor, wanted.into)
     if isinstance(wanted.source, FileSource):
         get_uploads(tx, org.organization_id, org.user_id, "import_file", wanted.source.files)
@@ -96,17 +96,20 @@ def _require_variants(tx: Transaction, org: OrgAccess, wanted: RequestedImport) 
     is_readme = isinstance(source, KeptApiSource) and source.service == "readme"
     if not is_readme and not isinstance(source, FileSource):
         raise BadRequest(
-            "variants: only file and ReadMe imports support versions and languages. Omit variants for this source."
+            "variants: versions and languages are supported only for file and ReadMe imports. Omit `variants`"
+            " for this source."
         )
     if wanted.into.page is not None:
         raise BadRequest(
-            "target.page: can't be used with variants, because each variant becomes a whole space. Omit the page."
+            "target.page: can't be combined with `variants`, because each variant becomes a whole space. Omit"
+            " `page`."
         )
     if wanted.preview:
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
-            "variants: requires permission to create spaces and sites in the organization. Ask an administrator."
+            "variants: requires permission to create spaces and sites in the organization. Ask an"
+            " administrator for access."
         )
     space_access(tx, org.actor, Can.ADMIN, wanted.into.space_id)
 
@@ -116,12 +119,13 @@ def _origin(tx: Transaction, wanted: RequestedImport, update: str) -> str:
     and BadRequest if it can't be updated."""
     run = store.find_run(tx, update)
     if run is None or run.space_id != wanted.into.space_id:
-        raise NotFound(f"update: import run {update!r} doesn't exist in this space.")
+        raise NotFound(f"update: there is no import run with the ID {update!r} in this space")
     if run.status != "completed" or run.preview:
-        raise BadRequest("update: must be a completed import run.")
+        raise BadRequest("update: must be a completed import run")
     if wanted.into.page is not None:
         raise BadRequest(
-            "target.page: can't be used with `update`, because updated pages keep their location. Omit `page`."
+            "target.page: can't be combined with `update`, because updated pages keep their location. Omit"
+            " `page`."
         )
     return run.origin or run.id
 
@@ -131,5 +135,5 @@ def cancel(tx: Transaction, run_id: str) -> ImportRunRow:
     ended = store.end_run(tx, run_id, "cancelled")
     run = store.get_run(tx, run_id)
     if not ended and run.status != "cancelled":
-        raise BadRequest(f"This import run can't be canceled: it is already {run.status}.")
+        raise BadRequest(f"This import run can't be canceled, because it's already {run.status}.")
     return run

@@ -101,8 +101,8 @@ class ImportedVariant(Struct, rename="camel"):
 
 
 class ImportedVariants(Struct):
-    """Spaces that the versions or languages of a source were imported into. Empty until the run ends, and for
-    a source with only one variant."""
+    """Spaces that the versions or languages of a source were imported into. The list is empty until the run
+    ends, and for a source with only one variant."""
 
     spaces: list[ImportedVariant] = []
     site: str | UnsetType = UNSET
@@ -174,7 +174,7 @@ def find_run(tx: Transaction, run_id: str) -> ImportRunRow | None:
 
 
 def get_run(tx: Transaction, run_id: str) -> ImportRunRow:
-    return require_found(find_run(tx, run_id), f"Import run {run_id!r} doesn't exist.")
+    return require_found(find_run(tx, run_id), f"There is no import run with the ID {run_id!r}.")
 
 
 def list_runs(

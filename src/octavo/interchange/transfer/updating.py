@@ -181,7 +181,7 @@ def update(tx: Transaction, base: Base, state: State, staged: StagedFiles, *, in
     theirs_items = {item.id: item for item in items}
     if not find_pages(tx, state, base.pages):
         raise SourceError(
-            "None of the earlier import's content is left. Start a new import without `update`."
+            "None of the content from the earlier import is left. Start a new import without `update`."
         )
     # Content that the source didn't change remains as people left it.
     page_ids = [
@@ -338,5 +338,5 @@ def _problem(conflict: MergeConflict, sides: Sides, base: Base, staged: StagedFi
         new = "nothing" if conflict.theirs is None else f"“{' '.join(str(conflict.theirs).split())[:SHOWN]}”"
         stays = "people's edits were kept" if conflict.kept == "ours" else "the source's version was used"
         field = f" {conflict.field}" if conflict.kind == "field" else ""
-        said = f"people changed this, and the source now has{field} {new}; {stays}"
+        said = f"people changed this content, and the source now has{field} {new}; {stays}"
     return Problem(origins.get(name, name), 0, "kept_by_people", said)

@@ -91,7 +91,7 @@ class _Crawl:
         self.deadline = time.monotonic() + limits.seconds
         address = read_address(start)
         if address is None:
-            raise SourceError("the URL isn't valid. Enter an http or https URL")
+            raise SourceError("the URL isn't valid. Enter an http or https URL.")
         self.source = SourceFiles(address.host or "website")
         self.bytes = 0
         self.origin = ""
@@ -112,15 +112,18 @@ class _Crawl:
             raise SourceError(error.message) from None
         if first.status != 200:
             raise SourceError(
-                f"the server responded with status {first.status} instead of 200. Check that the page is public"
+                f"the server responded with status {first.status} instead of 200. Check that the page is"
+                " public."
             )
         self._set_scope(first.url)
         self._read_robots()
         if not self._allowed(first.url):
-            raise SourceError("the site's robots.txt disallows this URL. Allow the URL there and try again")
+            raise SourceError(
+                "the site's robots.txt disallows this URL. Allow the URL in robots.txt, and try again."
+            )
         if not _is_html(first):
             raise SourceError(
-                "the URL doesn't return an HTML page. Enter the URL of one of the website's pages"
+                "the URL must return an HTML page. Enter the URL of one of the website's pages."
             )
         self._walk(first)
         self._name_files()
@@ -139,7 +142,7 @@ class _Crawl:
         redirected to."""
         parts = read_address(url)
         if parts is None:
-            raise SourceError("the URL isn't valid. Enter an http or https URL")
+            raise SourceError("the URL isn't valid. Enter an http or https URL.")
         self.origin, path = parts.origin, parts.path
         if posixpath.splitext(path)[1]:
             path = posixpath.dirname(path)
@@ -155,8 +158,8 @@ class _Crawl:
         if answer.status >= 500:
             # RFC 9309 requires this: if rules can't be fetched, everything is disallowed.
             raise SourceError(
-                f"the site's robots.txt can't be read, so no pages can be imported: the server responded with "
-                f"status {answer.status}. Try again once {self.origin}/robots.txt responds"
+                "the site's robots.txt can't be read, so no pages can be imported: the server responded with"
+                f" status {answer.status}. Try again when {self.origin}/robots.txt can be read."
             )
         text = answer.body.decode("utf-8", "replace") if answer.status == 200 else ""
         self.robots = Protego.parse(text)
@@ -236,14 +239,14 @@ class _Crawl:
                 self._tell_once(self.start, "limit", over)
                 return
             if not self._allowed(url):
-                self.source.problem(url, "robots", "skipped: robots.txt disallows it")
+                self.source.problem(url, "robots", "skipped: the site's robots.txt disallows this page")
                 continue
             answer = self._get(url, _PAGE)
             if answer is None or not _is_html(answer):
                 continue
             final = self._key(answer.url)
             if final is None:
-                self.source.problem(url, "redirected", f"skipped: it redirects to {answer.url[:300]}")
+                self.source.problem(url, "redirected", f"skipped: this page redirects to {answer.url[:300]}")
                 continue
             self.aliases[url] = final
             if final in self.pages or not self._allowed(final):
@@ -333,8 +336,8 @@ class _Crawl:
         tree = parse_html(page.place.read_bytes(), page.encoding)
         base = page.url
         if tree is not None:
-            told = next((b.get("href") for b in tree.iter("base") if b.get("href")), None)
-            base = _joined(page.url, told) if told else base
+            base_href = next((b.get("href") for b in tree.iter("base") if b.get("href")), None)
+            base = _joined(page.url, base_href) if base_href else base
             if language := language_of(tree):
                 self.languages[language] += 1
         name = title_of_name(page.segments[-1]) if page.segments else self.source.name
@@ -383,7 +386,9 @@ class _Crawl:
 
     def _fetch_image(self, url: str) -> str | None:
         if len(self.images) >= self.limits.images or self._exhausted():
-            self._tell_once(self.start, "image_limit", "a limit was reached; further images keep their URLs")
+            self._tell_once(
+                self.start, "image_limit", "a limit was reached, so the remaining images keep their URLs"
+            )
             return None
         if url.startswith(f"{self.origin}/") and not self._allowed(url):
             return None
@@ -394,7 +399,7 @@ class _Crawl:
         if ending is None and answer.headers.get("content-type", "").startswith("image/svg+xml"):
             ending = ".svg"
         if ending is None:
-            self.source.problem(url, "not_fetched", "not an image in a known format")
+            self.source.problem(url, "not_fetched", "the file isn't an image in a known format")
             return None
         stem = _safe_name(posixpath.splitext(posixpath.basename(unquote(path_of(url))))[0])
         asset = f"{ASSETS}/{stem}-{hashlib.sha256(answer.body).hexdigest()[:8]}{ending}"

@@ -113,7 +113,7 @@ class Memory:
             excess -= freed
 
     def drop_unread(self) -> None:
-        """Drop the values that weren't read for a minute, and return memory to the system. Called
+        """Drop the values that weren't read for a minute, and return memory to the system. This is called
         periodically."""
         until = time.monotonic() - _UNREAD_SECONDS
         with self._lock:
@@ -187,7 +187,7 @@ class ByteCache(Generic[T]):
 
     def drop_oldest(self, until: float = math.inf) -> int:
         """Drop the least recently used value and return its size in bytes, or 0 if all values have been
-        read since ``until``. Only for ``Memory``, which counts the bytes."""
+        read since ``until``. Only ``Memory`` may call this, because it counts the bytes."""
         with self._lock:
             key = next(iter(self._entries), None)
             if key is None or self._entries[key][2] > until:

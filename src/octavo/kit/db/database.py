@@ -98,7 +98,7 @@ def unreachable_error(error: Exception) -> TemporarilyUnavailable:
     """Return the error for callers if the engine fails for a reason unrelated to the statement. The reason
     is logged."""
     log.error("database: %s", error)
-    return TemporarilyUnavailable("The database is not reachable right now. Try again in a moment.")
+    return TemporarilyUnavailable("The database can't be reached right now. Try again in a moment.")
 
 
 _FULL_SECONDS = 30.0
@@ -216,8 +216,8 @@ class Transaction:
         raise NotImplementedError
 
     def after_commit(self, effect: Callable[[], None]) -> None:
-        """Run ``effect`` once the transaction has been committed. Only for wake-ups and caches of this
-        process."""
+        """Run ``effect`` once the transaction has been committed. Use this only to wake threads or to
+        update caches of this process."""
         self._after_commit.append(effect)
 
     def given(self, name: str, *columns: str) -> str:
@@ -298,12 +298,13 @@ class Database:
     @property
     def replica_reads(self) -> dict[str, int]:
         """Return the number of reads by outcome: answered by the replica, too recent for it, or made while
-        it was unreachable. Empty if there is no replica."""
+        it was unreachable. The result is empty if there is no replica."""
         return {}
 
     def check_replica(self, seconds: float) -> str | None:
         """Return the reason why the replica doesn't answer reads, after waiting up to ``seconds`` for it to
-        catch up with the server. Empty if it answers reads; None if there is no replica."""
+        catch up with the server. Return an empty string if the replica answers reads, and None if there is
+        no replica."""
         return None
 
     def read(self) -> AbstractContextManager[Transaction]:
@@ -315,9 +316,9 @@ class Database:
         """Start a read that can use a replica, or rows from earlier reads, which are cached until the next
         commit. It still has one snapshot.
 
-        Only for callers that can start again: the read raises StaleCachedRead if it needs rows from a different
-        snapshot than those that it has already returned. ``begins``: whether it can start a transaction if
-        rows aren't cached; if not, it raises StaleCachedRead in that case, too.
+        Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a
+        different snapshot than those that it has already returned. ``begins``: whether it can start a
+        transaction if rows aren't cached; if not, it raises StaleCachedRead in that case, too.
         """
         return self.read()
 

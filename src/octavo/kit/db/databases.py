@@ -27,4 +27,4 @@ def open_database(url: str, connections: int = 8, direct_url: str = "", replica_
         from .postgres import PostgresDatabase
 
         return PostgresDatabase(url, connections, direct_url, replica_url)
-    raise Unavailable(f"OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://..., got {url!r}")
+    raise Unavailable(f"OCTAVO_DATABASE_URL: must be sqlite:////path or postgresql://..., not {url!r}")

@@ -1,6 +1,6 @@
 """Run SQL migrations, in order of time and only forward.
 
-A migration is ``YYYYMMDDHHMM_name.sql``; its number is that time. The ``migrations`` table records the
+A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrations`` table records the
 migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
 migration that is older than the latest one in the database, and a database that is newer than Octavo.
 
@@ -83,7 +83,7 @@ def load_migrations(package: str) -> list[Migration]:
             continue
         match = _NAME.fullmatch(entry.name)
         if match is None:
-            raise ValueError(f"{entry.name}: must be YYYYMMDDHHMM_name.sql")
+            raise ValueError(f"{entry.name}: must be named YYYYMMDDHHMM_name.sql")
         number, sql = int(match[1]), entry.read_text()
         if match[3]:
             upgrades[number] = _read_upgrade(sql)
@@ -132,8 +132,8 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             failures += 1
             if failures == _TRIES:
                 raise Unavailable(
-                    "The database can't be migrated because something keeps it locked. End long"
-                    f" transactions in other programs, and start Octavo again ({str(error).splitlines()[0]})."
+                    "The database can't be migrated, because another program keeps it locked. End long"
+                    f" transactions, and start Octavo again ({str(error).splitlines()[0]})."
                 ) from error
             time.sleep(_PAUSE)
         else:
@@ -173,7 +173,7 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
     if newer := sorted(recorded.keys() - known):
         name, _ = recorded[newer[-1]]
         raise RefusedDatabase(
-            f"This database was migrated by a newer version of Octavo ({newer[-1]}_{name}). Run that version,"
+            f"This database was migrated by a newer version of Octavo ({newer[-1]}_{name}). Run that version"
             " or a later one."
         )
     latest = max(recorded)
@@ -181,15 +181,15 @@ def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration
         if migration.number in recorded:
             if recorded[migration.number][1] != migration.checksum:
                 raise RefusedDatabase(
-                    f"This database ran a different version of the migration {migration}. Run the"
-                    " version of Octavo that this database was created with, or a later one."
+                    f"This database was migrated with a different version of the migration {migration}. Run"
+                    " the version of Octavo that created this database, or a later one."
                 )
         elif migration.number < latest:
             name, _ = recorded[latest]
             raise RefusedDatabase(
-                f"The migration {migration} is older than {latest}_{name}, which this database already has:"
-                " it was created by an unreleased version. Export its organizations with that version,"
-                " and import them into a new server."
+                f"This database was created by an unreleased version of Octavo: it has {latest}_{name} but"
+                f" not the older migration {migration}. Export its organizations with that version, and"
+                " import them into a new server."
             )
     return [migration for migration in migrations if migration.number not in recorded]
 
@@ -225,7 +225,6 @@ def _require_upgradable(numbers: set[int], migrations: Sequence[Migration]) -> N
     if numbers and (upgrade is None or numbers != upgrade.replaces):
         first = upgrade.first if upgrade is not None else "the version it was created with"
         raise RefusedDatabase(
-            f"This version of Octavo can't upgrade a database with the migrations "
-            f"{', '.join(map(str, sorted(numbers)))}."
-            f" Upgrade it with {first} first."
+            "This version of Octavo can't upgrade a database that has the migrations"
+            f" {', '.join(map(str, sorted(numbers)))}. Upgrade the database with {first} first."
         )

@@ -67,7 +67,7 @@ def decode_token(token: str | None, *types: type) -> tuple[Any, ...] | None:
             raise ValueError("not the key of a row")
         return key
     except (binascii.Error, msgspec.MsgspecError, ValueError, TypeError):
-        raise BadRequest("page: must be a page identifier from `next.page` of an earlier response") from None
+        raise BadRequest("page: must be the `next.page` value of an earlier response") from None
 
 
 class Slice(Struct, Generic[T], frozen=True):

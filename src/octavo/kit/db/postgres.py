@@ -335,8 +335,9 @@ class PostgresDatabase(Database):
                     self._require_heard(connection)
                 elif _is_pooled(connection):
                     raise Unavailable(
-                        "OCTAVO_DATABASE_URL points to a connection pooler. Set OCTAVO_DATABASE_DIRECT_URL to the URL"
-                        " of the server itself; change notifications don't work through a pooler."
+                        "OCTAVO_DATABASE_URL points to a connection pooler, through which change"
+                        " notifications don't work. Set OCTAVO_DATABASE_DIRECT_URL to the URL of the server"
+                        " itself."
                     )
             for pool in (self._reads, self._writes):
                 pool.connections.open(wait=True, timeout=CONNECT_SECONDS)
@@ -388,7 +389,7 @@ class PostgresDatabase(Database):
                 return
         log.error("database: %s: stop Octavo, and restore a backup", in_one_line(error))
         raise TemporarilyUnavailable(
-            "The database is empty. A server administrator must restore a backup."
+            "The database is empty. Ask the server administrator to restore a backup."
         ) from error
 
     def _close_pools(self) -> None:
@@ -631,7 +632,7 @@ class PostgresDatabase(Database):
         try:
             return place_of_server(connection)
         except psycopg.ProgrammingError as error:
-            log.warning("database: the replica is not used: %s", in_one_line(error))
+            log.warning("database: the replica isn't used: %s", in_one_line(error))
             return None
 
     def _listen(self) -> None:
@@ -655,7 +656,7 @@ class PostgresDatabase(Database):
                             self._heard_until = asked + _HEARD_SECONDS
             except psycopg.Error as error:
                 if self._heard_until or self._lost_at is None:
-                    log.warning("database: change notifications are not received: %s", in_one_line(error))
+                    log.warning("database: change notifications aren't received: %s", in_one_line(error))
                     self._lost_at = time.monotonic()
                 self._heard_until = 0.0
                 self._closing.wait(_QUIET_SECONDS)

@@ -66,7 +66,7 @@ class Connection(psycopg.Connection[Row]):
                 raise
             self.pgconn.finish()
             raise psycopg.OperationalError(
-                f"the server didn't respond for {self.patience:.0f} seconds"
+                f"the server didn't respond within {self.patience:.0f} seconds"
             ) from None
 
     def send(self, statements: str) -> PGresult:

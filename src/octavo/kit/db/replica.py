@@ -48,7 +48,7 @@ _AWAY_SECONDS = 2.0
 _BEHIND_SECONDS = 0.005
 """Number of seconds to wait for a replica that hasn't reached the state that a read needs. Usually, it is
 only a few milliseconds behind."""
-_OTHER = "it is not a replica of the server in OCTAVO_DATABASE_URL, or has not caught up with it yet"
+_OTHER = "it isn't a replica of the server in OCTAVO_DATABASE_URL, or hasn't caught up with it yet"
 _SNAPSHOT = "; SELECT pg_is_in_recovery(), pg_current_snapshot()"
 
 
@@ -215,5 +215,5 @@ class Replica:
         self.counts["away"] += 1
         self._rests_until = time.monotonic() + _AWAY_SECONDS
         if not self._said:
-            log.warning("database: the replica is not used, reads go to the server: %s", why)
+            log.warning("database: the replica isn't used; reads go to the server: %s", why)
         self._said = why

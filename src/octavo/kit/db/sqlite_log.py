@@ -121,7 +121,7 @@ class SqliteLog:
                 break
             time.sleep(0.001)
         else:
-            raise Unavailable(f"{self._path}-shm: can't be read")
+            raise Unavailable(f"{self._path}-shm: the file can't be read")
         _, _, _, _, _, size, frames, _, first, second, salt, _, _ = _INDEX.unpack(head)
         page_size = (size & 0xFE00) + ((size & 1) << 16)
         return LogEnd(salt.hex(), frames, f"{first:08x}{second:08x}"), page_size
@@ -137,7 +137,7 @@ class SqliteLog:
         at = _LOG_HEAD + (number - 1) * (_FRAME.size + page_size)
         head = os.pread(self._log, _FRAME.size, at)
         if len(head) < _FRAME.size:
-            raise LostTrack(f"{self._path}-wal: ends before frame {number}")
+            raise LostTrack(f"{self._path}-wal: the file ends before frame {number}")
         page, size, of, first, second = _FRAME.unpack(head)
         if of.hex() != salt:
             raise LostTrack(f"{self._path}-wal: frame {number} belongs to another log")
@@ -176,7 +176,7 @@ class SqliteLog:
         for page, at in pages.wanted.items():
             data = os.pread(self._log, pages.page_size, at)
             if len(data) != pages.page_size:
-                raise LostTrack(f"{self._path}-wal: ends in the middle of page {page}")
+                raise LostTrack(f"{self._path}-wal: the file ends in the middle of page {page}")
             yield _PAGE.pack(page) + data
         if self._end()[0].salt != pages.salt:
             raise LostTrack("the log was restarted while it was read")
@@ -191,10 +191,10 @@ def write_pages(database: BinaryIO, source: IO[bytes], page_size: int, size: int
     Raises ValueError if the input has another format."""
     while entry := source.read(_PAGE.size + page_size):
         if len(entry) != _PAGE.size + page_size:
-            raise ValueError("ends in the middle of a page")
+            raise ValueError("the file ends in the middle of a page")
         (page,) = _PAGE.unpack_from(entry)
         if not 1 <= page <= size:
-            raise ValueError(f"contains page {page}, but the database has only {size} pages")
+            raise ValueError(f"the file contains page {page}, but the database has only {size} pages")
         database.seek((page - 1) * page_size)
         database.write(entry[_PAGE.size :])
     database.truncate(size * page_size)

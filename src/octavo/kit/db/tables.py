@@ -207,7 +207,7 @@ def _walk(holder: Any, key: Any, path: tuple[str, ...]) -> Iterator[tuple[Any, A
     elif isinstance(value, str):
         yield holder, key
     else:
-        raise ValueError(f"must be a string, got {type(value).__name__}")
+        raise ValueError(f"must be a string, not {type(value).__name__}")
 
 
 # --- data derived from the declarations ------------------------------------------------------------------
@@ -264,13 +264,14 @@ def find_wrong(tx: Transaction, limit: int) -> Iterator[str]:
                 f"SELECT {column.name} FROM {table.name} WHERE {column.condition} AND NOT ({there}) LIMIT {limit:d}"
             )
             what = " or ".join(name.partition(".")[0] for name in column.names)
-            yield from (f"{table.name}.{column.name}: {value} is not among {what}" for (value,) in rows)
+            yield from (f"{table.name}.{column.name}: {value} isn't one of {what}" for (value,) in rows)
         for count in table.counts:
             rows = tx.all(
                 f"SELECT id, {count.column}, ({count.query}) FROM {count.table}"
                 f" WHERE {count.column} <> ({count.query}) LIMIT {limit:d}"
             )
             yield from (
-                f"{count.table}.{count.column} of {id}: {kept} is stored, {counted} were counted"
+                f"{count.table}.{count.column} of {id}: the stored value is {kept}, but the correct value is"
+                f" {counted}"
                 for id, kept, counted in rows
             )

@@ -108,7 +108,8 @@ class Exchange:
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):
             raise BadRequest(
-                "The request must have exactly one Content-Length header, or use Transfer-Encoding: chunked."
+                "The request must have exactly one Content-Length header, or use `Transfer-Encoding:"
+                " chunked`."
             )
 
     async def read(self) -> tuple[bytes, bool]:
@@ -120,7 +121,7 @@ class Exchange:
             async with asyncio.timeout(self._patience):
                 message = await self._receive()
         except TimeoutError:
-            raise RequestTimeout("body: was sent too slowly. Check the connection, and try again") from None
+            raise RequestTimeout("body: arrived too slowly. Check the connection, and try again.") from None
         if message["type"] != "http.request":
             self._more = False
             raise Disconnected
@@ -131,7 +132,7 @@ class Exchange:
         self._size += len(body)
         self._pieces += 1
         if self._pieces > _FREE_PIECES + self._size // _PIECE:
-            raise BadRequest("body: was sent in too many small chunks. Send larger chunks")
+            raise BadRequest("body: arrived in too many small chunks. Send larger chunks.")
         return body, self._more
 
     async def gone(self) -> None:

@@ -29,20 +29,20 @@ _TEXTS = {
     400: "The request is invalid. The message starts with the name of the invalid field or parameter.",
     401: "The token is missing, unknown, expired, or revoked.",
     403: "You can see this object, but don't have permission for this operation.",
-    404: "The object does not exist, or you don't have access to it.",
+    404: "The object doesn't exist, or you don't have access to it.",
     409: "The request would change nothing, or conflicts with another change.",
     410: "The version on which the request is based is no longer available. Start again from the current state.",
-    412: "This is not possible in the current state.",
+    412: "This isn't possible in the current state.",
     413: "The body is larger than this operation accepts.",
     414: "The query is longer than the server accepts.",
-    422: "The request is well formed, but does not fit the object it is about.",
+    422: "The request is well formed, but doesn't fit the object that it is about.",
     431: "The head of the request is larger than the server accepts.",
     429: "Too many requests. `Retry-After` says when to try again.",
     500: (
         "Something went wrong on the server. The message contains a reference for the server administrator."
     ),
-    502: "Another server that this operation depends on did not respond as expected.",
-    503: "A service that this operation needs is not configured or not reachable.",
+    502: "Another server that this operation depends on didn't respond as expected.",
+    503: "A service that this operation needs isn't configured or can't be reached.",
 }
 _ALWAYS = (429, 431, 500)
 _BYTES = {"type": "string", "format": "binary"}

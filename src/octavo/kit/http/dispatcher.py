@@ -372,7 +372,7 @@ class Dispatcher:
         Unauthorized if there is no valid token."""
         self._authenticate(call)
         if call.authenticated is None and call.operation.needs is not PUBLIC:
-            raise Unauthorized(f"A token is required for bodies larger than {format_size(SMALL_BODY)}.")
+            raise Unauthorized(f"Requests with bodies larger than {format_size(SMALL_BODY)} require a token.")
 
     @staticmethod
     @contextmanager
@@ -484,15 +484,15 @@ class Dispatcher:
             try:
                 pairs = parse_qsl(call.query_string.decode(), keep_blank_values=True)
             except ValueError:
-                raise BadRequest("query: must be UTF-8 text of name=value pairs") from None
+                raise BadRequest("query: must consist of name=value pairs in UTF-8") from None
             for name, value in pairs:
                 if "\0" in value:
-                    raise BadRequest(f"{name}: NUL characters aren't allowed")
+                    raise BadRequest(f"{name}: must not contain NUL characters")
                 if not value and name not in operation.query_required:
                     continue  # `?page=` means the same as no `page`.
                 if name not in operation.query_names:
                     if name in newer:
-                        raise UnknownField(f"{name}: this version of Octavo doesn't support this parameter.")
+                        raise UnknownField(f"{name}: isn't supported by this version of Octavo")
                 elif name in operation.query_lists:
                     values.setdefault(name, []).append(value)
                 else:
@@ -506,7 +506,7 @@ class Dispatcher:
         for name, value in values.items():
             # A text parameter can have this value; for all other types it is a mistake.
             if str(value).lower() == "null" and msgspec.to_builtins(query).get(name) is None:
-                raise BadRequest(f"{name}: `{value}` isn't a valid value")
+                raise BadRequest(f"{name}: must be a valid value, not `{value}`")
         return query
 
     def _body(self, call: Call, decoder: BodyDecoder) -> object:
@@ -517,7 +517,7 @@ class Dispatcher:
         if not call.body:
             if operation.body_optional:
                 return None
-            raise BadRequest("body: required, and must be a JSON object")
+            raise BadRequest("body: is required, and must be a JSON object")
         assert decoder is not None
         self._refuse_unread(call, shape_of(operation.body))
         try:
@@ -534,24 +534,24 @@ class Dispatcher:
         """
         operation = call.operation
         if has_more_values(call.body, MAX_VALUES):
-            raise TooLarge(f"body: can have at most {MAX_VALUES:,} values")
+            raise TooLarge(f"body: must contain at most {MAX_VALUES:,} values")
         try:
             value = msgspec.json.decode(call.body)
         except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise BadRequest(f"body: not valid JSON: {error}") from None
+            raise BadRequest(f"body: isn't valid JSON: {error}") from None
         except RecursionError:
-            raise BadRequest("body: nested too deeply") from None
+            raise BadRequest("body: is nested too deeply") from None
         if b"\\u0000" in call.body and _NUL.search(call.body):
-            raise BadRequest("body: NUL characters aren't allowed")
+            raise BadRequest("body: must not contain NUL characters")
         newer = NEWER.get(operation.id, NewerFields()).body
         keys: list[str] = []
         for key, given in unread_keys(shape, value):
             if operation.refuses_unread or restricts(key, given):
                 raise UnknownField(
-                    f"{key}: this operation has no such field. Remove it or check its spelling."
+                    f"{key}: isn't a field of this operation. Remove it, or correct its spelling."
                 )
             if without_numbers(key) in newer:
-                raise UnknownField(f"{key}: this version of Octavo doesn't support this field.")
+                raise UnknownField(f"{key}: isn't supported by this version of Octavo")
             if len(keys) <= MOST_NAMED:
                 keys.append(key)
         if not keys:
@@ -619,7 +619,8 @@ class Dispatcher:
         body = _ENCODER.encode(value)
         if len(body) > MAX_ANSWER:
             raise TooLarge(
-                f"The response would be larger than {format_size(MAX_ANSWER)}. Request less, in several parts."
+                f"The response would be larger than {format_size(MAX_ANSWER)}. Split the request into smaller"
+                " ones."
             )
         if status == 201 and "location" not in headers:
             location = getattr(getattr(value, "urls", None), "location", None)

@@ -146,10 +146,10 @@ def json_error(error: OctavoError) -> Answer:
     headers = dict(error.headers)
     if error.status == 401:
         headers["www-authenticate"] = "Bearer"
-    told: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
+    described: dict[str, object] = {"code": error.status, "message": error.message, "reason": error.reason}
     if error.field is not None:
-        told["field"] = error.field
-    body = _ENCODER.encode({"error": told, **error.beside})
+        described["field"] = error.field
+    body = _ENCODER.encode({"error": described, **error.beside})
     return Answer(error.status, body, "application/json", headers)
 
 
@@ -253,7 +253,7 @@ class Request:
             part, self._more = await self._exchange.read()
         except Disconnected:
             self._more = False
-            raise BadRequest("body: the connection was closed before the body was complete") from None
+            raise BadRequest("body: the connection was closed before the whole body arrived") from None
         self._size += len(part)
         return part
 
@@ -281,7 +281,7 @@ class Request:
 
     async def read_parts(self, limit: int, limit_of: str) -> Any:
         """Yield the body in chunks as they arrive. Raises the errors of ``read``."""
-        too_large = TooLarge(f"body: too large; {limit_of} at most {format_size(limit)}")
+        too_large = TooLarge(f"body: is too large; {limit_of} at most {format_size(limit)}")
         if max(self.announced, self._size) > limit:
             raise too_large
         while self._more:
@@ -299,8 +299,8 @@ async def in_turn(pool: SharedThreads, owner: Owner, function: Callable[..., T],
     time.
 
     Raises Busy if too many of the owner's requests are waiting, and TemporarilyUnavailable if no thread is free
-    for ``QUEUE_SECONDS``, because all threads may be blocked for a long time, and callers should get a
-    response.
+    for ``QUEUE_SECONDS``. The time is limited because all threads may be blocked for a long time, and
+    callers should get a response.
     """
     span = tracing.current()
     if span is not None:
@@ -329,7 +329,7 @@ async def in_thread(pool: SharedThreads, owner: Owner, function: Callable[..., T
 class Action(NamedTuple):
     """Handler of a method. ``name``: identifies it in metrics. ``answer``: the function, which runs on the
     event loop if it is a coroutine function, or otherwise in a thread. Functions that read, render, or
-    compute are ordinary functions.."""
+    compute are ordinary functions."""
 
     name: str
     answer: Handler
@@ -474,7 +474,7 @@ class Edge:
         if len(exchange.query) > self._query_limit:
             raise UriTooLong(f"query: must be at most {format_size(self._query_limit)}")
         if exchange.query.count(b"&") >= MAX_PARAMETERS:
-            raise BadRequest(f"query: can have at most {MAX_PARAMETERS:,} parameters")
+            raise BadRequest(f"query: must have at most {MAX_PARAMETERS:,} parameters")
         segments = split_path(exchange.path)
         found = self._routes.find(segments) if segments is not None else None
         if found is None or segments is None:
@@ -487,7 +487,7 @@ class Edge:
         if action is None:
             if request.method == "OPTIONS":
                 return Answer(204, headers={**self._preflight, "allow": route.allowed})
-            message = f"{request.method} is not allowed here. Allowed: {route.allowed}"
+            message = f"{request.method} isn't allowed for this URL. Use one of: {route.allowed}"
             raise MethodNotAllowed(message, allow=route.allowed)
         (request.name, answer), on_loop = action
         if tracing.is_enabled() and request.name not in _UNTRACED:
@@ -798,7 +798,9 @@ _VARYING = frozenset({"content-length", "etag", "location", "set-cookie", "x-rat
 
 
 def internal_error(request_id: str) -> OctavoError:
-    return OctavoError(f"Something went wrong on the server. Reference: {request_id}")
+    return OctavoError(
+        f"Something went wrong on the server. Give this reference to the server administrator: {request_id}"
+    )
 
 
 def _collect(pairs: Iterable[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

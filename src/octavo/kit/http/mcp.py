@@ -242,10 +242,10 @@ def _said(said: ToolText, wrong: bool) -> JsonObject:
 def _list_resources(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
     cursor = params.get("cursor", "")
     if not isinstance(cursor, str) or not (cursor == "" or (cursor.isascii() and cursor.isdigit())):
-        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the nextCursor of an earlier response")
+        raise _Wrong(_INVALID_PARAMS, "params.cursor: must be the `nextCursor` of an earlier response")
     start = int(cursor[:15] or 0)
     found, more = server.resources.list_from(on, start) if server.resources is not None else ([], False)
-    told = [
+    entries = [
         {
             "uri": one.address,
             "name": one.title,
@@ -255,7 +255,7 @@ def _list_resources(server: Server, on: object, params: Mapping[str, object]) ->
         }
         for one in found
     ]
-    return {"resources": told, **({"nextCursor": str(start + len(found))} if more else {})}
+    return {"resources": entries, **({"nextCursor": str(start + len(found))} if more else {})}
 
 
 def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
@@ -269,7 +269,7 @@ def _read_resource(server: Server, on: object, params: Mapping[str, object]) -> 
 
 
 def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
-    told = [
+    entries = [
         {
             "name": name,
             "title": prompt.title,
@@ -281,7 +281,7 @@ def _list_prompts(server: Server, on: object, params: Mapping[str, object]) -> J
         }
         for name, prompt in server.prompts.items()
     ]
-    return {"prompts": told}
+    return {"prompts": entries}
 
 
 def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> JsonObject:
@@ -297,7 +297,7 @@ def _get_prompt(server: Server, on: object, params: Mapping[str, object]) -> Jso
     ):
         raise _Wrong(
             _INVALID_PARAMS,
-            f"params.arguments: must contain exactly these arguments, each as non-empty text: {needed}",
+            f"params.arguments: must contain exactly these arguments, each with a non-empty string: {needed}",
         )
     content = {"type": "text", "text": prompt.write(given)}
     return {"description": prompt.description, "messages": [{"role": "user", "content": content}]}
@@ -335,7 +335,7 @@ def _check_single(method: str, named: object, meta: object, headers: Headers) ->
         ("Mcp-Name", "" if headers.name.startswith("=?") else headers.name, named or ""),
     ):
         if given != said and not (header == "Mcp-Name" and headers.name.startswith("=?")):
-            raise _Wrong(_MISMATCH, f"{header}: the header doesn't match the message")
+            raise _Wrong(_MISMATCH, f"{header}: must match the message")
     if meta[_VERSION_KEY] != _SINGLE:
         message = f"{_VERSION_KEY}: must be {_SINGLE}"
         raise _Wrong(_UNSUPPORTED, message, supported=VERSIONS, requested=meta[_VERSION_KEY])
@@ -428,9 +428,7 @@ def answer_message(server: Server, on: object, body: bytes, headers: Headers) ->
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         return _error(400, None, _PARSE_ERROR, f"body: {error}")
     if isinstance(message, list):
-        return _error(
-            400, None, _INVALID_REQUEST, "body: must be a single message; batches are not supported"
-        )
+        return _error(400, None, _INVALID_REQUEST, "body: must be a single message, not a batch")
     if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         return _error(400, None, _INVALID_REQUEST, "body: must be a JSON-RPC 2.0 message")
     id, method, params = message.get("id"), message.get("method"), message.get("params", {})
@@ -439,7 +437,10 @@ def answer_message(server: Server, on: object, body: bytes, headers: Headers) ->
         return Answer(202)
     if not isinstance(method, str) or ("id" in message and type(id) not in (int, str)):
         return _error(
-            400, None, _INVALID_REQUEST, "body: must have a method as text, and an id as text or integer"
+            400,
+            None,
+            _INVALID_REQUEST,
+            "body: must have a string as `method`, and a string or integer as `id`",
         )
     if "id" not in message:
         return Answer(202)

@@ -284,17 +284,17 @@ def _read_answer(id: str, method: Method, annotation: object, declared: object) 
         annotation = Deletion
     union = typing.get_origin(annotation) in (types.UnionType, typing.Union)
     members = typing.get_args(annotation) if union else (annotation,)
-    untold = (Reply, Stream, Follow, Deferred, msgspec.Raw)
-    told = tuple(one for one in members if (typing.get_origin(one) or one) not in untold)
-    if not told:
+    undetermined = (Reply, Stream, Follow, Deferred, msgspec.Raw)
+    determined = tuple(one for one in members if (typing.get_origin(one) or one) not in undetermined)
+    if not determined:
         return declared
     if declared is not None:
-        if declared not in told or len(told) == 1:
+        if declared not in determined or len(determined) == 1:
             raise DeclarationError(
                 f"{id}: `returns` contradicts or repeats the type that the handler returns"
             )
         return declared
-    answer = functools.reduce(operator.or_, told)
+    answer = functools.reduce(operator.or_, determined)
     return None if answer is types.NoneType else answer
 
 
@@ -466,7 +466,7 @@ class Person(Struct, frozen=True):
     which the person last confirmed their identity in this session; 0 for tokens. ``expires_at``: the
     expiration of a token; None if it never expires. ``client``: the IP address of the request; None in a
     job. ``agent``: the name of the agent that acts for the person with its own token. In that case,
-    ``token_id`` is the ID of their connection, and the scopes are those of agents..
+    ``token_id`` is the ID of their connection, and the scopes are those of agents.
     """
 
     user_id: str
@@ -562,7 +562,7 @@ class Recipient:
         """Return the caller. Raises NotSignedIn if the caller is anonymous."""
         if self.authenticated is None:
             raise NotSignedIn(
-                "Authorization: this operation needs a token. Send `Authorization: Bearer <token>`."
+                "Authorization: this operation requires a token. Send `Authorization: Bearer <token>`."
             )
         return self.authenticated
 
@@ -570,13 +570,12 @@ class Recipient:
     def actor(self) -> Actor:
         """Return the holder of permissions.
 
-        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site, because renderers then show
-        their visitors that there is no such page, while any other error would count as an error of the
-        renderer.
+        Raises NotSignedIn for anonymous callers, and NotFound for visitors of a site. With NotFound, renderers show
+        their visitors that there is no such page; any other error would count as an error of the renderer.
         """
         caller = self.caller
         if isinstance(caller, Visitor):
-            raise NotFound("Site visitors can't use this operation; only members can.")
+            raise NotFound("This operation is only for members, not for site visitors.")
         return caller
 
     @property

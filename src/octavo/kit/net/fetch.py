@@ -83,7 +83,7 @@ class ByteAllowance:
         with self._lock:
             self._left -= count
             if self._left < 0:
-                raise FetchError(f"the responses together are larger than {format_size(self._size)}")
+                raise FetchError(f"the responses are larger than {format_size(self._size)} in total")
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -137,8 +137,8 @@ class Fetcher:
     """HTTP client. It is thread-safe and doesn't keep connections open between fetches.
 
     ``allowed``: the comma-separated ``host:port`` pairs that can be reached although they are private (the
-    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace. Only
-    for servers that an organization or the server administrator configured.
+    setting ``allow_private_fetch``). ``tells_trace``: whether requests include the ID of their trace.
+    Enable this only for servers that an organization or the server administrator configured.
     """
 
     def __init__(self, allowed: str = "", tells_trace: bool = False) -> None:
@@ -158,7 +158,7 @@ class Fetcher:
         if scheme not in _PORTS or not host:
             raise FetchNotAllowed(f"{url[:200]!r}: must be an http or https URL")
         if parsed.userinfo:
-            raise FetchNotAllowed(f"{host}: URLs with a username or password aren't allowed")
+            raise FetchNotAllowed(f"{host}: URLs must not contain a username or password")
         port = port or _PORTS[scheme]
         name = host.strip("[]")
         trusted = f"{host}:{port}" in self._allowed or f"{name}:{port}" in self._allowed
@@ -200,7 +200,7 @@ class Fetcher:
             try:
                 joined = str(httpx.URL(target.url).join(location))
             except httpx.InvalidURL:
-                raise FetchError(f"{target.host}: redirects to an invalid URL") from None
+                raise FetchError(f"{target.host}: the server redirected to an invalid URL") from None
             following = self.check_url(joined, deadline - time.monotonic())
             if (following.scheme, following.host, following.port) != (
                 target.scheme,
@@ -213,7 +213,7 @@ class Fetcher:
                 method, body = ("HEAD" if method == "HEAD" else "GET"), None
                 sent = {k: v for k, v in sent.items() if k.lower() != "content-type"}
             target = following
-        raise TooManyRedirects(f"{target.host}: more than {limits.redirects} redirects")
+        raise TooManyRedirects(f"{target.host}: the server redirected more than {limits.redirects} times")
 
     @contextmanager
     def stream(
@@ -310,14 +310,14 @@ class Fetcher:
                 yield Streamed(response.status, found, _limited(chunks, target.host, limits))
         except httpcore.TimeoutException:
             raise FetchTimeout(
-                f"{target.host}: no complete response within {limits.seconds:g} seconds"
+                f"{target.host}: the response wasn't complete within {limits.seconds:g} seconds"
             ) from None
         except (httpcore.NetworkError, httpcore.ProtocolError, zlib.error, ssl.SSLError) as error:
             insecure = isinstance(error, ssl.SSLError) or isinstance(error.__cause__, ssl.SSLError)
             failure = TlsFailure if insecure else FetchError
             raise failure(f"{target.host}: {str(error) or type(error).__name__}") from None
         except (UnicodeError, TypeError, ValueError) as error:
-            raise FetchError(f"{target.host}: the request can't be sent: {error}") from None
+            raise FetchError(f"{target.host}: the request couldn't be sent: {error}") from None
 
 
 def _traced(method: str, target: CheckedUrl) -> AbstractContextManager[tracing.Span | None]:
@@ -351,14 +351,15 @@ def _refuse_odd_numbers(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchNotAllowed(
-                f"{host}: IP addresses in this form aren't allowed. Use a hostname, or an address such as 192.0.2.1"
+                f"{host}: this format of IP address isn't allowed. Use a host name, or an address such as"
+                " 192.0.2.1."
             ) from None
 
 
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     """Return the IP addresses of a host. A lookup can't be stopped, so one that takes too long continues in
     its own thread."""
-    late = FetchTimeout(f"{host}: the host name was not resolved in time")
+    late = FetchTimeout(f"{host}: the host name couldn't be resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
         raise late
@@ -378,7 +379,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise UnknownHost(f"{host}: the host name can't be resolved") from None
+        raise UnknownHost(f"{host}: the host name couldn't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 
@@ -395,7 +396,7 @@ def _decoded(chunks: Iterator[bytes], encoding: str) -> Iterator[bytes]:
         yield from chunks
         return
     if encoding.strip().lower() not in ("gzip", "x-gzip", "deflate"):
-        raise FetchError(f"responses in encoding {encoding!r} aren't supported")
+        raise FetchError(f"responses with the encoding {encoding!r} aren't supported")
     unpack = zlib.decompressobj(wbits=47)
     for chunk in chunks:
         while chunk:

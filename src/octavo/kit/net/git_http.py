@@ -63,7 +63,7 @@ class GuardedPool(urllib3.PoolManager):
             try:
                 return socket.create_connection((address, connection.port), timeout=CONNECT_SECONDS)
             except OSError as error:
-                message = f"no connection to {host}: {error}"
+                message = f"the connection to {host} failed: {error}"
                 raise urllib3.exceptions.NewConnectionError(connection, message) from error
 
         class PlainConnection(urllib3.connection.HTTPConnection):

@@ -3,8 +3,8 @@ unpacked.
 
 A pack states the size of each of its objects. A few kilobytes can declare objects of several gigabytes,
 which would be held in memory while being unpacked. Such packs are rejected, and so are such objects in a
-local repository, whose packs were never received. Loaded only where Git is used, because its libraries are
-slow to load.
+local repository, whose packs were never received. This module is loaded only where Git is used, because the
+Git libraries are slow to load.
 """
 
 from __future__ import annotations
@@ -56,11 +56,11 @@ _PIECE = 16 * 1024
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
 _HEX = 40
 _TOO_LARGE = (
-    "the repository has an object that is too large. Remove it from the history, or import a smaller "
-    "repository"
+    "the repository contains an object that is too large. Remove the object from the history, or import a"
+    " smaller repository."
 )
-_CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`"
-_CUT_OFF = "the packfile was truncated. Try again"
+_CORRUPT = "the Git server sent a corrupt packfile. Try again, or check the repository with `git fsck`."
+_CUT_OFF = "the packfile was truncated. Try again."
 _NUMBERS = 32
 """Number of bytes at the beginning of a delta that contain its two sizes."""
 _CHECKED_EVERY = 1000
@@ -103,7 +103,7 @@ def inspect_pack(pack: IO[bytes]) -> None:
     reading = _Reading(pack)
     head = reading.take(12)
     if head[:4] != b"PACK":
-        raise GitRefused("the Git server sent no packfile. Check the URL, then try again")
+        raise GitRefused("the Git server sent no packfile. Check the URL, then try again.")
     total = 0
     for number in range(int.from_bytes(head[8:12], "big")):
         if number % _CHECKED_EVERY == 0:

@@ -221,8 +221,8 @@ def _describe(error: Exception) -> str:
     _, mark, reason = said.partition("certificate verify failed: ")
     if mark:
         return (
-            f"the certificate of the directory can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE to"
-            " a file with the certificate of the authority that issued it"
+            f"the directory's certificate can't be verified: {reason.partition(' (')[0]}. Set SSL_CERT_FILE"
+            " to a file that contains the certificate of its issuer"
         )
     return f"{type(error).__name__}: {said}"
 
@@ -259,7 +259,7 @@ def _search(
                 str(entry["dn"]), {name.lower(): list(map(bytes, values)) for name, values in raw.items()}
             )
     if connection.result.get("result") not in _COMPLETE:
-        raise DirectoryUnavailable(f"search below {base!r}: {connection.result.get('description')}")
+        raise DirectoryUnavailable(f"search under {base!r}: {connection.result.get('description')}")
 
 
 def _id_filter(subject: str) -> str:

@@ -28,7 +28,9 @@ def allow(tx: Transaction, settings: Settings, address: str) -> None:
     """Count an email to be sent to an email address. Raises TooManyRequests if the address's daily limit is
     exceeded."""
     most = settings.mails_per_day
-    message = f"{address}: the limit of {most} emails per day to one address was reached. Try again tomorrow."
+    message = (
+        f"{address}: the limit of {most} emails per day for this address was reached. Try again tomorrow."
+    )
     spend(tx, "mails", address.strip().lower(), most, message)
 
 
@@ -68,7 +70,7 @@ def send(
         with tracing.part("send mail", "client", {"server.address": parts.host}), waiting():
             _send(parts, tls, message, require_tls=settings.smtp_require_tls)
     except (OSError, smtplib.SMTPException) as error:
-        raise Unavailable(f"sending email through {parts.host} failed: {error}") from None
+        raise Unavailable(f"Email couldn't be sent through {parts.host}: {error}") from None
 
 
 def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, require_tls: bool) -> None:
@@ -83,7 +85,7 @@ def _send(parts: UrlParts, tls: ssl.SSLContext, message: EmailMessage, *, requir
             connection.starttls(context=tls)
         elif parts.scheme == "smtp" and require_tls:
             raise smtplib.SMTPNotSupportedError(
-                "the server doesn't offer STARTTLS, which OCTAVO_SMTP_REQUIRE_TLS requires"
+                "the server doesn't support STARTTLS, but OCTAVO_SMTP_REQUIRE_TLS requires it"
             )
         if parts.username:
             connection.login(unquote(parts.username), unquote(parts.password or ""))

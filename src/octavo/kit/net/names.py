@@ -32,7 +32,7 @@ def find_texts(name: str, servers: list[tuple[str, int]]) -> list[str]:
     except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer, dns.name.LabelTooLong, dns.name.NameTooLong):
         return []
     except (dns.exception.DNSException, OSError) as error:
-        log.warning("the name servers did not respond", extra={"detail": f"{name}: {error}"})
+        log.warning("the name servers didn't respond", extra={"detail": f"{name}: {error}"})
         raise Unavailable(
             f"The DNS records of {name} couldn't be looked up. Try again in a moment."
         ) from None

@@ -1,9 +1,9 @@
 """Export OpenTelemetry spans to a collector, in a separate thread.
 
-Loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which its packages
-read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name of the service
-(``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep (``OTEL_TRACES_SAMPLER``), and the
-size of the queue (``OTEL_BSP_…``).
+This module is loaded only if traces are sent. All settings are OpenTelemetry's environment variables, which
+its packages read: URL, headers, certificates, timeout, and compression (``OTEL_EXPORTER_OTLP_…``), the name
+of the service (``OTEL_SERVICE_NAME``, ``OTEL_RESOURCE_ATTRIBUTES``), the traces to keep
+(``OTEL_TRACES_SAMPLER``), and the size of the queue (``OTEL_BSP_…``).
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class _Exporter(SpanExporter):
             self._count("failed", len(spans))
             moment = time.monotonic()
             if self._said_at is None or moment - self._said_at > _QUIET_SECONDS:
-                log.warning("the collector does not accept traces, which are lost")
+                log.warning("the collector doesn't accept traces, so they are lost")
                 self._said_at = moment
         return result
 

@@ -152,15 +152,15 @@ def find_collector() -> tuple[str, int] | None:
     if endpoint is None and not exporter:
         return None
     if exporter not in ("", "otlp"):
-        raise Unavailable(f"OTEL_TRACES_EXPORTER: must be otlp or none, got {exporter!r}")
+        raise Unavailable(f"OTEL_TRACES_EXPORTER: must be otlp or none, not {exporter!r}")
     address = _read_address(*(endpoint or ("", _HERE)))
     for name in _PROTOCOLS:
         if (asked := given.get(name, _PROTOCOL)) not in ("", _PROTOCOL):
-            raise Unavailable(f"{name}: must be {_PROTOCOL}, usually on port 4318; got {asked!r}")
+            raise Unavailable(f"{name}: must be {_PROTOCOL}, usually on port 4318, not {asked!r}")
     _check_sampler(given.get("OTEL_TRACES_SAMPLER", ""), given.get("OTEL_TRACES_SAMPLER_ARG", ""))
     if not _is_installed():
         raise Unavailable(
-            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces needs packages that"
+            f"{endpoint[0] if endpoint else 'OTEL_TRACES_EXPORTER'}: sending traces requires packages that"
             f" aren't installed. Install {_PACKAGES}, or set OTEL_SDK_DISABLED=true."
         )
     return address.host, address.port or {"http": 80, "https": 443}[address.scheme]
@@ -186,14 +186,14 @@ def _check_sampler(sampler: str, argument: str) -> None:
     kind = name.removeprefix("parentbased_")
     if name and kind not in _SAMPLERS:
         names = ", ".join((*_SAMPLERS, *(f"parentbased_{each}" for each in _SAMPLERS)))
-        raise Unavailable(f"OTEL_TRACES_SAMPLER: must be one of {names}, got {sampler!r}")
+        raise Unavailable(f"OTEL_TRACES_SAMPLER: must be one of {names}, not {sampler!r}")
     if kind == "traceidratio" and argument:
         try:
             found = float(argument)
         except ValueError:
             found = -1
         if not 0 <= found <= 1:
-            raise Unavailable(f"OTEL_TRACES_SAMPLER_ARG: must be between 0 and 1, got {argument!r}")
+            raise Unavailable(f"OTEL_TRACES_SAMPLER_ARG: must be between 0 and 1, not {argument!r}")
 
 
 def begin(make: Callable[[], Tracer]) -> None:
@@ -203,7 +203,7 @@ def begin(make: Callable[[], Tracer]) -> None:
     try:
         _tracer = make()
     except (ValueError, OSError) as error:
-        raise Unavailable(f"Traces can't be sent with these OTEL_… variables: {error}") from None
+        raise Unavailable(f"Traces can't be sent with the current OTEL_… variables: {error}") from None
 
 
 def end() -> None:

@@ -65,4 +65,4 @@ def run_child(
             check=False,
         )
     except subprocess.TimeoutExpired:
-        raise TimeoutError(f"took longer than {seconds:g} seconds") from None
+        raise TimeoutError(f"the process took longer than {seconds:g} seconds") from None

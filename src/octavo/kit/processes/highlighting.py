@@ -62,8 +62,8 @@ class _TimeIsOver(BaseException):
 
 
 def highlight_in_time(code: str, syntax: str, seconds: float = LISTING_SECONDS) -> _Found:
-    """Highlight code like ``highlight``, but return no tokens if it takes longer than ``seconds``. Only for
-    the main thread of a separate process."""
+    """Highlight code like ``highlight``, but return no tokens if it takes longer than ``seconds``. Call
+    this only in the main thread of a separate process."""
 
     def end(number: int, frame: object) -> None:
         raise _TimeIsOver
@@ -142,7 +142,7 @@ def _send(stream: IO[bytes], message: Struct) -> None:
 
 def _receive(stream: IO[bytes], kind: type[Any], patience: float | None = None) -> Any:
     if patience is not None and not select([stream], [], [], patience)[0]:
-        raise OSError(f"no response within {patience:g} seconds")
+        raise OSError(f"the process didn't respond within {patience:g} seconds")
     length = stream.read(4)
     data = stream.read(int.from_bytes(length, "big"))
     if len(length) < 4 or len(data) < int.from_bytes(length, "big"):

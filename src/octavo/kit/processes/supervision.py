@@ -130,8 +130,8 @@ class Supervisor:
         return _Process(command, number, self._slots[number].deaths, why, self._life)
 
     def _tend(self, why: str) -> int | None:
-        """Start workers that are due. Return the exit code of a first worker that ended before it was
-        ready."""
+        """Start the workers that are due. If the only worker ends before it has ever been ready, return its
+        exit code; otherwise, return None."""
         for number, slot in list(self._slots.items()):
             process = slot.process
             if process is not None and (code := process.poll()) is not None:
@@ -169,7 +169,7 @@ class Supervisor:
             self._to_replace = [one for one in self._to_replace[1:] if one in self._slots]
             self._next = self._start(self._to_replace[0], MORE) if self._to_replace else None
         elif code is not None or time.monotonic() - self._next.began > _START_PATIENCE:
-            log.error("the new version does not start; the current one keeps running")
+            log.error("the new version doesn't start; the current one keeps running")
             self._leave(self._next)
             self._next, self._to_replace = None, []
 
@@ -183,7 +183,7 @@ class Supervisor:
             if process.poll() is not None:
                 del self._leaving[process]
             elif time.monotonic() >= until:
-                log.error("process %d did not end and was killed", process.pid)
+                log.error("process %d didn't end and was killed", process.pid)
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:

@@ -1,7 +1,7 @@
 """Pool of warm processes, one for each script and installation, limited by a setting.
 
 A process handles one event at a time. If the limit is reached, the process that has been idle the longest
-is ended; if all are busy, the next event waits, up to its own time limit.
+is ended; if all processes are busy, the next event waits, up to its own time limit.
 
 If there is room, one more process runs without a script: the next script that needs a process is loaded
 into it without waiting for a start.

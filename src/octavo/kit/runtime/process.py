@@ -203,7 +203,7 @@ class ScriptProcess:
         except OSError as error:
             log.error("a script process couldn't be started", extra={"error": str(error)})
             raise Unavailable(
-                "The process for the integration's script couldn't be started. Try again in a moment."
+                "The process for the integration script couldn't be started. Try again in a moment."
             ) from None
         _limit(self._process.pid)
         assert self._process.stdin is not None and self._process.stdout is not None
@@ -219,7 +219,7 @@ class ScriptProcess:
         except ScriptFailed:
             self.kill()
             raise Unavailable(
-                "The process for the integration's script didn't start in time. Try again in a moment."
+                "The process for the integration script didn't start in time. Try again in a moment."
             ) from None
 
     def load(self, script: str) -> None:
@@ -255,7 +255,7 @@ class ScriptProcess:
         with self._sending:
             while data:
                 if not select.select([], [self._in], [], max(0, deadline - time.monotonic()))[1]:
-                    raise ScriptFailed("the script doesn't read its input")
+                    raise ScriptFailed("the script didn't read its input")
                 try:
                     data = data[os.write(self._in, data[:65536]) :]
                 except BlockingIOError:
@@ -281,7 +281,7 @@ class ScriptProcess:
             except OSError:  # It was ended from another thread.
                 data = b""
             if not data:
-                raise ScriptFailed("the script ended without a response, or used too much memory")
+                raise ScriptFailed("the script ended without a response or used too much memory")
             self._buffer += data
         line = bytes(self._buffer[:end])
         del self._buffer[: end + 1]
@@ -365,7 +365,7 @@ class ScriptRun:
         if len(self.logs) >= LOG_LINES or self._bytes > LOG_BYTES:
             self._left_out += 1
             if self._left_out > 100 * LOG_LINES or self._bytes > 20 * LOG_BYTES:
-                raise ScriptFailed("the script writes too many log lines")
+                raise ScriptFailed("the script wrote too many log lines")
         else:
             self._note(line.level, line.message)
 
@@ -377,7 +377,7 @@ class ScriptRun:
         named: dict[str, object] = {"type": "answer", "number": message.number}
         try:
             if self._fetches > FETCHES:
-                raise FetchRefused(f"more than {FETCHES} requests during one event")
+                raise FetchRefused(f"the script sent more than {FETCHES} requests during one event")
             body = None if message.body is None else _bytes(message.body)
             wanted = HostRequest(message.url, message.method, message.headers, body, message.redirect)
             got = fetch(wanted)

@@ -101,8 +101,8 @@ class Places:
         return max(1, self._each[depth - 1])
 
     def may_take(self, owner: Owner) -> bool:
-        """Return whether there is currently a slot for an owner, for callers that choose themselves whom to
-        serve."""
+        """Return whether there is currently a slot for an owner, for callers that decide by themselves whom
+        to serve next."""
         with self._lock:
             return self._may(owner)
 

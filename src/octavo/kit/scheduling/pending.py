@@ -47,8 +47,8 @@ class PendingCall(Generic[T]):
             self.cancel()
 
     def cancel(self) -> bool:
-        """Cancel the call and the code that awaits it, unless the call has started, and return whether it was
-        canceled. Called on the loop."""
+        """Cancel the call and the code that awaits it, unless the call has started, and return whether it
+        was canceled. Call this on the event loop."""
         if not self._claim.acquire(blocking=False):
             return False
         if self._done is not None:

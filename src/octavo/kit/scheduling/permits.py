@@ -4,8 +4,8 @@ Threads that compute take the interpreter from each other and from the event loo
 itself. It has to wait for all of them whenever it has released the interpreter, which it does for every
 query and for every chunk that it sends. Therefore, code that computes for a request takes the one permit of
 its process, and returns the permit while it waits. A thread that computes for a long time loses the permit
-to the next in line: it continues to compute, but doesn't keep others from computing at the same time. Turns
-go by owner (``owners``), so that requests of an organization that computes a lot wait for each other.
+to the next in line: it continues to compute, but doesn't keep others from computing at the same time.
+Owners take turns (``owners``), so that requests of an organization that computes a lot wait for each other.
 
 Jobs compute with the same permit, in the background: they lose it after a moment, because no client waits
 for them, and then wait for it again at the next point at which they don't hold anything that others need
@@ -116,7 +116,7 @@ def compute_aside(function: Callable[..., T], *arguments: object) -> T:
 
 
 def pause() -> None:
-    """Let other threads compute, and wait for the permit if it was lost. Called in job loops."""
+    """Let other threads compute, and wait for the permit if it was lost. Loops in jobs call this."""
     if _thread.aside and not _thread.writes and not _permit.is_held():
         _permit.take()
 

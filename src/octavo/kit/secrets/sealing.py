@@ -70,16 +70,16 @@ class Sealer:
 
 def missing_key(needed: str, known: Sequence[str]) -> str:
     """Return the message for secrets that are encrypted with an unknown key; both parameters are IDs."""
-    problem = f"{SETTING}: the secrets of this database are encrypted with the key {needed}"
+    problem = f"{SETTING}: the secrets in this database are encrypted with the key {needed}"
     if known:
         # A running server needs its own key as well.
         return (
-            f"{problem}; configured: {', '.join(known)}. Add that key after those: to {SETTING}, after a comma, or"
-            f" as the last line of the file {KEY_FILE}."
+            f"{problem}, but the configured keys are {', '.join(known)}. Add the missing key after these"
+            f" keys, either to {SETTING} after a comma, or as the last line of the file {KEY_FILE}."
         )
     return (
-        f"{problem}; no key is configured. Set {SETTING} to that key, or put its file in the data folder as"
-        f" {KEY_FILE}."
+        f"{problem}, but no key is configured. Set {SETTING} to that key, or put its file in the data folder"
+        f" as {KEY_FILE}."
     )
 
 
@@ -121,7 +121,7 @@ def _parse_key(place: str, text: str) -> bytes:
             continue
     if len(text) < _MIN_PASSPHRASE:
         raise Unavailable(
-            f"{place}: must be 32 bytes as hex or base64, or a passphrase of at least {_MIN_PASSPHRASE}"
+            f"{place}: must be 32 bytes in hex or Base64, or a passphrase of at least {_MIN_PASSPHRASE}"
             " characters"
         )
     # The salt is fixed, because every process must derive the same key from the passphrase alone.

@@ -69,7 +69,7 @@ def record_backup(
                 kept=KEPT,
             )
     except OctavoError as error:
-        log.warning("a backup could not be recorded: %s", error.message)
+        log.warning("a backup couldn't be recorded: %s", error.message)
 
 
 _RUN = "id, place, started_at, ended_at, bytes, problem"

@@ -186,7 +186,7 @@ class Listener:
         )
 
     def give(self, piece: bytes) -> None:
-        """Add a chunk to send. Called on the event loop."""
+        """Add a chunk to send. Call this on the event loop."""
         if self.ended:
             return
         self.given.append(piece)
@@ -197,7 +197,7 @@ class Listener:
         self._wake()
 
     def end(self) -> None:
-        """End the stream after everything added so far. Called on the event loop."""
+        """End the stream after everything added so far. Call this on the event loop."""
         self.ended = True
         self._wake()
 

@@ -164,8 +164,8 @@ def job(
     ``bound``: the limit on one job's work; None for a kind whose jobs continue in parts and report each part
     (``advance``, ``renew``). ``waits``: whether its jobs mostly wait for other servers. ``in_maintenance``:
     whether its jobs run while the server is read-only, because they don't change content that people wrote.
-    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks it with
-    ``deadlines`` in its loops. ``formerly``: the former name of the kind.
+    ``seconds``: the time after which an attempt, or a part, counts as failed; the function checks the limit
+    in its loops, using ``deadlines``. ``formerly``: the former name of the kind.
     """
 
     def register(function: F) -> F:
@@ -346,7 +346,7 @@ def get_job(tx: Transaction, job_id: str) -> JobRow:
     """Return a job. Raises NotFound if it doesn't exist."""
     row = tx.one(f"SELECT {_ROW} FROM jobs WHERE id = :id", id=job_id)
     if row is None:
-        raise NotFound(f"There is no job {job_id!r}. Completed jobs are deleted.")
+        raise NotFound(f"There is no job with the ID {job_id!r}. Completed jobs are deleted.")
     return _job(row)
 
 
@@ -382,7 +382,8 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     )
     if job_ids is not None and count < len(set(job_ids)):
         raise NotFound(
-            "Only failed jobs can be retried, and at least one of these hasn't failed. Nothing was changed."
+            "At least one of these jobs hasn't failed, and only failed jobs can be retried. Nothing was"
+            " changed."
         )
     tx.after_commit(wake)
     return count

@@ -62,7 +62,7 @@ class ReadOnly(Unavailable):
         left = _RETRY if notice.ends_at is None else (notice.ends_at - now()) // 1000
         until = f" until about {iso(notice.ends_at)[:16]} UTC" if notice.ends_at and left > 0 else ""
         super().__init__(
-            f"Octavo is read-only for maintenance{until}. Nothing was changed; try again later."
+            f"Octavo is read-only for maintenance{until}. Nothing was changed. Try again later."
             + (f" {notice.message}" if notice.message else ""),
             **{"retry-after": str(max(_RETRY, min(_LONGEST_RETRY, left)))},
         )

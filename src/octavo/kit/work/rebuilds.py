@@ -71,7 +71,7 @@ def rebuilds_by_job(part: str, kind: str) -> None:
 
 
 def note_rebuilds(db: Database) -> None:
-    """Record the amount of data to rebuild. Called after an upgrade has enqueued all rebuilds."""
+    """Record the amount of data to rebuild. This is called after an upgrade has enqueued all rebuilds."""
     with db.write() as tx:
         tx.run("DELETE FROM rebuilds")
         moment = now()

@@ -238,7 +238,9 @@ class Worker:
                     if moment > run.deadline.at + self._grace:
                         kind = jobs.kinds[run.kind]
                         run.given_up = True
-                        self._fail(run, kind, DeadlineExceeded(f"not done within {kind.seconds:g} seconds"))
+                        self._fail(
+                            run, kind, DeadlineExceeded(f"the job took longer than {kind.seconds:g} seconds")
+                        )
                 if runs and moment - renewed >= self._lease / 3000:
                     with self._database.write() as tx:
                         tx.run(
@@ -404,7 +406,10 @@ def _park_unknown(tx: Transaction) -> None:
         parked = tx.run(
             "UPDATE jobs SET state = 'parked', error = :error WHERE kind = :kind AND state = 'ready' AND run_at < :at",
             kind=kind,
-            error=f"No process of this server knows jobs of the kind {kind!r}. Another version added this job.",
+            error=(
+                f"No process on this server can run jobs of the kind {kind!r}. Another version of Octavo"
+                " added this job."
+            ),
             at=now() - _UNKNOWN_FOR,
         )
         if parked:

@@ -64,7 +64,7 @@ def preview_account_deletion(tx: Transaction, settings: Settings, user_id: str) 
         user=user_id,
     )
     if person is None:
-        raise NotFound(f"There is no person {user_id!r}.")
+        raise NotFound(f"There is no person with the ID {user_id!r}.")
     organizations = tx.all(
         """SELECT o.id, o.title, m.role, m.role = 'admin' AND NOT EXISTS (
              SELECT 1 FROM members n JOIN users u ON u.id = n.user_id AND u.disabled = 0 AND u.kind = 'person'
@@ -92,13 +92,13 @@ def delete_account(tx: Transaction, settings: Settings, by: Actor | Stranger, us
     found = preview_account_deletion(tx, settings, user_id)
     if found.operator:
         raise Conflict(
-            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
-            " other people and restart the server."
+            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
+            " addresses and restart the server first."
         )
     own = not isinstance(by, Stranger) and by.user_id == user_id
     if found.managed_by is not None and own:
         raise Conflict(
-            f"This account is managed by {found.managed_by}. Only its administrators can delete it."
+            f"This account is managed by {found.managed_by}. Only its administrators can delete the account."
         )
     for left in found.organizations:
         if left.last_admin:

@@ -53,7 +53,7 @@ def merge_accounts(tx: Transaction, context: Context, by: By, source: str, targe
         raise BadRequest("into: must be another account")
     for user_id in sorted((source, target)):
         if not tx.one("SELECT 1 FROM users WHERE id = :id AND kind = 'person'", id=user_id):
-            raise NotFound(f"There is no person {user_id!r}.")
+            raise NotFound(f"There is no person with the ID {user_id!r}.")
         get_user_for_update(tx, user_id)
     _require_mergeable(tx, context, source, target)
     record_change(tx, by, "account.merged", source, after={"into": target})
@@ -81,7 +81,10 @@ def _require_mergeable(tx: Transaction, context: Context, source: str, target: s
         "SELECT o.title FROM users u JOIN organizations o ON o.id = u.managed_by WHERE u.id = :id", id=source
     )
     if manager is not None:
-        raise Conflict(f"This account is managed by {manager[0]}, whose directory would create it again.")
+        raise Conflict(
+            f"This account is managed by {manager[0]}, whose directory would create the account again. Merge"
+            " the other account into this one instead."
+        )
     if tx.value("SELECT disabled FROM users WHERE id = :id", id=target):
         raise Conflict("The other account is deactivated. Reactivate it first.")
     disabled = tx.one(

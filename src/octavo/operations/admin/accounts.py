@@ -42,6 +42,7 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     last administrator of an organization.
     """
     if not active:
+        _require_not_operator(tx, settings, user_id)
         require_other_admins(tx, user_id)
     user = _lock_person(tx, user_id)
     if bool(user.disabled) is not active:
@@ -49,7 +50,6 @@ def set_activation(tx: Transaction, settings: Settings, by: By, user_id: str, *,
     if active:
         enable_account(tx, user_id)
     else:
-        _require_not_operator(tx, settings, user_id)
         deactivate_account(tx, user_id)
     record_change(tx, by, "account.activated" if active else "account.deactivated", user_id)
 
@@ -128,15 +128,15 @@ def create_sign_in_link(tx: Transaction, context: Context, by: By, user_id: str)
 
 def _lock_person(tx: Transaction, user_id: str) -> UserRow:
     if not tx.one("SELECT 1 FROM users WHERE id = :user AND kind = 'person'", user=user_id):
-        raise NotFound(f"There is no person {user_id!r}.")
+        raise NotFound(f"There is no person with the ID {user_id!r}.")
     return get_user_for_update(tx, user_id)
 
 
 def _require_not_operator(tx: Transaction, settings: Settings, user_id: str) -> None:
     if is_operator(tx, settings, user_id):
         raise Conflict(
-            "This account belongs to a server administrator. First, set OCTAVO_ADMIN_EMAIL to the addresses of"
-            " other people and restart the server."
+            "This account belongs to a server administrator. Set OCTAVO_ADMIN_EMAIL to other people's email"
+            " addresses and restart the server first."
         )
 
 

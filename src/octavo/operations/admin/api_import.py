@@ -196,7 +196,9 @@ def import_spaces_from_api(
         raise BadRequest(f"--from: {error}") from None
     if missing := [one for one in wanted if one not in {space.id for space in found}]:
         names = ", ".join(space.id for space in found[:20]) or "none"
-        raise BadRequest(f"--from-space: there is no {missing[0]!r}. The token can access: {names}")
+        raise BadRequest(
+            f"--from-space: there is no space with the ID {missing[0]!r}. The token can access: {names}"
+        )
     chosen = [space for space in found if not wanted or space.id in wanted]
     places = {space.id: f"{where}/spaces/{escaped(space.id)}" for space in chosen}
     here: dict[str, str] = {}
@@ -257,7 +259,10 @@ class _ApiImport:
         with context.db.read() as tx:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
-            raise BadRequest("The organization has no administrator to create sites and change requests for.")
+            raise BadRequest(
+                "The organization has no administrator in whose name sites and change requests could be"
+                " created. Add an administrator first."
+            )
         self.actor = actor_for_job(administrator, organization_id)
 
     def choose(self, wanted: str | None) -> str:
@@ -266,7 +271,7 @@ class _ApiImport:
         if len(found) == 1:
             return text_of(found[0], "id")
         names = ", ".join(f"{text_of(one, 'title')} ({text_of(one, 'id')})" for one in there[:20]) or "none"
-        raise SourceError(f"--from-org: required to choose an organization. The token can access: {names}")
+        raise SourceError(f"--from-org: is required to choose an organization. The token can access: {names}")
 
     def identity(self, kind: str, id: str) -> str:
         return hashlib.sha256(f"{self.remote.base} {kind} {id}".encode("utf-8", "replace")).hexdigest()
@@ -355,7 +360,7 @@ class _ApiImport:
         edits = _Edits(self.remote, at, self._pair_pages(space))
         edits.read()
         if change.get("outdated") is True:
-            said = "it is outdated: compare it with its space before you merge it"
+            said = "the change request is outdated; compare it with its space before you merge it"
             edits.problems.append(Problem("", 0, "outdated", said))
         with self.context.db.write() as tx:
             access = space_access(tx, self.actor, Can.EDIT, self.spaces[space])
@@ -477,7 +482,7 @@ class _ApiImport:
                     override(tx, access, site_space, differences)
         except (msgspec.ValidationError, OctavoError) as error:
             moved.problems.append(
-                Problem("customization", 0, "left_out", f"the customization can't be imported: {error}")
+                Problem("customization", 0, "left_out", f"the customization couldn't be imported: {error}")
             )
 
     def _redirect(
@@ -511,7 +516,7 @@ class _ApiImport:
                 self._paired[space] = self._pair_pages(space)
             if found := self._paired[space].get(page):
                 return found
-        raise NotFound("its target page wasn't imported")
+        raise NotFound("the redirect's target page wasn't imported")
 
 
 class _Edits:
@@ -537,7 +542,7 @@ class _Edits:
                         "",
                         0,
                         "left_out",
-                        f"{kind}: changes to files, variables, and reusable content aren't imported",
+                        f"{kind}: changes to files, variables, and reusable content weren't imported",
                     )
                 )
         if not changed:
@@ -569,13 +574,13 @@ class _Edits:
         id, path = text_of(page, "id"), text_of(page, "path")
         if page.get("type", "document") != "document":
             self.problems.append(
-                Problem(path, 0, "left_out", "groups and links in change requests aren't imported")
+                Problem(path, 0, "left_out", "groups and links in change requests weren't imported")
             )
             return
         try:
             text = read_markdown(self._remote, f"{self._at}/content", page)
         except (DocumentError, ResourceMissing) as error:
-            self.problems.append(Problem(path, 0, "not_converted", f"its content can't be read: {error}"))
+            self.problems.append(Problem(path, 0, "not_converted", f"the content can't be read: {error}"))
             return
         edit: dict[str, Any] = {"document": {"markdown": text}}
         if id not in self._pairs:
@@ -600,7 +605,7 @@ class _Edits:
         try:
             return edit_change(context, change, [msgspec.convert(edit, ContentChange)])
         except (msgspec.ValidationError, OctavoError) as error:
-            said = f"this edit can't be applied: {error}"
+            said = f"this edit couldn't be applied: {error}"
             self.problems.append(Problem(edit.get("title", ""), 0, "left_out", said))
             return None
 

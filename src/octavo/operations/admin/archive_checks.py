@@ -53,7 +53,7 @@ def read_rows(path: Path) -> list[Line]:
         while line := lines.readline(2 * _LONG):
             number += 1
             if len(line) == 2 * _LONG:
-                raise BadRequest(f"{path}:{number}: the line is longer than {2 * _LONG} bytes")
+                raise BadRequest(f"{path}:{number}: the line must be at most {2 * _LONG} bytes long")
             try:
                 found.append(Line(path, number, msgspec.json.decode(line, type=dict[str, str | int | None])))
             except (msgspec.MsgspecError, RecursionError) as error:
@@ -77,7 +77,8 @@ def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) 
     found."""
     if [line.row.get("id") for line in rows["organizations"]] != [organization_id]:
         raise BadRequest(
-            f"rows/organizations.jsonl: must have exactly one row, for the organization {organization_id!r}"
+            "rows/organizations.jsonl: must contain exactly one row, for the organization"
+            f" {organization_id!r}"
         )
     for name, lines in rows.items():
         seen: set[tuple[Any, ...]] = set()
@@ -85,7 +86,7 @@ def check_rows(rows: Rows, schemas: Mapping[str, Schema], organization_id: str) 
             _check_shape(line, TABLES[name], schemas[name])
             key = tuple(line.row.get(column) for column in schemas[name].key)
             if key in seen:
-                raise line.refuse(", ".join(schemas[name].key), f"{key!r} is duplicated")
+                raise line.refuse(", ".join(schemas[name].key), f"{key!r} isn't unique")
             seen.add(key)
         if schemas[name].parent is not None:
             _check_circles(lines, schemas[name])
@@ -106,36 +107,36 @@ def _check_shape(line: Line, table: Table, schema: Schema) -> None:
         if column not in allowed:
             raise line.refuse(
                 column,
-                "this column is unknown: the archive was created by a newer version of Octavo. "
-                "Upgrade this server, then import the archive again",
+                "this column is unknown, because a newer version of Octavo created the archive. Upgrade this"
+                " server, then import the archive again.",
             )
         if value is None:
             if column in schema.required:
                 raise line.refuse(column, "must not be null")
         elif column in schema.numbers:
             if not isinstance(value, int) or not -1 <= value <= schema.numbers[column]:
-                raise line.refuse(column, f"must be a number up to {schema.numbers[column]}")
+                raise line.refuse(column, f"must be a number that is at most {schema.numbers[column]}")
         else:
             _check_text(line, table, schema, column, value)
     needed = USER[:3] if table.name == "users" else schema.required
     if missing := sorted(column for column in needed if column not in line.row):
-        raise line.refuse(missing[0], "a value is required")
+        raise line.refuse(missing[0], "is required")
 
 
 def _check_text(line: Line, table: Table, schema: Schema, column: str, value: object) -> None:
     if not isinstance(value, str):
-        raise line.refuse(column, f"must be text, got {value!r}")
+        raise line.refuse(column, f"must be text, not {value!r}")
     most = _LONG if column in table.json or column in table.long else _SHORT
     if len(value) > most:
-        raise line.refuse(column, f"must be at most {most:,} characters, got {len(value):,}")
+        raise line.refuse(column, f"must be at most {most:,} characters long, not {len(value):,}")
     if "\0" in value:
         raise line.refuse(column, "must not contain NUL characters")
     if column == "id" and not _ID.fullmatch(value):
-        raise line.refuse(column, f"must be an ID, got {value!r}")
+        raise line.refuse(column, f"must be an ID, not {value!r}")
     if column == "rank" and not _RANK.fullmatch(value):
-        raise line.refuse(column, f"must be a sort key of letters and digits, got {value!r}")
+        raise line.refuse(column, f"must be a sort key of letters and digits, not {value!r}")
     if column in table.values and value not in table.values[column]:
-        raise line.refuse(column, f"must be one of {', '.join(table.values[column])}, got {value!r}")
+        raise line.refuse(column, f"must be one of {', '.join(table.values[column])}, not {value!r}")
     if column in table.json:
         try:
             msgspec.json.decode(value, type=table.json[column])
@@ -161,7 +162,7 @@ def check_states(rows: Rows) -> None:
         head = revisions[line.row["revision"]]
         if (head["branch_id"], head["sequence"]) != (line.row["id"], line.row["sequence"]):
             raise line.refuse(
-                "revision", "must be the revision of this branch with the same `sequence` as the branch"
+                "revision", "must be the revision of this branch that has the branch's `sequence`"
             )
         base = line.row.get("base_branch")
         if base is not None and branches[base]["space_id"] != line.row["space_id"]:
@@ -189,7 +190,7 @@ def check_states(rows: Rows) -> None:
                 if row["from_seq"] <= (sequence or 0) < row["to_seq"]:
                     state[row["page_id"]] = {row.get("parent_id") or ""}
         if _has_circle(state):
-            raise line.refuse("id", "pages of this revision form a cycle")
+            raise line.refuse("id", "the pages of this revision form a cycle")
 
 
 def _has_circle(above: Mapping[str, set[str]]) -> bool:
@@ -220,9 +221,9 @@ def _check_people(lines: list[Line]) -> None:
     for line in lines:
         email = line.row.get("email")
         if not isinstance(email, str) or email != email.lower() or not _EMAIL.fullmatch(email):
-            raise line.refuse("email", f"must be an email address in lowercase, got {email!r}")
+            raise line.refuse("email", f"must be an email address in lowercase, not {email!r}")
         if email in emails:
-            raise line.refuse("email", f"{email!r} is duplicated")
+            raise line.refuse("email", f"{email!r} isn't unique")
         emails.add(email)
 
 
@@ -236,7 +237,7 @@ def _read(line: Line, column: Column) -> Iterator[str]:
 def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[str, set[object]]) -> None:
     if column.names in (("text",), ("file",)):
         if not _HASH.fullmatch(value):
-            raise line.refuse(column.name, f"must be a SHA-256 hash, got {value!r}")
+            raise line.refuse(column.name, f"must be a SHA-256 hash, not {value!r}")
         return
     for name in column.names:
         if name not in named:
@@ -245,4 +246,4 @@ def _check_name(line: Line, column: Column, value: str, rows: Rows, named: dict[
         if value in named[name]:
             return
     what = " or ".join(name.partition(".")[0] for name in column.names)
-    raise line.refuse(column.name, f"{value!r} isn't among the {what} of this archive")
+    raise line.refuse(column.name, f"{value!r} isn't one of the {what} in this archive")

@@ -79,12 +79,12 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
     """Export an organization to ``folder``, as of a single moment. Raises BadRequest if the folder isn't
     empty or the organization doesn't exist."""
     if folder.exists() and any(folder.iterdir()):
-        raise BadRequest(f"{folder}: must be empty or not exist")
+        raise BadRequest(f"{folder}: must be empty or not exist yet")
     (folder / "rows").mkdir(parents=True, exist_ok=True)
     with context.db.read() as tx:
         title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
         if title is None:
-            raise BadRequest(f"There is no organization {organization_id!r}.")
+            raise BadRequest(f"There is no organization with the ID {organization_id!r}.")
         people: set[str] = set()
         count = 0
         for schema in read_schema(context.db, tx).values():
@@ -110,8 +110,8 @@ def export_organization(context: Context, organization_id: str, folder: Path) ->
         for digest, is_text in sorted(needed.items()):
             if digest not in written:
                 _write_old(context, tx, folder, digest, is_text)
-    told = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
-    (folder / ABOUT).write_bytes(msgspec.json.format(told) + b"\n")
+    about = msgspec.json.encode(_About(FORMAT, VERSION, organization_id, title))
+    (folder / ABOUT).write_bytes(msgspec.json.format(about) + b"\n")
     return ArchiveCounts(organization_id, title, len(spaces), len(needed), count)
 
 
@@ -183,7 +183,7 @@ def import_organization(
     with context.db.read() as tx:
         schemas = read_schema(context.db, tx)
         if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=about.organization):
-            raise BadRequest(f"The organization {about.organization!r} already exists.")
+            raise BadRequest(f"There is already an organization with the ID {about.organization!r}.")
     order = ["users", *(name for name in schemas if TABLES[name].is_exported)]
     rows = {name: read_lines(folder / "rows" / f"{name}.jsonl") for name in order}
     for line in rows["scim_resources"]:
@@ -195,8 +195,8 @@ def import_organization(
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: texts or files are missing or were changed after the export ({len(missing):,}). The"
-            f" first has the SHA-256 {missing[0]}."
+            f"{folder}: {len(missing):,} texts or files are missing or were changed after the export. The"
+            f" SHA-256 hash of the first one is {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]
     total = len(texts) + len(files) + len(spaces)
@@ -224,7 +224,7 @@ def _read_about(folder: Path) -> _About:
     except (OSError, msgspec.MsgspecError) as error:
         raise BadRequest(f"{folder / ABOUT}: {error}") from None
     if about.format != FORMAT or about.version != VERSION:
-        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, got {about.format} {about.version}")
+        raise BadRequest(f"{folder / ABOUT}: must be {FORMAT} {VERSION}, not {about.format} {about.version}")
     return about
 
 
@@ -267,7 +267,7 @@ def _store(
 
 def _bytes(path: Path, most: int) -> bytes:
     if path.stat().st_size > most:
-        raise BadRequest(f"{path}: larger than {format_size(most)}")
+        raise BadRequest(f"{path}: must be at most {format_size(most)}")
     return path.read_bytes()
 
 
@@ -319,8 +319,8 @@ def _write(
                 key = ", ".join(schemas[name].key)
                 raise line.refuse(
                     key,
-                    "this row, or a value in it that must be unique, already exists on this server. Delete the "
-                    "existing one, or import into another server",
+                    "this row, or one of its unique values, already exists on this server. Delete the"
+                    " existing row, or import the archive into another server.",
                 )
         count += len(lines)
     for user_id in sorted(made & {line.row["user_id"] for line in rows["members"]}):
@@ -353,7 +353,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
     if msgspec.json.decode(here) != msgspec.json.decode(line.row["keys"]):
         raise line.refuse(
             "keys",
-            "these block keys conflict with the block keys that an existing space stores for the same text",
+            "these block keys conflict with those of an existing space that has the same text",
         )
 
 
@@ -375,9 +375,9 @@ def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str,
         elif here[1] != line.row.get("kind", "person"):
             raise line.refuse(
                 "kind",
-                f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with this "
-                f"email address, but this server has {_KINDS[here[1]]} account. Change the address on this "
-                "server, then import again",
+                f"{line.row['email']}: the archive has {_KINDS[line.row.get('kind', 'person')]} account with"
+                f" this email address, but this server has {_KINDS[here[1]]} account. Change the address on"
+                " this server, then import the archive again.",
             )
         found[line.row["id"]] = here[0] if here else line.row["id"]
     return found, made

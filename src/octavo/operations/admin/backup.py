@@ -111,7 +111,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
     Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
     """
     if target.exists():
-        raise BadRequest(f"{target}: already exists. Choose another path, or delete the file")
+        raise BadRequest(f"{target}: the file already exists. Choose another path, or delete the file.")
     part = target.with_name(f"{target.name}.part")
     try:
         # Only its owner can read the file, because it contains all secrets.
@@ -182,7 +182,7 @@ def _write_file(files: FileStore, archive: zipfile.ZipFile, digest: str) -> bool
     return True
 
 
-_HOLDS_SOMETHING = "the server already has data: restore into an empty data folder or database"
+_HOLDS_SOMETHING = "The server already has data. Restore into an empty data folder or database."
 
 # --- restoring ----------------------------------------------------------------------------------------
 
@@ -243,7 +243,9 @@ def _opened(source: Path) -> zipfile.ZipFile:
     except OSError as error:
         raise BadRequest(f"{source}: {error.strerror or error}") from None
     except _UNREADABLE:
-        raise BadRequest(f"{source}: not an Octavo backup, or the file is damaged or truncated") from None
+        raise BadRequest(
+            f"{source}: this isn't an Octavo backup, or the file is damaged or truncated"
+        ) from None
 
 
 def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
@@ -255,8 +257,8 @@ def _read_manifest(archive: zipfile.ZipFile) -> _Manifest:
         raise BadRequest("this isn't a complete backup: its manifest is missing or damaged") from None
     if (manifest.format, manifest.version) != (FORMAT, VERSION):
         raise BadRequest(
-            f"{manifest.format} {manifest.version}: this version of Octavo only reads {FORMAT} {VERSION}. If a newer"
-            " version of Octavo created the backup, upgrade first."
+            f"{manifest.format} {manifest.version}: this version of Octavo can only read {FORMAT} {VERSION}."
+            " If a newer version of Octavo created the backup, upgrade first."
         )
     return manifest
 
@@ -267,12 +269,13 @@ def require_known(source: object, numbers: set[int], known: list[Migration]) -> 
     for migration in known:
         if migration.upgrade is not None and numbers <= migration.upgrade.replaces:
             raise BadRequest(
-                f"{source}: created by a version of Octavo that is too old. Restore it with "
-                f"{migration.upgrade.first}, upgrade that server, and back it up again."
+                f"{source}: the backup was created by a version of Octavo that is too old. Restore it with"
+                f" {migration.upgrade.first}, upgrade that server, and back it up again."
             )
     if unknown := sorted(numbers - {migration.number for migration in known}):
         raise BadRequest(
-            f"{source}: created by a newer version of Octavo (migration {unknown[-1]}). Upgrade Octavo first."
+            f"{source}: the backup was created by a newer version of Octavo (migration {unknown[-1]})."
+            " Upgrade Octavo first."
         )
 
 
@@ -344,7 +347,7 @@ def _damage(archive: zipfile.ZipFile, manifest: _Manifest) -> Iterator[str]:
             yield f"{name} is missing or damaged"
     files = [name for name in names if name.startswith("files/")]
     if len(files) != manifest.files:
-        yield f"{len(files)} of {manifest.files} files are in the backup"
+        yield f"the backup contains {len(files)} files instead of {manifest.files}"
     for name in sorted(files):
         if _digest(archive, name) != name.removeprefix("files/"):
             yield f"{name} is damaged"
@@ -382,7 +385,7 @@ def list_damage(settings: Settings) -> list[str]:
 
 def _damage_of(db: Database) -> list[str]:
     damage = [f"database: {line}" for line in db.find_damage()]
-    return [*damage, "the database is damaged: restore it from a backup"] if damage else []
+    return [*damage, "the database is damaged; restore it from a backup"] if damage else []
 
 
 def find_unsound(db: Database, store: FileStore | None, url: str) -> list[str]:
@@ -435,7 +438,7 @@ def _check_space(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> list
     try:
         return [f"space {space_id}: {what}" for what in check_derived(tx, space_id, hosts)]
     except (ValueError, LookupError, TypeError) as error:  # Values that Octavo never writes.
-        return [f"space {space_id}: can't be checked ({error})"]
+        return [f"space {space_id}: the space can't be checked ({error})"]
 
 
 def _is_sound_text(tx: Transaction, digest: str) -> bool:
@@ -446,7 +449,7 @@ def _is_sound_text(tx: Transaction, digest: str) -> bool:
 
 
 _STATES = {
-    "space whose main revision is not the head of its main branch": (
+    "there is a space whose main revision isn't the head of its main branch": (
         "SELECT s.id FROM spaces s LEFT JOIN branches b ON b.id = s.main_branch AND b.revision = s.main_revision"
         " WHERE b.id IS NULL"
     ),

@@ -89,8 +89,8 @@ def follow(context: Context, place: BackupPlace, terms: Terms, stop: threading.E
     """
     if not isinstance(context.db, SqliteDatabase):
         raise BadRequest(
-            "--follow: only works with SQLite. PostgreSQL has its own log: see “Restore to a moment” in "
-            "the manual."
+            "--follow: can only be used with SQLite. PostgreSQL has its own log: see “Restore to a moment” in"
+            " the manual."
         )
     path = Path(context.settings.database.removeprefix("sqlite:///"))
     with _alone(path, place):
@@ -109,7 +109,8 @@ def _alone(path: Path, place: BackupPlace) -> Iterator[None]:
         yield
     except BlockingIOError:
         raise BadRequest(
-            f"{place.address}: another process is already backing up this server to this location"
+            f"{place.address}: another process already backs up this server to this location. Stop that"
+            " process first."
         ) from None
     finally:
         os.close(lock)
@@ -278,11 +279,11 @@ class _Follower:
                     log.error("backup paused: %s", error)
                     if self._stop.is_set():
                         raise Unavailable(
-                            f"{self._place.address}: the last changes couldn't be stored: {error}"
+                            f"{self._place.address}: the latest changes couldn't be stored: {error}"
                         ) from None
                     if self._log.length() > _MOST_LOG_BYTES:
                         raise LostTrack(
-                            "the log grew too long while the backup location was unreachable"
+                            "the log grew too long while the backup location couldn't be reached"
                         ) from None
                     self._stop.wait(_AGAIN)
         self._number, self._put_end, self._noted = head.number, head.end, head.time

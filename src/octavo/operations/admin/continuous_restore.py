@@ -145,9 +145,9 @@ def unpacked(pieces: Iterator[bytes]) -> Generator[bytes]:
             behind = unpacker.unused_data
             digest.update(packed[: len(packed) - len(behind)])
     except zlib.error:
-        raise ValueError("is damaged") from None
+        raise ValueError("the file is damaged") from None
     if not unpacker.eof or behind != digest.digest():
-        raise ValueError("is damaged")
+        raise ValueError("the file is damaged")
 
 
 def _joined(begin: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -159,9 +159,9 @@ def read_head(pieces: Iterator[bytes]) -> Head:
     try:
         head = msgspec.json.decode(next(pieces), type=Head)
     except (StopIteration, msgspec.MsgspecError):
-        raise ValueError("is damaged") from None
+        raise ValueError("the file is damaged") from None
     if (head.format, head.version) != (FORMAT, VERSION):
-        raise ValueError(f"the format must be {FORMAT} {VERSION}, got {head.format} {head.version}")
+        raise ValueError(f"the format must be {FORMAT} {VERSION}, not {head.format} {head.version}")
     return head
 
 
@@ -171,7 +171,7 @@ def _unpack(place: BackupPlace, entry: ChainEntry, out: IO[bytes] | None) -> Hea
     try:
         head = read_head(pieces)
         if (head.number, head.time) != (entry.number, entry.time):
-            raise ValueError("has the same name as another entry")
+            raise ValueError("the file has the same name as another one")
         for piece in pieces:
             if out is not None:
                 out.write(piece)
@@ -197,14 +197,16 @@ def restore_followed(
     """
     if not settings.database.startswith("sqlite:///"):
         raise BadRequest(
-            "this backup can only be restored to SQLite. Restore it there, then use `octavo backup` and"
-            " `octavo restore`."
+            "This backup can only be restored to SQLite. To move to PostgreSQL, restore the backup to SQLite,"
+            " then use `octavo backup` and `octavo restore`."
         )
     load_packages()
     target = Path(settings.database.removeprefix("sqlite:///"))
     for path in (target, target.with_name(f"{target.name}-wal")):
         if path.exists():
-            raise BadRequest(f"{path}: already exists. Stop Octavo and move the file away first.")
+            raise BadRequest(
+                f"{path}: the file already exists. Stop Octavo, and move the file to another folder first."
+            )
     make_private_folder(settings.data_folder)
     # The database is moved to its final path last, complete and up to date, so that an interrupted restore
     # can be repeated.
@@ -272,7 +274,7 @@ def _rebuild(
                     base = head
                 else:
                     if last is not None and head.before != last.end:
-                        raise BadRequest(f"{entry.name}: doesn't follow the previous entry")
+                        raise BadRequest(f"{entry.name}: the file doesn't follow the previous one")
                     spool.seek(0)
                     try:
                         write_pages(out, spool, head.page_size, head.size)
@@ -296,11 +298,11 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     no such base."""
     bases = [entry for entry in entries if entry.kind == "base"]
     if not bases:
-        raise BadRequest(f"{place.address}: has no full backup written by --follow")
+        raise BadRequest(f"{place.address}: there is no full backup written by --follow")
     early = [base for base in bases if until is None or base.time <= until]
     if not early:
         first = min(base.time for base in bases)
-        raise BadRequest(f"{place.address}: the earliest time that can be restored is {iso(first)}")
+        raise BadRequest(f"{place.address}: the earliest time that you can restore is {iso(first)}")
     base = max(early, key=age)
     later = sorted(
         (entry.number, entry)
@@ -314,8 +316,8 @@ def _chain(place: BackupPlace, entries: list[ChainEntry], until: int | None) -> 
     for expected, (number, entry) in enumerate(later, base.number + 1):
         if number != expected:
             raise BadRequest(
-                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to "
-                f"restore any time up to {iso(found[-1].time)}."
+                f"{place.address}: pages {expected} of {base.generation} are missing. Use --until to restore"
+                f" a time no later than {iso(found[-1].time)}."
             )
         found.append(entry)
     return found
@@ -345,7 +347,7 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             continue
         before = ends.get((entry.generation, entry.number - 1))
         if entry.kind == "pages" and before is not None and head.before != before:
-            findings.append(f"{entry.name}: does not follow the previous entry")
+            findings.append(f"{entry.name}: the file doesn't follow the previous one")
         ends[entry.generation, entry.number] = head.end
     if fresh is not None:
         last = max((entry.time for entry in entries), default=0)
@@ -353,7 +355,9 @@ def verify_followed(place: BackupPlace, fresh: int | None = None) -> list[str]:
             if _ALIVE.fullmatch(each.name) and (said := b"".join(place.get(each.name))).isdigit():
                 last = max(last, int(said))
         if last < now() - fresh:
-            findings.append(f"nothing was backed up since {iso(last)}" if last else "nothing was backed up")
+            findings.append(
+                f"nothing has been backed up since {iso(last)}" if last else "nothing has been backed up"
+            )
     if not findings:
         findings += _try_restore(place)
     return findings

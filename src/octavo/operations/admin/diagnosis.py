@@ -108,7 +108,11 @@ def check_context(context: Context) -> list[Finding]:
         blob = context.files.put(BytesIO(b"octavo check"))
         works = context.files.read(blob.hash) == b"octavo check"
         findings.append(
-            ("files", works, settings.files if works else "reading returns different data than was written")
+            (
+                "files",
+                works,
+                settings.files if works else "the file that was read differs from the file that was written",
+            )
         )
     except OctavoError as error:
         findings.append(("files", False, error.message))
@@ -157,7 +161,7 @@ def _archive(tx: Transaction) -> list[Finding]:
             (
                 "archive",
                 False,
-                f"PostgreSQL failed to archive its log ({which}). See the log of PostgreSQL for the reason.",
+                f"PostgreSQL failed to archive its log ({which}). See the PostgreSQL log for the reason.",
             )
         ]
     return [("archive", True, "PostgreSQL archives its log")]
@@ -176,13 +180,17 @@ def _certificates(settings: Settings) -> list[Finding]:
             return [("certificates", False, f"{address.host}: {error.verify_message}")]
         except OSError:
             # The proxy in front of the server may be reachable only from other machines.
-            said.append(f"{address.host}: can't be checked from this machine")
+            said.append(f"{address.host}: the certificate can't be checked from this machine")
             continue
         if days < _RENEWED:
             return [
-                ("certificates", False, f"{address.host}: expires in {days:.0f} days and was not renewed")
+                (
+                    "certificates",
+                    False,
+                    f"{address.host}: the certificate expires in {days:.0f} days and wasn't renewed",
+                )
             ]
-        said.append(f"{address.host}: valid for {days:.0f} days")
+        said.append(f"{address.host}: the certificate is valid for {days:.0f} days")
     return [("certificates", True, "; ".join(said))] if said else []
 
 
@@ -197,7 +205,7 @@ def _traces() -> list[Finding]:
     except OctavoError as error:
         return [("traces", False, error.message)]
     except OSError as error:
-        return [("traces", False, f"the collector does not respond: {error.strerror or error}")]
+        return [("traces", False, f"the collector doesn't respond: {error.strerror or error}")]
 
 
 def _connections(tx: Transaction, settings: Settings) -> Finding:
@@ -268,7 +276,7 @@ def _secrets(context: Context) -> Finding:
         return (
             "secrets",
             False,
-            f"encrypted with an unknown key: {', '.join(unknown)}. Add it to OCTAVO_SECRET_KEY.",
+            f"encrypted with an unknown key: {', '.join(unknown)}. Add the key to OCTAVO_SECRET_KEY.",
         )
     if old := sum(count for key, count in found.items() if key != context.sealer.current):
         return ("secrets", True, f"{old} are encrypted with an older key: run `octavo secrets rotate`")
@@ -368,8 +376,8 @@ def _app() -> Finding:
 
 def _model(settings: Settings) -> Finding:
     if not settings.llm_url:
-        return ("language model", True, "not configured: features that need it are not available")
+        return ("language model", True, "not configured: features that use it aren't available")
     models = " and ".join(filter(None, (settings.llm_model, settings.llm_embedding_model)))
     if not models:
-        return ("language model", False, "OCTAVO_LLM_URL is set but OCTAVO_LLM_MODEL is not")
+        return ("language model", False, "OCTAVO_LLM_URL is set, but OCTAVO_LLM_MODEL isn't")
     return ("language model", True, f"{models} at {settings.llm_url}")

@@ -106,13 +106,17 @@ def import_as_site_or_space(
     with opening() if opening is not None else opened(context, where, kind, several) as source:
         if not source.parts and (DOCS_PATH not in source.paths() or source.kind != "octavo"):
             if site is not None or new_site:
-                raise BadRequest(f"{where}: has no {DOCS_PATH}, so it can't be imported as a site")
+                raise BadRequest(
+                    f"{where}: there is no {DOCS_PATH}, so the source can't be imported as a site"
+                )
             space_id = make_space(context, organization_id, collection_id, title or name_of(source))
             return import_into_space(
                 context, source, where, space_id, known, title, publish, None, progress, whole
             )
         if title is not None and not source.parts:
-            raise BadRequest(f"title: not allowed, because {DOCS_PATH} already sets the titles of the spaces")
+            raise BadRequest(
+                f"title: can't be used, because {DOCS_PATH} already sets the titles of the spaces"
+            )
         config = DocsConfig(title=title, structure=list(source.structure)) if source.parts else _read(source)
         config.title = config.title or (name if len(name := name_of(source)[:128]) >= 2 else "Documentation")
         parts = source.parts or _parts(source, config)
@@ -184,7 +188,7 @@ def _parts(source: Source, config: DocsConfig) -> dict[str, Source]:
             message = f"there is no folder {entry.directory or './'}; {entry.key} was skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     if not parts:
-        raise BadRequest(f"{DOCS_PATH}: none of its folders exist")
+        raise BadRequest(f"{DOCS_PATH}: none of the folders exist")
     return parts
 
 
@@ -203,9 +207,9 @@ def _find_site(
     if found is None and same:
         ids = ", ".join(one.id for one in same)
         raise BadRequest(
-            f"The organization already has a site {title!r} ({ids}), which wasn't created from this source."
-            " Nothing was changed. Use --site with its ID to import into it, or --new-site to create another"
-            " one."
+            f"The organization already has a site named {title!r} ({ids}) that wasn't created from this"
+            " source. Nothing was changed. Use --site with its ID to import into it, or --new-site to create"
+            " another site."
         )
     return found
 

@@ -51,11 +51,11 @@ def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
     sessions, tokens, and agents.
     """
     if "@" not in email.strip("@"):
-        raise BadRequest(f"email: must be an email address, got {email!r}")
+        raise BadRequest(f"email: must be an email address, not {email!r}")
     found = find_user_by_email(tx, email)
     if found is not None:
         if found.disabled:
-            raise Conflict(f"The account {email} is deactivated. Activate it first.")
+            raise Conflict(f"The account {email} is deactivated. Reactivate it first.")
         if hand_over:
             verify_address(tx, found.id)
         return found.id
@@ -90,9 +90,9 @@ def token_for(
             is_member, _ = role_of_member(tx, organization_id, user_id)
             if not is_member and not has_verified_email(tx, user_id):
                 raise Conflict(
-                    f"The email address {email} was never verified, so this account may belong to someone else."
-                    " Use --hand-over to verify it and remove its password, sessions, tokens, and agents, or leave"
-                    " out --org."
+                    f"The email address {email} was never verified, so this account may belong to someone"
+                    " else. Omit --org, or use --hand-over to verify the address and remove the account's"
+                    " password, sessions, tokens, and agents."
                 )
             if role is not None or not is_member:
                 wanted = None if role == "guest" else role or "read"

@@ -28,7 +28,7 @@ def _find(context: Context, named: Named) -> Connected:
     with context.db.read() as tx:
         row = find(tx, _rows(named), named.id)
     if row is None:
-        raise NotFound(f"the {named.kind} {named.id} isn't synced with a Git repository")
+        raise NotFound(f"The {named.kind} {named.id} isn't synced with a Git repository.")
     return row
 
 
@@ -86,7 +86,7 @@ def sync_now(context: Context, named: Named, first: First | None) -> dict[str, o
             decide(tx, row, first)
     if run_here(context, type(row), named.id) is None:
         raise Conflict(
-            f"the {named.kind} {named.id} is being synced right now. See the result with `octavo git status`."
+            f"The {named.kind} {named.id} is already being synced. See the result with `octavo git status`."
         )
     return describe_sync(context, named)
 

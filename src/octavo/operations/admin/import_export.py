@@ -154,7 +154,7 @@ def opened(context: Context, where: str, kind: str | None = None, several: bool 
                 source = read_files(source, folder, kind=kind, several=several)
             if not source.paths():
                 left = f": {source.problems[0].path}: {source.problems[0].message}" if source.problems else ""
-                raise BadRequest(f"{where}: contains nothing to import{left}")
+                raise BadRequest(f"{where}: there is nothing to import{left}")
             yield source
     except SourceError as error:
         raise BadRequest(f"{where}: {error}{_hint(where)}") from None
@@ -176,7 +176,7 @@ def organization_of(
         if space_id is not None:
             owner = get_space(tx, space_id).organization_id
             if organization_id not in (None, owner):
-                raise NotFound(f"There is no space {space_id!r} in this organization.")
+                raise NotFound(f"There is no space with the ID {space_id!r} in this organization.")
             organization_id = owner
         assert organization_id is not None, "a new space belongs to an organization"
         get_organization(tx, organization_id)
@@ -197,7 +197,7 @@ def check_known(context: Context, organization_id: str, known: Mapping[str, str]
         for name, space_id in known.items():
             if not is_space_of(tx, space_id, organization_id):
                 raise BadRequest(
-                    f"map: {name} is mapped to {space_id!r}, which isn't a space of the organization"
+                    f"map: {name} is mapped to {space_id!r}, which isn't a space in the organization"
                 )
 
 
@@ -321,7 +321,7 @@ def write_state(
     for exported in map(change, export_files(tx, store, state)):
         path = (root / exported.path).resolve()
         if not path.is_relative_to(root):
-            raise BadRequest(f"{exported.path}: points outside of {folder}")
+            raise BadRequest(f"{exported.path}: must not point outside of {folder}")
         path.parent.mkdir(parents=True, exist_ok=True)
         digest, size = hashlib.sha256(), 0
         with path.open("wb") as out:

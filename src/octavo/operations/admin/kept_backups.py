@@ -57,7 +57,7 @@ def opened_backup(address: str) -> Iterator[Path]:
         place = BackupPlace(address)
         names = _dated(place)
         if not names:
-            raise BadRequest(f"{place.address}: contains no backup")
+            raise BadRequest(f"{place.address}: there is no backup in this location")
         name = max(names)
     elif is_bucket(address):
         folder, _, name = address.rpartition("/")

@@ -108,7 +108,7 @@ def measure_organization(context: Context, organization_id: str) -> None:
                 ),
             )
         except OctavoError as error:
-            log.warning("a warning of a limit could not be sent: %s", error.message)
+            log.warning("a limit warning couldn't be sent: %s", error.message)
 
 
 def _describe(name: Resource, used: int, limit: int) -> str:

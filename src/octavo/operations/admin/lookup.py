@@ -53,7 +53,7 @@ def find_named(
             return meant[0]
     if found:
         raise BadRequest(f"{given!r} is ambiguous. Use an ID:\n{_table(found)}")
-    there = f"; there are:\n{_table(named)}" if named else f", nor any other {what}"
+    there = f"; there are:\n{_table(named)}" if named else f", and there is no other {what}"
     raise NotFound(f"There is no {what} {given!r}{there}")
 
 
@@ -64,7 +64,7 @@ def the_organization(context: Context) -> str:
         named = _list(tx, context, "organization", None)
     if len(named) != 1:
         there = f"; there are:\n{_table(named)}" if named else ", and there is none yet"
-        raise BadRequest(f"--org: choose the organization of the new space{there}")
+        raise BadRequest(f"--org: is required to choose the organization of the new space{there}")
     return named[0].id
 
 

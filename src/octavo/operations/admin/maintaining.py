@@ -98,7 +98,7 @@ def remind(context: Context) -> None:
             _send_reminder(context.settings, address, notice)
         except OctavoError as error:
             # The log has the reminder, and another administrator may get the email.
-            log.warning("a reminder of maintenance could not be sent: %s", error.message)
+            log.warning("a maintenance reminder couldn't be sent: %s", error.message)
 
 
 schedule("remindOfMaintenance", _LOOK_EVERY, "remindOfMaintenance")

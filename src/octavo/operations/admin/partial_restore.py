@@ -191,10 +191,11 @@ def restore_part(
 
 def _require_missing(context: Context, organization_id: str) -> None:
     with context.db.read() as tx:
-        if tx.one("SELECT 1 FROM organizations WHERE id = :id", id=organization_id):
+        title = tx.value("SELECT title FROM organizations WHERE id = :id", id=organization_id)
+        if title is not None:
             raise BadRequest(
-                f"--organization: {organization_id!r} is still on this server. Restore its spaces or sites"
-                " alongside the current ones, with --space or --site."
+                f"--organization: {title!r} is still on this server. Use --space or --site to"
+                " restore its spaces or sites alongside the current ones."
             )
 
 
@@ -206,6 +207,7 @@ def _organization_of(context: Context, copy: Context, kind: Kind, id: str) -> st
     with context.db.read() as tx:
         if not tx.one("SELECT 1 FROM organizations WHERE id = :id", id=owner):
             raise BadRequest(
-                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another one."
+                f"--org: the organization {owner!r} of this {kind} isn't on this server. Choose another"
+                " organization."
             )
     return owner

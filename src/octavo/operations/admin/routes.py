@@ -116,7 +116,7 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
     check runs at a time; returns 503 while another one is running."""
     if not _checking.acquire(blocking=False):
-        raise Unavailable("Another check is running. Try again when it is done.")
+        raise Unavailable("Another check is already running. Try again when it has finished.")
     try:
         found = diagnosis.check_running(call.context)
     finally:
@@ -143,7 +143,7 @@ def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
             mail.allow(tx, settings, user.email)
     try:
         if not settings.smtp_url:
-            raise Unavailable("This server can't send email: OCTAVO_SMTP_URL isn't set.")
+            raise Unavailable("This server can't send email, because OCTAVO_SMTP_URL isn't set.")
         mail.send(
             settings,
             to=user.email,

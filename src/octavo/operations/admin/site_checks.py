@@ -418,18 +418,20 @@ class _Check:
                 return  # The redirect leaves the site.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
-                self._tell(use.page, use.rule, f"{use.ask.url} has a redirect loop")
+                self._tell(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
                 return
             way.add(asked)
             seen = self._seen.get(asked)
         if seen is None:
             return  # A limit was reached, which is reported separately.
         if seen.status != 200:
-            said = f"answers {seen.status}" if seen.status else f"does not respond: {seen.reason}"
+            said = f"answers {seen.status}" if seen.status else f"doesn't respond: {seen.reason}"
             self._tell(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
-                self._tell(use.page, "anchor", f"{use.ask.url}#{fragment}: the page has no such anchor")
+                self._tell(
+                    use.page, "anchor", f"{use.ask.url}#{fragment}: there is no such anchor on the page"
+                )
         elif use.rule == "image" and seen.kind.startswith("text/"):
             self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
@@ -438,7 +440,9 @@ class _Check:
             self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
             self._tell(
-                use.page, "accept", "Markdown is served without `Vary: Accept`, so caches may mix it up"
+                use.page,
+                "accept",
+                "Markdown is served without `Vary: Accept`, so caches may return the wrong format",
             )
 
     def _check_outer(self, urls: list[str]) -> None:
@@ -454,16 +458,16 @@ class _Check:
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
-                return "was not checked: the time limit was reached"
+                return "wasn't checked, because the time limit was reached"
             try:
                 with self._fetcher.stream(url, limits=Limits(seconds=min(10.0, left))) as answer:
                     status, location = answer.status, answer.headers.get("location")
             except FetchError as error:
-                return f"does not respond: {error}"
+                return f"doesn't respond: {error}"
             if status not in _REDIRECTS or location is None:
                 return f"answers {status}" if status >= 400 and status not in _NOT_FOR_PROGRAMS else ""
             url = join_address(url, location) or location
-        return "has a redirect loop"
+        return "causes a redirect loop"
 
 
 def _markdown_of(url: str) -> str:

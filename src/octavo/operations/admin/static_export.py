@@ -130,12 +130,13 @@ def export_site(
 def require_public(site: SiteRow) -> None:
     if not site.published:
         raise BadRequest(
-            f"{site.title} isn't published. Publish it first: only public sites can be exported or checked."
+            f"{site.title} isn't published. Publish it first, because only public sites can be exported or"
+            " checked."
         )
     if site.visibility != "public":
         raise BadRequest(
-            f"{site.title} isn't public (its visibility is {site.visibility}). Static files can't authenticate"
-            " visitors, so only public sites can be exported or checked."
+            f"{site.title} isn't public (its visibility is {site.visibility}). Only public sites can be"
+            " exported or checked, because static files can't authenticate visitors."
         )
 
 
@@ -323,7 +324,7 @@ class _Crawl:
                 self.broken.append(unquote(below))
         elif answer.status_code != 200:
             raise BadRequest(
-                f"{unquote(below)}: the site returned {answer.status_code}. Nothing was changed."
+                f"{unquote(below)}: the site responded with status {answer.status_code}. Nothing was changed."
             )
         elif addresses.is_page(below):
             self.pages += 1
@@ -389,7 +390,7 @@ class _Crawl:
         return written + b"\n"
 
     def _facts(self, value: Any) -> Any:
-        """Return structured data for search engines with URLs replaced by those of the export."""
+        """Return structured data for search engines with URLs replaced by the URLs of the export."""
         if isinstance(value, dict):
             return {name: self._facts(item) for name, item in value.items()}
         if isinstance(value, list):
@@ -431,7 +432,7 @@ class _Crawl:
                 _drop(element)
 
     def _text(self, name: str, text: str) -> str:
-        """Return a machine-readable text with URLs replaced by those of the export."""
+        """Return a machine-readable text with URLs replaced by the URLs of the export."""
         addresses = self._addresses
         live, new = f"{addresses.origin}{addresses.base}", f"{addresses.new_origin}{addresses.new_base}"
         text = "".join(line for line in text.splitlines(True) if not _ASKS_SERVER.match(line))
@@ -486,14 +487,16 @@ class _Folder:
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:
             raise BadRequest(f"{folder / MANIFEST}: {error}") from None
         if manifest.site != site_id:
-            raise BadRequest(f"{folder} contains the export of another site, {manifest.site}")
+            raise BadRequest(
+                f"{folder} contains the export of another site, {manifest.site}. Choose another folder."
+            )
         self._former = set(manifest.files)
         self.clear()
 
     def _path(self, name: str) -> Path:
         path = self._root / name
         if name in ("", MANIFEST) or not path.resolve().is_relative_to(self._root):
-            raise BadRequest(f"{name}: points outside of {self._root}")
+            raise BadRequest(f"{name}: must not point outside of {self._root}")
         return path
 
     def put(self, name: str, content: bytes) -> None:
@@ -504,8 +507,8 @@ class _Folder:
         if path.is_file():
             if name not in self._former:
                 raise BadRequest(
-                    f"{path} exists and wasn't written by an earlier export. Nothing was changed. Move it away,"
-                    " or export to another folder."
+                    f"{path} wasn't written by an earlier export. Nothing was changed. Move it to another"
+                    " folder, or export to another folder."
                 )
             if path.stat().st_size == len(content) and path.read_bytes() == content:
                 return

@@ -29,7 +29,7 @@ class ApiClient:
     def __init__(self, url: str, token: str) -> None:
         self.url = url.rstrip("/")
         if not self.url.startswith(("http://", "https://")):
-            raise BadRequest(f"--url: must be a URL such as https://docs.example.com, got {url!r}")
+            raise BadRequest(f"--url: must be a URL such as https://docs.example.com, not {url!r}")
         if not _TOKEN.fullmatch(token):
             raise BadRequest("--token-file: must be a file that contains only a token")
         headers = {"authorization": f"Bearer {token}"}
@@ -53,17 +53,21 @@ class ApiClient:
             answer = self._client.request(method, path, json=body)
         except httpx.HTTPError as error:
             raise Unavailable(
-                f"Couldn't reach {self.url} ({error}). Check that the server is running and that --url is correct."
+                f"{self.url} can't be reached ({error}). Check that the server is running and that --url is"
+                " correct."
             ) from None
         if answer.status_code == 401:
-            raise RefusedCall(f"{self.url} rejected the token. Use another one with --token-file.", 401)
+            raise RefusedCall(
+                f"{self.url} rejected the token. Use --token-file to provide another token.", 401
+            )
         try:
             given = answer.json() if answer.content else None
         except ValueError:
             raise Unavailable(f"{self.url} didn't respond like the Octavo API. Check --url.") from None
         if not answer.is_success:
             raise RefusedCall(
-                _message(given) or f"{self.url} returned status {answer.status_code}", answer.status_code
+                _message(given) or f"{self.url} responded with status {answer.status_code}.",
+                answer.status_code,
             )
         return given
 
@@ -75,7 +79,8 @@ class ApiClient:
             return str(found[0]["id"])
         known = ", ".join(f"{one['id']} ({one['title']})" for one in found) or "none"
         raise BadRequest(
-            f"Choose the publishing organization with --org or in the manifest. Your organizations: {known}"
+            "The publishing organization isn't set. Choose one with --org or in the manifest. Your"
+            f" organizations: {known}"
         )
 
 

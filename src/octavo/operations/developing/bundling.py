@@ -58,7 +58,7 @@ def bundle(entry: Path, *, development: bool = False) -> str:
     arguments = ["run", "--allow-all", "--no-config", "--no-lock", "--node-modules-dir=none"]
     done = _deno([*arguments, str(_PROGRAM), given], entry.parent)
     if done.returncode != 0:
-        raise Unavailable(f"Couldn't run esbuild, which bundles scripts: {_last_lines(done.stderr)}")
+        raise Unavailable(f"esbuild, which bundles scripts, failed: {_last_lines(done.stderr)}")
     answer = msgspec.json.decode(done.stdout, type=_Answer)
     if answer.problems:
         lines = [_format_problem(problem, entry.parent) for problem in answer.problems]
@@ -84,7 +84,7 @@ def install_packages(folder: Path, say: Callable[[str], None]) -> None:
     done = _deno(["install"], home)
     if done.returncode != 0:
         raise Unavailable(
-            f"Couldn't install packages from {home / 'package.json'}: {_last_lines(done.stderr)}"
+            f"The packages in {home / 'package.json'} couldn't be installed: {_last_lines(done.stderr)}"
         )
 
 
@@ -101,7 +101,8 @@ def _deno(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[byt
         )
     except TimeoutError:
         raise Unavailable(
-            f"Installing packages took longer than {_SECONDS} seconds. Check the network connection and try again."
+            f"Installing packages took longer than {_SECONDS} seconds. Check the network connection, and try"
+            " again."
         ) from None
 
 

@@ -31,7 +31,7 @@ def builtin_folder() -> Path:
     for folder in (package / "builtin_integrations", package.parent.parent / "integrations"):
         if (folder / "package.json").is_file():
             return folder
-    raise NotFound("This Octavo server doesn't include the built-in integrations.")
+    raise NotFound("This server doesn't include the built-in integrations.")
 
 
 def list_builtin() -> list[str]:
@@ -73,10 +73,11 @@ def start_integration(folder: Path) -> None:
     name = re.sub(r"[^a-z0-9]+", "-", folder.resolve().name.lower()).strip("-")
     if not name:
         raise BadRequest(
-            f"{folder}: the integration is named after the folder, so its name must contain letters"
+            f"{folder}: the folder name must contain letters, because the integration is named after the"
+            " folder"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise BadRequest(f"{folder} already exists. Choose a new or empty folder.")
+        raise BadRequest(f"{folder} already exists and isn't empty. Choose a new or empty folder.")
     source = builtin_folder()
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(source / _STARTER, folder, dirs_exist_ok=True)

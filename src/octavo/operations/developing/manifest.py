@@ -71,7 +71,9 @@ def find_manifest(place: Path) -> Path:
     """Return the manifest in a folder, or the given file itself. Raises BadRequest if there is none."""
     path = place / FILE if place.is_dir() else place
     if not path.is_file():
-        raise BadRequest(f"{path}: no manifest found. Create an integration with `octavo integrations new`.")
+        raise BadRequest(
+            f"{path}: there is no manifest. Create an integration with `octavo integrations new`."
+        )
     return path
 
 
@@ -110,7 +112,7 @@ def read_manifest(
         path, msgspec.structs.replace(manifest, secrets=filled), list(_unknown_keys(path, given))
     )
     if not read.entry.is_file():
-        raise BadRequest(f"{path}: script: file {read.entry} not found")
+        raise BadRequest(f"{path}: script: there is no file {read.entry}")
     return read
 
 
@@ -131,7 +133,7 @@ def _for_environment(path: Path, manifest: ManifestFile, name: str | None) -> Ma
     if found is None:
         if name is not None:
             known = ", ".join(sorted(manifest.envs)) or "none"
-            raise BadRequest(f"{path}: envs: there is no environment {name!r}. Available: {known}")
+            raise BadRequest(f"{path}: envs: there is no environment named {name!r}. Available: {known}")
         return manifest
     given = {key: value for key, value in msgspec.structs.asdict(found).items() if value is not UNSET}
     return msgspec.structs.replace(manifest, **given)
@@ -143,7 +145,7 @@ def _fill_secrets(path: Path, secrets: Mapping[str, str], variables: Mapping[str
     def value(name: str, reference: str) -> str:
         kind, _, variable = reference.partition(".")
         if kind != "env" or not variable:
-            raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, got {reference!r}")
+            raise BadRequest(f"{path}: secrets.{name}: must be ${{{{ env.NAME }}}}, not {reference!r}")
         if not variables.get(variable):
             raise BadRequest(f"{path}: secrets.{name}: the environment variable {variable} isn't set")
         return variables[variable]

@@ -44,7 +44,7 @@ def add_packed(
             body = _decode(place, data)
             name = str(body.pop("name", ""))
             if not name or not isinstance(body.get("script"), str):
-                raise BadRequest("isn't a packed integration. Create one with `octavo integrations pack`.")
+                raise BadRequest("must be a packed integration. Create one with `octavo integrations pack`.")
             body |= {
                 "organization": organization,
                 "secrets": _fill(body.get("secrets"), secrets.get(name, {})),
@@ -71,7 +71,7 @@ def _read(source: str) -> Iterator[tuple[str, bytes]]:
     path = Path(source)
     paths = sorted(path.glob(f"*{_SUFFIX}")) if path.is_dir() else [path]
     if not paths:
-        raise BadRequest(f"{path} contains no files named NAME{_SUFFIX}.")
+        raise BadRequest(f"{path} doesn't contain any files named NAME{_SUFFIX}.")
     for one in paths:
         try:
             yield str(one), one.read_bytes()
@@ -84,14 +84,14 @@ def _fetch(url: str) -> bytes:
         answer = httpx.get(url, timeout=_SECONDS, follow_redirects=True)
         answer.raise_for_status()
     except (httpx.HTTPError, httpx.InvalidURL) as error:
-        raise Unavailable(f"Couldn't get {url}: {error}") from None
+        raise Unavailable(f"{url} couldn't be fetched: {error}") from None
     return answer.content
 
 
 def _decode(place: str, data: bytes) -> JsonObject:
     body = _decode_json(place, data)
     if not isinstance(body, dict):
-        raise BadRequest("isn't a JSON object.")
+        raise BadRequest("must be a JSON object")
     return body
 
 
@@ -106,5 +106,7 @@ def _fill(names: object, values: Mapping[str, str]) -> dict[str, str]:
     """Return the values for the secrets that an integration needs."""
     needed = list(names) if isinstance(names, dict) else []
     if missing := [name for name in needed if not values.get(name)]:
-        raise BadRequest(f"needs values for these secrets: {', '.join(missing)}. Add them with --secrets.")
+        raise BadRequest(
+            f"must have values for these secrets: {', '.join(missing)}. Add them with --secrets."
+        )
     return {name: values[name] for name in needed}

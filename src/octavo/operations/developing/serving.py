@@ -250,7 +250,7 @@ def _event(content_type: str, body: bytes) -> ScriptEvent:
         event, environment = parts["event"].decode(), parts["environment"].decode()
         return ScriptEvent(event, environment, parts.get("fetch-body"))
     except (KeyError, UnicodeDecodeError):
-        raise BadRequest("the body must be a form with `event` and `environment`") from None
+        raise BadRequest("body: must be a form with `event` and `environment`") from None
 
 
 @contextmanager

@@ -110,7 +110,7 @@ def set_email(tx: Transaction, user_id: str, email: str) -> None:
     """Set a verified email address. Raises Conflict if another account already has it."""
     found = find_user_by_email(tx, email)
     if found is not None and found.id != user_id:
-        raise Conflict("email: another account already uses this address. Use a different one.")
+        raise Conflict("email: is already used by another account. Use a different address.")
     tx.run("UPDATE users SET email = :email WHERE id = :id", email=email.strip().lower(), id=user_id)
 
 

@@ -241,7 +241,7 @@ def get_audit_event(tx: Transaction, organization_id: str, event_id: str) -> Aud
         id=event_id,
     )
     if row is None:
-        raise NotFound(f"This organization has no audit event {event_id!r}.")
+        raise NotFound(f"There is no audit event with the ID {event_id!r} in this organization.")
     return AuditRow(*row)
 
 

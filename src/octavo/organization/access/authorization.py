@@ -1,11 +1,12 @@
 """Authorization: the only way to an organization, collection, site, or space is through one of these
 functions.
 
-Each takes an actor, fetches the object, checks that the actor's token or session can reach it (``reach``),
-finds the actor's role on it, and checks the ability. If the object is out of reach or not visible to the
-actor, it raises NotFound, as if the object didn't exist; if the object is visible but the ability is missing,
-it raises Forbidden. The result is a proof, which passes the actor on to everything else that the operation
-uses. Proofs are created only in files named ``authorization.py``; a test enforces this.
+Each function takes an actor, fetches the object, checks that the actor's token or session can reach it
+(``reach``), finds the actor's role on it, and checks whether the role includes the required ability. If the
+object is out of reach or not visible to the actor, it raises NotFound, as if the object didn't exist; if
+the object is visible but the ability is missing, it raises Forbidden. The result is a proof, which passes
+the actor on to everything else that the operation uses. Proofs are created only in files named
+``authorization.py``; a test enforces this.
 
 ``enter_*`` functions are for IDs in a path and are called by the dispatcher. ``*_access`` functions do the
 same within a transaction, for IDs in a query, a body, or a job.
@@ -264,7 +265,7 @@ def _find_enabled_member(tx: Transaction, user_id: str, organization_id: str) ->
 def _organization_access(
     actor: Actor, membership: _EnabledMember | None, needs: Can, organization_id: str
 ) -> OrgAccess:
-    missing = f"There is no organization {organization_id!r}."
+    missing = f"There is no organization with the ID {organization_id!r}."
     if membership is None or is_bound_elsewhere(actor, organization_id):
         raise NotFound(missing)
     require_single_sign_on(actor, membership.role, membership.forced)
@@ -287,7 +288,7 @@ def organization_access(tx: Transaction, actor: Actor, needs: Can, organization_
 
 @enters(SiteAccess, "organizationId", "siteId")
 def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     require_actor(call)
     try:
         org = enter_organization(call, Can.VIEW, organization_id)
@@ -299,7 +300,10 @@ def enter_site(call: Call, needs: Can, organization_id: str, site_id: str) -> Si
 
 @enters(VisitedSite, "organizationId", "siteId", visitors=True)
 def visit_site(call: Call, needs: Can, organization_id: str, site_id: str) -> VisitedSite:
-    missing, visitor = f"There is no site {site_id!r} in this organization.", require_visitor(call)
+    missing, visitor = (
+        f"There is no site with the ID {site_id!r} in this organization.",
+        require_visitor(call),
+    )
     if (visitor.organization_id, visitor.site_id) != (organization_id, site_id):
         raise NotFound(missing)
     _check(SITE, _VISITOR_ROLE, needs, missing)
@@ -312,7 +316,7 @@ def site_access(tx: Transaction, actor: Actor, needs: Can, organization_id: str,
     try:
         org = organization_access(tx, actor, Can.VIEW, organization_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r} in this organization.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r} in this organization.") from None
     return _site_access(tx, org, needs, site_id)
 
 
@@ -321,11 +325,11 @@ def named_site_access(tx: Transaction, actor: Actor, needs: Can, site_id: str) -
     NotFound if the actor can't see it, and Forbidden if the actor doesn't have the ability."""
     organization_id = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=site_id)
     if organization_id is None:
-        raise NotFound(f"There is no site {site_id!r}.")
+        raise NotFound(f"There is no site with the ID {site_id!r}.")
     try:
         return site_access(tx, actor, needs, organization_id, site_id)
     except NotFound:
-        raise NotFound(f"There is no site {site_id!r}.") from None
+        raise NotFound(f"There is no site with the ID {site_id!r}.") from None
 
 
 def find_site_access(
@@ -339,7 +343,7 @@ def find_site_access(
 
 
 def _site_access(tx: Transaction, org: OrgAccess, needs: Can, site_id: str) -> SiteAccess:
-    missing = f"There is no site {site_id!r} in this organization."
+    missing = f"There is no site with the ID {site_id!r} in this organization."
     row = tx.one("SELECT organization_id, default_level FROM sites WHERE id = :id", id=site_id)
     if row is None or row[0] != org.organization_id:
         raise NotFound(missing)
@@ -388,7 +392,7 @@ def _require(
     actor: Actor, found: _FoundObject | None, abilities: Abilities, needs: Can, kind: Kind, object_id: str
 ) -> _FoundObject:
     """Raise NotFound unless the actor can reach the object, and Forbidden unless they have the ability."""
-    missing = f"There is no {kind} {object_id!r}."
+    missing = f"There is no {kind} with the ID {object_id!r}."
     if found is None or is_bound_elsewhere(actor, found.organization_id):
         raise NotFound(missing)
     _check(abilities, found.role, Can.VIEW, missing)
@@ -480,7 +484,7 @@ def enter_space(call: Call, needs: Can, space_id: str) -> SpaceAccess:
 
 @enters(VisitedSpace, "spaceId", visitors=True)
 def visit_space(call: Call, needs: Can, space_id: str) -> VisitedSpace:
-    missing, visitor = f"There is no space {space_id!r}.", require_visitor(call)
+    missing, visitor = f"There is no space with the ID {space_id!r}.", require_visitor(call)
     if space_id not in visitor.spaces:
         raise NotFound(missing)
     _check(SPACE, _VISITOR_ROLE, needs, missing)
@@ -524,11 +528,14 @@ def find_kept_space_access(
 
 def other_space_access(tx: Transaction, space: SpaceAccess, user_id: str) -> SpaceAccess:
     """Return another person's access to a space that the caller administers, to show the caller what that
-    person can see in it. Raises NotFound unless the person can see the space."""
+    person can see in it. Raises NotFound unless the person can see the space, or Forbidden for integrations, which see
+    no restricted pages."""
+    if isinstance(space.actor, Script):
+        raise Forbidden("Integrations can't view a space as another person.")
     actor = actor_for_job(user_id, space.organization_id)
     found = find_space_access(tx, actor, Can.VIEW, space.space_id)
     if found is None:
-        raise NotFound(f"user {user_id!r} doesn't exist or can't see this space.")
+        raise NotFound(f"There is no user with the ID {user_id!r} who can see this space.")
     return found
 
 

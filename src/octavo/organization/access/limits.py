@@ -135,8 +135,8 @@ def require_room(tx: Transaction, organization_id: str, resource: Resource) -> N
 def limit_reached(resource: Resource, limit: int) -> LimitReached:
     """Return the error for an organization that can't have more of a resource."""
     return LimitReached(
-        f"This organization has reached its limit of {format_amount(resource, limit)} {NAMES[resource]}."
-        " Ask the server administrator to raise it."
+        f"This organization has reached its limit of {format_amount(resource, limit)} {NAMES[resource]}. Ask the server"
+        " administrator to raise the limit."
     )
 
 

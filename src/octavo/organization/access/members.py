@@ -174,7 +174,7 @@ def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str])
 
 
 def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str]) -> set[str]:
-    """Return those of the users who are members of the organization."""
+    """Return the given users who are members of the organization."""
     rows = tx.all(
         "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
         org=organization_id,
@@ -186,4 +186,4 @@ def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str])
 def require_members(tx: Transaction, organization_id: str, user_ids: list[str], place: str) -> None:
     """Raise NotFound for ``place`` unless all users are members of the organization."""
     if missing := set(user_ids) - find_members(tx, organization_id, user_ids):
-        raise NotFound(f"{place}: {sorted(missing)[0]!r} isn't a member of this organization.")
+        raise NotFound(f"{place}: there is no member with the ID {sorted(missing)[0]!r} in this organization")

@@ -1,5 +1,5 @@
-"""Rules that restrict a page to certain people, and the level of access that they give a person. Does no
-I/O.
+"""Rules that restrict a page to certain people, and the level of access that they give a person. This
+module does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role
 in the space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict
@@ -55,7 +55,7 @@ def read_entry(text: str) -> RuleEntry | None:
     if subject not in get_args(Subject) or level not in get_args(PageLevel) or not id:
         raise ValueError("must be user:ID:LEVEL, team:ID:LEVEL, role:ROLE:LEVEL, administrators, or sites")
     if subject == "role" and id not in get_args(Role):
-        raise ValueError(f"{id!r} isn't a role")
+        raise ValueError(f"{id!r} isn't a valid role")
     return RuleEntry(subject, id, level)  # type: ignore[arg-type]
 
 

@@ -59,7 +59,8 @@ def require_single_sign_on(actor: Actor, role: str | None, forced: bool) -> None
     """Raise Forbidden if ``is_shut_out``."""
     if is_shut_out(actor, role, forced):
         raise Forbidden(
-            "This organization requires single sign-on. Sign in with one of the providers listed at its /sso endpoint."
+            "This organization requires single sign-on (SSO). Sign in with one of the providers listed at its"
+            " `/sso` endpoint."
         )
 
 
@@ -82,14 +83,14 @@ def require_account(actor: Actor, needs: Can) -> None:
     need = ACCOUNT[needs]
     if need.whole and actor.organization_id is not None:
         raise Forbidden(
-            "This session or token works in one organization only and can't change the account. Sign in with"
-            " your password or a link instead."
+            "This session or token works in only one organization and can't change the account. Sign in with"
+            " your password or an emailed link instead."
         )
     if need.session and not is_session(actor):
-        raise Forbidden("A token can't do this. Sign in and use a session.")
+        raise Forbidden("This can't be done with a token. Sign in and use a session.")
     if need.proved and isinstance(actor, Person) and actor.session and now() - actor.proved_at > PROOF_LASTS:
         raise ProofRequired(
-            "Confirm your identity first: send your password to POST /user/proof, or sign in again."
+            "Confirm your identity first: send your password to `POST /user/proof`, or sign in again."
         )
 
 
@@ -99,7 +100,7 @@ def require_person(actor: Actor) -> Person:
         case Person():
             return actor
         case Script():
-            raise Forbidden("Integration scripts can't do this. Use a personal token.")
+            raise Forbidden("Integration scripts can't do this. Use a personal token instead.")
         case _:
             assert_never(actor)
 

@@ -166,8 +166,8 @@ class RoleDecision(NamedTuple):
 
 
 def decide(member_role: str | None, rungs: Iterable[Rung]) -> RoleDecision:
-    """Return the role on an object (None means no access) and the reason for it. ``rungs`` go from the object
-    outward. Does no I/O.
+    """Return the role on an object (None means no access) and the reason for it. ``rungs`` go from the
+    object outward. This function does no I/O.
 
     An administrator of the organization is an administrator everywhere. Otherwise, the most specific grant
     determines the role: at each rung, a grant to the person, or else the highest grant to their teams, or

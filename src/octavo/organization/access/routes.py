@@ -73,7 +73,7 @@ def get_user(call: Call, caller: SignedIn | Visiting, user_id: str) -> User:
             case _:
                 assert_never(caller)
         if user is None or not is_seen:
-            raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
+            raise NotFound(f"There is no user with the ID {user_id!r}, or you can't see this user.")
     shown = present_user(call, user)
     return msgspec.structs.replace(shown, email=UNSET) if isinstance(caller, Visiting) else shown
 
@@ -89,7 +89,7 @@ def update_user(call: Call, caller: SignedIn, user_id: str, body: UpdateUser) ->
         with call.db.read() as tx:
             if _is_colleague(tx, caller, user_id):
                 raise Forbidden("You can only update your own account.")
-        raise NotFound(f"There is no user {user_id!r}, or you can't see them.")
+        raise NotFound(f"There is no user with the ID {user_id!r}, or you can't see this user.")
     with call.db.write() as tx, _audited(tx, call, caller):
         if body.photo_url is not UNSET:
             avatars.delete_avatar(tx, user_id)

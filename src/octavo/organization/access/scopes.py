@@ -50,7 +50,9 @@ def require_known(scopes: Iterable[str]) -> None:
     """Raise BadRequest if a scope doesn't exist."""
     for scope in scopes:
         if scope not in SCOPES:
-            raise BadRequest(f"scopes: {scope!r} isn't a scope. Use any of {', '.join(sorted(SCOPES))}")
+            raise BadRequest(
+                f"scopes: {scope!r} isn't a valid scope. Use any of {', '.join(sorted(SCOPES))}."
+            )
 
 
 AGENT_SCOPES: tuple[AgentScope, ...] = get_args(AgentScope)
@@ -205,7 +207,8 @@ def require_scope(actor: Actor, operation: Operation) -> None:
     match actor:
         case Script():
             raise Forbidden(
-                "This integration has no scope for this operation. Add the scope to its manifest."
+                "This integration doesn't have a scope for this operation. Add the scope to the integration's"
+                " manifest."
             )
         case Person():
             assert actor.scopes is not None, "without scopes, everything is allowed"
@@ -213,9 +216,11 @@ def require_scope(actor: Actor, operation: Operation) -> None:
                 needed = sorted(API_SCOPES_NEEDED.get(operation.id, frozenset()) - actor.scopes)
                 if not needed:
                     raise Forbidden("No OAuth scope covers this operation. Use a personal token instead.")
-                raise Forbidden(f"This app needs the scope `{needed[0]}`. Connect it again with that scope.")
+                raise Forbidden(
+                    f"This app doesn't have the scope `{needed[0]}`. Connect it again with that scope."
+                )
             lacking = next(one for one in operation.scopes if not _includes_scope(actor.scopes, one))
-            raise Forbidden(f"This token lacks the scope `{lacking}`. Create a token that has it.")
+            raise Forbidden(f"This token doesn't have the scope `{lacking}`. Create a token that has it.")
         case _:
             assert_never(actor)
 

@@ -65,7 +65,7 @@ def require_teams(tx: Transaction, organization_id: str, team_ids: list[str], pl
         teams=sorted(wanted),
     )
     if missing := wanted - {row[0] for row in found}:
-        raise NotFound(f"{place}: there is no team {sorted(missing)[0]!r} in this organization.")
+        raise NotFound(f"{place}: there is no team with the ID {sorted(missing)[0]!r} in this organization")
 
 
 def insert_team(tx: Transaction, organization_id: str, title: str) -> str:

@@ -386,9 +386,7 @@ def require_same_origin(call: Call) -> None:
     """Raise Forbidden unless one of Octavo's own pages made the request. Browsers send cookies
     automatically, so this must be verified before any change."""
     if not _is_asked_by_us(call):
-        raise Forbidden(
-            f"Origin: requests with a session cookie are accepted only from pages at {call.settings.url}."
-        )
+        raise Forbidden(f"Origin: must be {call.settings.url} for requests with a session cookie")
 
 
 def _is_asked_by_us(call: Call) -> bool:

@@ -1,11 +1,11 @@
 """Authorization check in SQL, for listing everything that a person can see in an organization, with the
-height of their role (see ``roles.role_height``).
+rank of their role (see ``roles.role_height``).
 
-It is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by one,
-because there are few grants and few collections with their own level, and these are found once through
-indexes. A guest can see the objects among these that are open to them. A member can see everything except
-the objects among these that are closed to them, so a list walks along an index and stops when it has enough
-rows, and the total is the difference between two counts."""
+The check is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by
+one, because only a few objects have grants or their own level, and these are found once through indexes. A
+guest can see only those of these objects that are open to them. A member can see everything except those of
+these objects that are closed to them, so a query follows an index and stops when it has enough rows, and
+the total is the difference between two counts."""
 
 from __future__ import annotations
 

@@ -196,7 +196,7 @@ def parse_time(name: str, text: str | None) -> int | None:
     try:
         return None if text is None else parse_iso(text)
     except ValueError:
-        raise BadRequest(f"{name}: must be an ISO 8601 time such as 2026-01-31T12:00:00Z") from None
+        raise BadRequest(f"{name}: must be an ISO 8601 time, such as 2026-01-31T12:00:00Z") from None
 
 
 _LABELS = ("title", "displayName", "name", "label", "slug", "email")

@@ -32,7 +32,7 @@ def get(resources: list[Resource], id: str) -> Resource:
     for resource in resources:
         if resource["id"] == id:
             return resource
-    raise NotFound(f"No resource has the ID {id!r}.")
+    raise NotFound(f"There is no resource with the ID {id!r}.")
 
 
 def resource_types(to: Recipient, organization_id: str) -> list[Resource]:

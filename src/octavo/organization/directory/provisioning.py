@@ -89,7 +89,10 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
         if match is None or attribute not in conditions:
             raise ScimRefused(
                 "invalidFilter",
-                'filter: must be `attribute eq "value"`, or several such terms joined by `and`. Supported attributes: '
+                (
+                    'filter: must be a term such as `attribute eq "value"`, or terms joined by `and`. Supported'
+                    " attributes: "
+                )
                 + ", ".join(sorted(conditions)),
             )
         value = re.sub(r"\\(.)", r"\1", match[2])
@@ -101,13 +104,15 @@ def parse_filter(text: str | None, conditions: dict[str, str]) -> list[tuple[str
 
 def get_user(tx: Transaction, organization_id: str, resource_id: str) -> store.ScimUserRow:
     return require_found(
-        store.find_user(tx, organization_id, resource_id), f"This organization has no user {resource_id!r}."
+        store.find_user(tx, organization_id, resource_id),
+        f"There is no user with the ID {resource_id!r} in this organization.",
     )
 
 
 def get_group(tx: Transaction, organization_id: str, group_id: str) -> store.ScimGroupRow:
     return require_found(
-        store.find_group(tx, organization_id, group_id), f"This organization has no group {group_id!r}."
+        store.find_group(tx, organization_id, group_id),
+        f"There is no group with the ID {group_id!r} in this organization.",
     )
 
 
@@ -123,7 +128,7 @@ def create_user(tx: Transaction, context: Context, org: OrgAccess, sent: SentUse
     if user is not None:
         taken = taken or store.find_member(tx, organization_id, user.id)
     if taken is not None:
-        raise ScimTaken(f"userName: {email} is already a member or invited")
+        raise ScimTaken(f"userName: {email} is already a member or has already been invited")
     name = sent.name or email.partition("@")[0]
     if user is not None and not is_created_by(tx, user.id, organization_id):
         return _invite(tx, context, org, email, name, sent)
@@ -170,7 +175,7 @@ def replace_user(
     before = get_user(tx, org.organization_id, resource_id)
     if sent.email != before.email:
         raise ScimRefused(
-            "mutability", "userName, emails: only the owner of an account can change its email address"
+            "mutability", "userName, emails: only the account's owner can change its email address"
         )
     _set_active(tx, context, org, before, sent.active)
     name = sent.name
@@ -213,7 +218,7 @@ def delete_user(tx: Transaction, org: OrgAccess, resource_id: str) -> None:
 def _find_people(tx: Transaction, organization_id: str, members: Sequence[str]) -> store.People:
     people = store.find_people(tx, organization_id, list(members))
     if people is None:
-        raise NotFound("members: at least one user isn't in this organization")
+        raise NotFound("members: must be users in this organization")
     return people
 
 
@@ -221,7 +226,7 @@ def create_group(tx: Transaction, organization_id: str, sent: SentGroup) -> stor
     title = sent.title
     taken, _ = store.list_groups(tx, organization_id, [(store.BY_TITLE, title)], 0, 1)
     if taken:
-        raise ScimTaken(f"displayName: the group {title!r} already exists")
+        raise ScimTaken(f"displayName: a group named {title!r} already exists")
     people = _find_people(tx, organization_id, sent.members)
     group_id = insert_team(tx, organization_id, title)
     store.add_to_group(tx, group_id, people)

@@ -28,12 +28,12 @@ class ScimTaken(Conflict):
 
 def draw_error(error: OctavoError) -> Answer:
     """Return an error in SCIM format."""
-    told: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
+    body: dict[str, object] = {"schemas": [ERROR], "status": str(error.status), "detail": error.message}
     if isinstance(error, ScimRefused):
-        told["scimType"] = error.scim_type
+        body["scimType"] = error.scim_type
     elif isinstance(error, BadRequest):
-        told["scimType"] = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
+        body["scimType"] = "invalidSyntax" if error.message.startswith("body") else "invalidValue"
     elif isinstance(error, ScimTaken):
-        told["scimType"] = "uniqueness"
+        body["scimType"] = "uniqueness"
     usual = json_error(error)
-    return Answer(usual.status, msgspec.json.encode(told), MEDIA_TYPE, usual.headers)
+    return Answer(usual.status, msgspec.json.encode(body), MEDIA_TYPE, usual.headers)

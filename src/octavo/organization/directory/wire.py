@@ -104,7 +104,7 @@ def _address(body: UserBody) -> str:
     for found in candidates:
         if _ADDRESS.fullmatch(found.strip()):
             return found.strip().lower()
-    raise ScimRefused("invalidValue", "userName: must be an email address, unless emails contains one")
+    raise ScimRefused("invalidValue", "userName: must be an email address, unless `emails` contains one")
 
 
 def _name(body: UserBody) -> str | None:
@@ -153,11 +153,11 @@ def _attributes(body: PatchBody) -> Iterator[tuple[str, str, Any]]:
     for operation in body.operations:
         op = operation.op.lower()
         if op not in ("add", "replace", "remove"):
-            raise ScimRefused("invalidValue", "Operations: op must be add, replace, or remove")
+            raise ScimRefused("invalidValue", "Operations: `op` must be add, replace, or remove")
         values = operation.value if operation.path is None else {operation.path: operation.value}
         if not isinstance(values, dict):
             raise ScimRefused(
-                "invalidPath", "Operations: provide a path, or an object of attributes as the value"
+                "invalidPath", "Operations: provide `path`, or an object of attributes as `value`"
             )
         for attribute, value in values.items():
             yield op, attribute, value
@@ -188,7 +188,7 @@ def _with_attribute(
     if name in _TEXTS or name in _PARTS or name == "username":
         text = "" if removed else value
         if not isinstance(text, str) or len(text) > 512:
-            raise ScimRefused("invalidValue", f"{name}: must be a string of up to 512 characters")
+            raise ScimRefused("invalidValue", f"{name}: must be a string of at most 512 characters")
         if name in _PARTS:
             return body, msgspec.structs.replace(parts, **{_PARTS[name]: text})
         return msgspec.structs.replace(body, **{_TEXTS.get(name, "user_name"): text}), parts
@@ -219,8 +219,8 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
             if op != "remove":
                 raise ScimRefused(
                     "invalidPath",
-                    "members: only `remove` is supported for a single member. Use `members` to add or "
-                    "replace",
+                    "members: only `remove` is supported for a single member. To add or replace members, use"
+                    " the path `members`.",
                 )
             yield RemoveMembers((one[1],))
         elif name.lower() == "members":
@@ -235,7 +235,7 @@ def read_group_patch(body: PatchBody) -> Iterator[GroupChange]:
             yield Rename(title)
         elif name.lower() == "externalid":
             if op != "remove" and (not isinstance(value, str) or len(value) > 512):
-                raise ScimRefused("invalidValue", "externalId: must be a string of up to 512 characters")
+                raise ScimRefused("invalidValue", "externalId: must be a string of at most 512 characters")
             yield ExternalId(None if op == "remove" else value)
 
 
@@ -340,13 +340,13 @@ def present_group(
 
 def encode(value: object, shape: ShapeQuery | None) -> bytes:
     """Return a resource or a list of them as JSON, with the selected attributes."""
-    told = msgspec.to_builtins(value)
+    content = msgspec.to_builtins(value)
     if shape is not None and (shape.attributes or shape.excluded_attributes):
-        if "Resources" in told:
-            told["Resources"] = [_shaped(one, shape) for one in told["Resources"]]
+        if "Resources" in content:
+            content["Resources"] = [_shaped(one, shape) for one in content["Resources"]]
         else:
-            told = _shaped(told, shape)
-    return msgspec.json.encode(told)
+            content = _shaped(content, shape)
+    return msgspec.json.encode(content)
 
 
 _ALWAYS = ("id", "schemas")

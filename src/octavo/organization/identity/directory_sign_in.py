@@ -95,7 +95,9 @@ def _find_or_create_person(tx: Transaction, person: DirectoryPerson) -> str:
         _update_email(tx, user_id, person.email)
         return user_id
     if person.email is None:
-        raise Forbidden("The directory has no email address for you. Ask your administrator to add one.")
+        raise Forbidden(
+            "The directory has no email address for your account. Ask your administrator to add one."
+        )
     user = find_user_by_email(tx, person.email)
     if user is None:
         name = person.name or person.email.partition("@")[0]

@@ -87,7 +87,7 @@ def confirm(tx: Transaction, sealer: Sealer, user_id: str, code: str) -> list[st
         raise Conflict("Two-factor authentication isn't being set up. Start the setup first.")
     step = _matching_step(factor, code)
     if step is None:
-        raise BadRequest("code: must be the current code of the authenticator app")
+        raise BadRequest("code: must be the current code from the authenticator app")
     tx.run(
         "UPDATE second_factors SET confirmed = 1, last_step = :step WHERE user_id = :user",
         step=step,

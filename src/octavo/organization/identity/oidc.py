@@ -144,7 +144,7 @@ def _metadata(context: Context) -> _Metadata:
     url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
     found: _Metadata = _fetch(context, url, _Metadata)
     if found.issuer.rstrip("/") != issuer.rstrip("/"):
-        raise BadProvider(f"the provider's issuer is {found.issuer!r}, expected {issuer!r}")
+        raise BadProvider(f"the provider's issuer must be {issuer!r}, not {found.issuer!r}")
     return found
 
 
@@ -190,12 +190,12 @@ def finish(context: Context, browser: sessions.Browser, binding: str, query: Cal
         pending = one_time.redeem(tx, context.sealer, "oidc", query.state, _Pending)
     if pending is None or not secrets.compare_digest(hash_token(binding), pending.binding):
         raise Unauthorized(
-            "This sign-in has expired, was already used, or was started in another browser. "
-            "Start over at the sign-in page."
+            "This sign-in has expired, was already used, or was started in another browser. Start over on the"
+            " sign-in page."
         )
     if query.error is not None or not query.code:
         raise Unauthorized(
-            "The sign-in provider denied the sign-in. Try again, or ask your administrator for access."
+            "The sign-in provider denied access. Try again, or ask your administrator for access."
         )
     metadata = _metadata(context)
     token = _exchange(context, metadata, query.code, pending.verifier)
@@ -224,7 +224,7 @@ def _exchange(context: Context, metadata: _Metadata, code: str, verifier: str) -
     answer = _send(fetcher, metadata.token_endpoint, "POST", headers, urlencode(form).encode())
     if answer.status != 200:
         raise Unauthorized(
-            "The sign-in provider rejected the authorization code. Start over at the sign-in page."
+            "The sign-in provider rejected the authorization code. Start over on the sign-in page."
         )
     try:
         return msgspec.json.decode(answer.body, type=_TokenResponse).id_token
@@ -277,14 +277,21 @@ def read_id_token(token: str, keys: JsonObject, *, issuer: str, client_id: str, 
         registry.validate(claims)
     except (JoseError, ValueError, TypeError, KeyError) as error:
         raise Unauthorized(
-            f"The sign-in provider's token is invalid: {type(error).__name__}. Start over at the sign-in page."
+            f"The sign-in provider's token is invalid ({type(error).__name__}). Start over on the sign-in"
+            " page."
         ) from None
     several = isinstance(claims["aud"], list) and len(claims["aud"]) > 1
     if (several or "azp" in claims) and claims.get("azp") != client_id:
-        raise Unauthorized("The sign-in provider's token was issued for another client.")
+        raise Unauthorized(
+            "The sign-in provider's token was issued for another client. Ask your server administrator to"
+            " check the client ID."
+        )
     subject, email, name = claims["sub"], claims.get("email"), claims.get("name")
     if not isinstance(subject, str) or not 0 < len(subject) <= 255:
-        raise Unauthorized("The sign-in provider's token has no valid subject.")
+        raise Unauthorized(
+            "The sign-in provider's token doesn't contain a valid subject. Ask your server administrator to"
+            " check the provider."
+        )
     verified = claims.get("email_verified") is True and isinstance(email, str) and "@" in email
     return Identity(
         subject,
@@ -298,7 +305,8 @@ def _find_or_create_person(tx: Transaction, issuer: str, identity: Identity) -> 
     if known is None:
         if identity.email is None:
             raise Forbidden(
-                "The sign-in provider hasn't verified your email address. Verify it there, then sign in again."
+                "Your email address isn't verified with the sign-in provider. Verify it there, then sign in"
+                " again."
             )
         user = find_user_by_email(tx, identity.email)
         if user is None:

@@ -135,8 +135,8 @@ def _server(settings: Settings) -> Fido2Server:
     else:
         if not found.is_loopback:
             raise Unavailable(
-                "Passkeys need a domain name, but OCTAVO_URL contains an IP address."
-                " Set OCTAVO_URL to a URL with a domain."
+                "Passkeys require a domain name, but OCTAVO_URL contains an IP address. Set OCTAVO_URL to a"
+                " URL with a domain name."
             )
         host, port = "localhost", settings.address.port
         origin = f"{settings.address.scheme}://{host}" + (f":{port}" if port else "")
@@ -162,7 +162,7 @@ def get_passkey(tx: Transaction, user_id: str, passkey_id: str) -> PasskeyRow:
         f"SELECT {_ROW} FROM passkeys WHERE id = :id AND user_id = :user", id=passkey_id, user=user_id
     )
     if row is None:
-        raise NotFound(f"You have no passkey {passkey_id!r}.")
+        raise NotFound(f"You have no passkey with the ID {passkey_id!r}.")
     return PasskeyRow(*row)
 
 
@@ -192,7 +192,9 @@ def start_registration(tx: Transaction, context: Context, user: UserRow) -> tupl
 
     server = _server(context.settings)
     if len(list_passkeys(tx, user.id)) >= MAX_PASSKEYS:
-        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
+        raise Conflict(
+            f"You already have {MAX_PASSKEYS} passkeys, which is the limit. Remove one before adding another."
+        )
     options, state = server.register_begin(
         PublicKeyCredentialUserEntity(id=user.id.encode(), name=user.email, display_name=user.display_name),
         _credentials(tx, user.id),
@@ -236,7 +238,7 @@ def finish_registration(
     given = _call_library(lambda: _server(context.settings).register_complete(making.state, answer))
     if given is None or given.credential_data is None:
         raise BadRequest(
-            "credential: this passkey isn't valid for this server and request. Add the passkey again."
+            "credential: must be a passkey for this server and this request. Add the passkey again."
         )
     credential = given.credential_data
     return ProvedPasskey(
@@ -249,7 +251,9 @@ def save(tx: Transaction, user_id: str, proved: ProvedPasskey, name: str) -> Pas
     reached."""
     # Other passkeys may have been added since the registration started.
     if len(list_passkeys(tx, user_id)) >= MAX_PASSKEYS:
-        raise Conflict(f"You already have {MAX_PASSKEYS} passkeys. Remove one first.")
+        raise Conflict(
+            f"You already have {MAX_PASSKEYS} passkeys, which is the limit. Remove one before adding another."
+        )
     row = PasskeyRow(ids.new_id(), user_id, name, now(), None)
     added = tx.run(
         """INSERT INTO passkeys (id, user_id, name, credential_id, credential, counter, created_at)

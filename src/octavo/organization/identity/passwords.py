@@ -46,7 +46,8 @@ def require_acceptable_password(password: str, email: str) -> None:
         raise BadRequest(f"password: must be {MIN_LENGTH} to {MAX_LENGTH:,} characters")
     if password.strip().lower() in (email, email.partition("@")[0]) or len(set(password)) < 4:
         raise BadRequest(
-            "password: too easy to guess. Use a wider variety of characters, and don't use your email address"
+            "password: is too easy to guess. Use a wider variety of characters, and don't use your email"
+            " address."
         )
 
 

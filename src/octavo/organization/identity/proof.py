@@ -24,12 +24,12 @@ def confirm_identity(context: Context, client: str, actor: Actor, password: str,
         stored = passwords.find_password(tx, actor.user_id)
     if not passwords.verify_password(stored, password):
         raise Forbidden(
-            "password: incorrect, or the account has none. If you have no password, sign in again instead."
+            "password: is incorrect, or your account has no password. If it has none, sign in again instead."
         )
     with context.db.write() as tx:
         if factors.needs_code(tx, actor.user_id) and not factors.accept(
             tx, context.sealer, actor.user_id, code or ""
         ):
-            raise Forbidden("code: missing, incorrect, or already used")
+            raise Forbidden("code: is missing, incorrect, or already used")
         attempts.uncount(tx, counters)
         return sessions.set_proved(tx, actor.token_id)

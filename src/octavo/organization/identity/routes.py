@@ -419,7 +419,7 @@ def _require_code(call: Call, user_id: str, code: str) -> None:
         attempts.record_or_refuse(tx, counters)
     with call.db.write() as tx:
         if not factors.accept(tx, call.context.sealer, user_id, code):
-            raise Forbidden("code: incorrect or already used")
+            raise Forbidden("code: is incorrect or was already used")
         attempts.uncount(tx, counters)
 
 
@@ -620,7 +620,7 @@ def delete_service_account(call: Call, org: OrgAccess, service_account_id: str) 
 
 def _require_service_account(tx: Transaction, org: OrgAccess, account_id: str) -> None:
     if not store.is_service_account(tx, org.organization_id, account_id):
-        raise NotFound(f"This organization has no service account {account_id!r}.")
+        raise NotFound(f"There is no service account with the ID {account_id!r} in this organization.")
 
 
 @operation("listServiceAccountTokens", "GET", _ACCOUNTS + "/{serviceAccountId}/tokens", needs=Can.ADMIN)

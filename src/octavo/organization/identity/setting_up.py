@@ -26,15 +26,16 @@ def email_after_setup(tx: Transaction, settings: Settings, user: UserRow, wanted
     """
     if lacks_email(tx, settings, user):
         if wanted is None:
-            raise BadRequest("email: required")
+            raise BadRequest("email: is required")
         return wanted.strip().lower()
     if not is_first_administrator(tx, user.id) or find_password(tx, user.id) is not None:
         raise Conflict(
-            "This account is already set up. Change your name and password in your account settings."
+            "This account is already set up. To change your name or password, go to your account settings."
         )
     if wanted is not None and wanted.strip().lower() != user.email:
         raise BadRequest(
-            "email: the server settings specify another address. To change it, set OCTAVO_ADMIN_EMAIL."
+            "email: must be the address in the server settings. To use another address, change"
+            " OCTAVO_ADMIN_EMAIL."
         )
     return user.email
 

@@ -168,7 +168,7 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
             actor="",
             after={"method": f"{proved.method} and code"},
         )
-    raise Unauthorized("code: incorrect or already used")
+    raise Unauthorized("code: is incorrect or was already used")
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
@@ -230,7 +230,7 @@ def request_link(context: Context, browser: Browser, email: str) -> None:
     """Enqueue an email with a link to the person with this email address, if any. Raises TooManyRequests
     after too many requests, and Unavailable if the server doesn't send email."""
     if not context.settings.smtp_url:
-        raise Unavailable("This server doesn't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
+        raise Unavailable("This server can't send email. Set OCTAVO_SMTP_URL to turn on sign-in links.")
     email = email.strip().lower()
     with context.db.write() as tx:
         attempts.record_or_refuse(tx, attempts.client_counter("link", browser.client))

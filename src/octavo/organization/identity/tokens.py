@@ -30,9 +30,11 @@ def issue_token(
     reach, or a later expiration than the calling token or session."""
     person = require_person(actor)
     if not is_within_scopes(scopes, person.scopes):
-        raise Forbidden("scopes: a token can't create a token with more scopes than its own")
+        raise Forbidden("scopes: must not include scopes that the token you're using doesn't have")
     if person.organization_id is not None and organization_id != person.organization_id:
-        raise Forbidden("A token for one organization can't create a token for others.")
+        raise Forbidden(
+            "A token for one organization can only be used to create tokens for that organization."
+        )
     expires = None
     if expires_at is not None:
         try:
@@ -40,7 +42,7 @@ def issue_token(
         except ValueError:
             raise BadRequest("expiresAt: must be an ISO 8601 time, such as 2030-01-31T00:00:00Z") from None
     if person.expires_at is not None and (expires is None or expires > person.expires_at):
-        raise Forbidden("expiresAt: a token can't create a token that expires later than itself")
+        raise Forbidden("expiresAt: must be a time no later than the expiration of the token you're using")
     secret = create_token(
         tx, owner_id, name=name.strip(), scopes=scopes, expires_at=expires, organization_id=organization_id
     )

@@ -42,12 +42,12 @@ def enter_target(tx: Transaction, org: OrgAccess, target: tuple[Target, str]) ->
     kind, id = target
     if kind == "organization":
         if org.role != "admin":
-            raise Forbidden("Only administrators can manage invite links to the organization.")
+            raise Forbidden("Only administrators can manage the organization's invite links.")
         return None
     enter = space_access if kind == "space" else collection_access
     found = enter(tx, org.actor, Can.VIEW_INVITE_LINKS, id)
     if found.organization_id != org.organization_id:
-        raise NotFound(f"{kind}: this organization has no {kind} {id!r}.")
+        raise NotFound(f"{kind}: there is no {kind} with the ID {id!r} in this organization")
     return found
 
 
@@ -56,11 +56,9 @@ def _require_own(place: Place, role: str | None) -> None:
     if place is None:
         return
     if role is None:
-        raise BadRequest(
-            "level: required. Choose a role, because a link without a role would not grant access."
-        )
+        raise BadRequest("level: is required. Without a role, the link wouldn't grant any access.")
     if not at_least(place.role, role):
-        raise Forbidden(f"level: `{role}` is higher than your own role, `{place.role}`.")
+        raise Forbidden(f"level: `{role}` is higher than your own role, `{place.role}`")
 
 
 def create(
@@ -92,7 +90,7 @@ def get(tx: Transaction, context: Context, org: OrgAccess, link_id: str) -> Link
     caller can't manage it."""
     link = store.find_link(tx, context.sealer, org.organization_id, link_id)
     if link is None:
-        raise NotFound("This organization has no such invite link.")
+        raise NotFound("There is no invite link with this ID in this organization.")
     enter_target(tx, org, (link.target_type, link.target_id))
     return link
 

@@ -74,7 +74,7 @@ def invite(
     Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
     invites too many people or an address receives too many emails within a day."""
     most = context.settings.invitations_per_day
-    message = f"emails: you can invite at most {most} addresses per day. Try again tomorrow."
+    message = f"emails: you can invite at most {most} people per day. Try again tomorrow."
     spend(tx, "invitations", invited_by, most, message, len(people))
     answer = Invited()
     mailing = bool(context.settings.smtp_url)

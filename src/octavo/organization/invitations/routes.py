@@ -106,7 +106,9 @@ def join_with_invite(call: Call, caller: SignedIn, organization_id: str, invite_
             tx, call.context, caller.actor, organization_id, invite_id, caller.user_id
         ) or inviting.join_with_invitation(tx, caller.actor, organization_id, invite_id, caller.user_id)
     if not joined:
-        raise NotFound("This invitation doesn't exist, has expired, or is for someone else.")
+        raise NotFound(
+            "This invitation doesn't exist, has expired, or is for someone else. Ask for a new one."
+        )
     return Joined()
 
 

@@ -124,9 +124,9 @@ class CreateInvite(Struct):
         if sum(content) > 1:
             raise ValueError("provide `space` or `collection`, not both")
         if any(content) and (self.level is UNSET or self.role is not UNSET):
-            raise ValueError("with `space` or `collection`, provide `level` instead of `role`")
+            raise ValueError("use `level` instead of `role` with `space` or `collection`")
         if not any(content) and (self.role is UNSET or self.level is not UNSET):
-            raise ValueError("provide `role`, or `level` together with `space` or `collection`")
+            raise ValueError("provide `role`, or provide `level` with `space` or `collection`")
 
 
 class UpdateInvite(Struct):
@@ -191,5 +191,5 @@ def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
     target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(f"{expected}: required for links of the type `{link.target_type}`")
+        raise BadRequest(f"{expected}: is required for links of the type `{link.target_type}`")
     return given

@@ -33,7 +33,8 @@ def set_domains(tx: Transaction, org: OrgRow, wanted: Sequence[str]) -> list[str
     for domain in domains:
         if is_free_mail(domain):
             raise BadRequest(
-                f"emailDomains: {domain!r} belongs to a public email provider. Use a domain of your organization."
+                f"emailDomains: {domain!r} belongs to a public email provider. Use one of your organization's"
+                " own domains."
             )
     store.forget_proofs(tx, org.id, [domain for domain in org.email_domains if domain not in domains])
     return domains
@@ -73,10 +74,13 @@ def verify_domain_for_operator(tx: Transaction, organization_id: str, domain: st
 
 def _require_named(org: OrgRow, domain: str) -> None:
     if is_free_mail(domain):
-        raise BadRequest(f"{domain!r} belongs to a public email provider. Use a domain of your organization.")
+        raise BadRequest(
+            f"{domain!r} belongs to a public email provider. Use one of your organization's own domains."
+        )
     if domain not in org.email_domains:
         raise NotFound(
-            f"emailDomains: organization {org.id!r} doesn't list {domain!r}. Add the domain to its settings first."
+            f"emailDomains: {domain!r} isn't listed in the organization {org.id!r}. Add the domain to the"
+            " organization's settings first."
         )
 
 

@@ -35,9 +35,10 @@ def join_by_domain(tx: Transaction, actor: Actor, user_id: str, organization_id:
     """Add the caller as a member with the default role. An existing member keeps their role."""
     domain = _own_domain(tx, user_id)
     if domain is None:
-        raise BadRequest("Your email address isn't verified. Sign in once with an emailed link to verify it.")
+        raise BadRequest("Your email address isn't verified. Sign in with an emailed link to verify it.")
     missing = NotFound(
-        f"Organization {organization_id!r} doesn't exist or isn't open to people with a {domain} address."
+        f"There is no organization with the ID {organization_id!r} that people with a {domain} address can"
+        " join."
     )
     try:
         org = store.get_organization(tx, organization_id)

@@ -32,7 +32,7 @@ def check_hostname(tx: Transaction, settings: Settings, row: Mapping[str, Any]) 
     except msgspec.ValidationError as error:
         raise BadRequest(f"hostname: {error}") from None
     if hostname is not None and store.hostname_is_taken(tx, hostname):
-        raise BadRequest("hostname: already taken. Choose another one")
+        raise BadRequest("hostname: is already in use. Choose another one.")
 
 
 def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> store.OrgRow:
@@ -52,14 +52,19 @@ def update(tx: Transaction, access: OrgAccess, given: Mapping[str, object]) -> s
 def _update(tx: Transaction, actor: Actor, org: store.OrgRow, given: Mapping[str, Any]) -> None:
     hostname = given.get("hostname", org.hostname)
     if hostname != org.hostname and store.hostname_is_taken(tx, hostname, org.id):
-        raise BadRequest("hostname: already taken. Choose another one")
+        raise BadRequest("hostname: is already in use. Choose another one.")
     default_content: SitePointer | None = given.get("default_content")
     if default_content is not None:
         site = tx.value("SELECT organization_id FROM sites WHERE id = :id", id=default_content.site)
         if site != org.id:
-            raise NotFound(f"defaultContent: this organization has no site {default_content.site!r}.")
+            raise NotFound(
+                f"defaultContent: there is no site with the ID {default_content.site!r} in this organization"
+            )
     if given.get("sso") and not org.settings.sso and not list_active_providers(tx, org.id):
-        raise BadRequest("sso: add a SAML provider first. Without one, only administrators could sign in")
+        raise BadRequest(
+            "sso: requires an active SAML provider. Add one first, because otherwise only administrators"
+            " could sign in."
+        )
     merge_rules: MergeRules | None = given.get("merge_rules")
     if merge_rules is not None and merge_rules.rules is not UNSET:
         require_merge_rules(tx, org.id, merge_rules.rules)

@@ -85,7 +85,7 @@ def _with_proofs(tx: Transaction, orgs: list[OrgRow]) -> list[OrgRow]:
 def get_organization(tx: Transaction, organization_id: str) -> OrgRow:
     row = tx.one(f"SELECT {_COLUMNS} FROM organizations o WHERE o.id = :id", id=organization_id)
     if row is None:
-        raise NotFound(f"There is no organization {organization_id!r}.")
+        raise NotFound(f"There is no organization with the ID {organization_id!r}.")
     return _with_proofs(tx, [_org(row)])[0]
 
 
@@ -131,8 +131,8 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return those of the organizations that a person is an enabled member of, newest first, with the
-    person's role."""
+    """Return the given organizations that a person is an enabled member of, newest first, with the person's
+    role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(

@@ -51,14 +51,17 @@ class MergeRule(Struct, omit_defaults=True):
     def __post_init__(self) -> None:
         if (self.rule in _NAMING_USERS) != (self.users is not UNSET):
             raise ValueError(
-                f"users: required for the rules {', '.join(_NAMING_USERS)} and not allowed for others"
+                f"users: is required for the rules {', '.join(_NAMING_USERS)}, and must be omitted for other"
+                " rules"
             )
         if (self.rule == "custom") != (self.expression is not UNSET):
-            raise ValueError("expression: required for the rule custom and not allowed for others")
+            raise ValueError(
+                "expression: is required for the rule `custom`, and must be omitted for other rules"
+            )
         if self.rule != "custom" and self.message is not UNSET:
-            raise ValueError("message: only allowed for the rule custom")
+            raise ValueError("message: can only be used with the rule `custom`")
         if self.rule != "require_style_guide" and self.level is not UNSET:
-            raise ValueError("level: only allowed for the rule require_style_guide")
+            raise ValueError("level: can only be used with the rule `require_style_guide`")
 
 
 class MergeRules(Struct, omit_defaults=True):
@@ -69,7 +72,7 @@ class MergeRules(Struct, omit_defaults=True):
 
     def __post_init__(self) -> None:
         if (self.type == "rules") != (self.rules is not UNSET):
-            raise ValueError("rules: required for the type `rules` and not allowed otherwise")
+            raise ValueError("rules: is required with the type `rules`, and must be omitted otherwise")
 
 
 class SitePointer(Struct, tag="site"):

@@ -54,11 +54,12 @@ def require_parent(tx: Transaction, org: OrgAccess, parent_id: str | None) -> No
     if parent_id is not None:
         parent = collection_access(tx, org.actor, Can.CREATE, parent_id)
         if parent.organization_id != org.organization_id:
-            raise NotFound(f"parent: this organization has no collection {parent_id!r}.")
+            raise NotFound(f"parent: there is no collection with the ID {parent_id!r} in this organization")
         return
     if not at_least(org.role, ORGANIZATION[Can.CREATE_CONTENT]):
         raise Forbidden(
-            "parent: you can't create content at the top level of this organization. Choose a collection where you can."
+            "parent: you can't create content at the top level of this organization. Choose a collection"
+            " where you can create content."
         )
 
 
@@ -132,12 +133,12 @@ def _place(
     siblings = [s for s in list_siblings(tx, org.organization_id, parent_id) if s[1:] != moved]
     if before is None and after is None:
         if parent_id == old_parent:
-            raise Conflict("The item is already at this location.")
+            raise Conflict("The item is already in this location.")
         rank = rank_between(siblings[-1].rank if siblings else None, None)
     else:
         index = _index(tx, org, moved, siblings, before, after)
         if parent_id == old_parent and sum(s < Placed(old_rank, *moved) for s in siblings) == index:
-            raise Conflict("The item is already at this position.")
+            raise Conflict("The item is already in this position.")
         rank = _rank_at(tx, siblings, index)
     if kind == "space":
         store.update_space(tx, id, collection_id=parent_id, rank=rank)
@@ -183,25 +184,30 @@ def _index(
         if neighbor is None:
             continue
         if (neighbor.kind, neighbor.id) == moved:
-            raise BadRequest(f"{neighbor.place}: must not be the item itself")
+            raise BadRequest(
+                f"{neighbor.place}: must not be the item that you're moving. Choose another item."
+            )
         _require_visible(tx, org, neighbor)
         place = [i for i, s in enumerate(siblings) if s[1:] == (neighbor.kind, neighbor.id)]
         if not place:
-            raise BadRequest(f"{neighbor.place}: {neighbor.id!r} isn't in this parent")
+            raise BadRequest(f"{neighbor.place}: must be an item in the same parent, not {neighbor.id!r}")
         found.append(place[0] + step)
     if len(set(found)) > 1:
-        raise BadRequest("position: `before` and `after` must be adjacent")
+        raise BadRequest("position: `before` and `after` must be next to each other")
     return found[0]
 
 
 def _require_visible(tx: Transaction, org: OrgAccess, neighbor: Neighbor) -> None:
     enter = space_access if neighbor.kind == "space" else collection_access
+    organization_id: str | None
     try:
         organization_id = enter(tx, org.actor, Can.VIEW, neighbor.id).organization_id
-    except NotFound as error:
-        raise NotFound(f"{neighbor.place}: {error.message}") from None
+    except NotFound:
+        organization_id = None
     if organization_id != org.organization_id:
-        raise NotFound(f"{neighbor.place}: this organization has no {neighbor.kind} {neighbor.id!r}.")
+        raise NotFound(
+            f"{neighbor.place}: there is no {neighbor.kind} with the ID {neighbor.id!r} in this organization"
+        )
 
 
 def _rank_at(tx: Transaction, siblings: list[Placed], index: int) -> str:

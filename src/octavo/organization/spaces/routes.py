@@ -88,7 +88,7 @@ def get_space(call: Call, space: SpaceAccess | VisitedSpace, query: SpaceQuery) 
         if query.share_key is not None:
             shared = find_shared(tx, call.context, space.space_id, query.share_key)
             if shared is None:
-                raise NotFound("shareKey: no share link has this key.")
+                raise NotFound("shareKey: there is no share link with this key")
             presented.urls.published = shared
     return presented
 
@@ -132,7 +132,7 @@ def list_member_spaces(
     """List the spaces that a member can see, with the member's role in each. Members can list their own
     spaces; administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see other members' spaces and closed spaces.")
+        raise Forbidden("Only administrators can see closed spaces and the spaces of other members.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         viewer = org if query.closed else member
@@ -168,7 +168,7 @@ def list_member_collections(
     """List the collections that a member can see, including nested ones, with the member's role in each.
     Members can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
-        raise Forbidden("Only administrators can see other members' collections.")
+        raise Forbidden("Only administrators can see the collections of other members.")
     with call.db.read() as tx:
         member = _get_member(tx, org, user_id)
         found = store.list_collections(tx, member, query.limit, query.page, nested=True)
@@ -178,7 +178,9 @@ def list_member_collections(
 
 
 def _get_member(tx: Transaction, org: OrgAccess, user_id: str) -> OtherMember:
-    return require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
+    return require_found(
+        find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
+    )
 
 
 @operation("updateSpaceById", "PATCH", "/spaces/{spaceId}", needs=Can.ADMIN)

@@ -126,7 +126,7 @@ def set_language_if_unset(tx: Transaction, space_id: str, language: str) -> None
 
 
 def get_space(tx: Transaction, space_id: str) -> SpaceRow:
-    return require_found(find_space(tx, space_id), f"There is no space {space_id!r}.")
+    return require_found(find_space(tx, space_id), f"There is no space with the ID {space_id!r}.")
 
 
 def find_space(tx: Transaction, space_id: str) -> SpaceRow | None:
@@ -276,7 +276,7 @@ def get_titles(tx: Transaction, space_ids: Sequence[str]) -> dict[str, SpaceTitl
 def list_spaces_by_id(
     tx: Transaction, org: Viewer, space_ids: Sequence[str]
 ) -> dict[str, tuple[SpaceRow, str | None]]:
-    """Return those of the spaces that the caller can see and that aren't in the trash, with the caller's
+    """Return the given spaces that the caller can see and that aren't in the trash, each with the caller's
     role."""
     seen = select_visible_spaces(org, "s.id IN :ids AND s.deleted_at IS NULL", ids=list(space_ids))
     rows = tx.all(
@@ -367,8 +367,7 @@ def insert_space(
 
 
 def advance_main(tx: Transaction, branch_id: str, revision_id: str) -> None:
-    """Set the latest revision of the space with this main branch. Does nothing for a change request's
-    branch."""
+    """Set the latest revision of the space with this main branch. A change request's branch isn't affected."""
     tx.run(
         "UPDATE spaces SET main_revision = :revision, updated_at = :at WHERE main_branch = :branch",
         revision=revision_id,
@@ -417,14 +416,14 @@ _COLLECTION = ", ".join(f"c.{name}" for name in CollectionRow.__struct_fields__)
 def get_collection(tx: Transaction, collection_id: str) -> CollectionRow:
     row = tx.one(f"SELECT {_COLLECTION} FROM collections c WHERE c.id = :id", id=collection_id)
     if row is None or row[-1] is not None:
-        raise NotFound(f"There is no collection {collection_id!r}.")
+        raise NotFound(f"There is no collection with the ID {collection_id!r}.")
     return CollectionRow(*row)
 
 
 def require_collection(tx: Transaction, organization_id: str, collection_id: str) -> None:
     """Raise NotFound unless the collection belongs to the organization."""
     if get_collection(tx, collection_id).organization_id != organization_id:
-        raise NotFound(f"This organization has no collection {collection_id!r}.")
+        raise NotFound(f"There is no collection with the ID {collection_id!r} in this organization.")
 
 
 def list_collections(

@@ -67,8 +67,8 @@ def _enter_target(tx: Transaction, given: SpaceAccess | CollectionAccess, organi
         raise Forbidden("Only administrators can transfer content to another organization.")
     try:
         return organization_access(tx, given.actor, Can.CREATE_CONTENT, organization_id)
-    except NotFound as error:
-        raise NotFound(f"organization: {error.message}") from None
+    except NotFound:
+        raise NotFound(f"organization: there is no organization with the ID {organization_id!r}") from None
 
 
 def _effective_level(tx: Transaction, kind: Kind, id: str) -> str | None:
@@ -94,7 +94,7 @@ def _complete_transfer(tx: Transaction, given: tuple[Kind, str], source: str, ta
 
 def _lock_transfer(tx: Transaction, source: str, target: OrgAccess, spaces: list[str]) -> None:
     if source == target.organization_id:
-        raise Conflict("organization: the content already belongs to this organization")
+        raise Conflict("organization: must not be the organization that the content already belongs to")
     for organization_id in sorted((source, target.organization_id)):
         lock_order(tx, organization_id)
     row = tx.one(

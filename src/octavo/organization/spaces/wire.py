@@ -135,7 +135,7 @@ class UpdateSpace(Struct, rename="camel", kw_only=True):
 
     def __post_init__(self) -> None:
         if isinstance(self.emoji, str) and isinstance(self.icon, str):
-            raise ValueError("emoji: provide an emoji or an icon, not both")
+            raise ValueError("provide `emoji` or `icon`, not both")
         require_emoji(self.emoji, "emoji")
 
 

@@ -55,7 +55,10 @@ def add_favorite(call: Call, caller: SignedIn, body: AddFavorite) -> Favorite:
         added = _find(rows, space_id, page_id, site_id)
         if added is None:
             if len(presenting.present_visible(call, tx, caller, rows)) >= MAX_FAVORITES:
-                raise Conflict(f"You already have {MAX_FAVORITES} favorites. Remove one first.")
+                raise Conflict(
+                    f"You already have {MAX_FAVORITES} favorites, which is the limit. Remove one before"
+                    " adding another."
+                )
             last = rows[-1].position + 1 if rows else 0
             store.insert_favorite(tx, caller.user_id, space_id, page_id, site_id, last)
             rows = store.list_favorites(tx, caller.user_id)
@@ -82,7 +85,7 @@ def _move(
     if before is not None and before not in ordered:
         if before == favorite_id:
             return
-        raise NotFound(f"before: you have no favorite {before!r}.")
+        raise NotFound(f"before: you have no favorite with the ID {before!r}")
     ordered.insert(len(ordered) if before is None else ordered.index(before), favorite_id)
     store.set_positions(tx, caller.user_id, ordered)
 
@@ -95,7 +98,7 @@ def move_favorite(call: Call, caller: SignedIn, favorite_id: str, body: MoveFavo
         moved = [row for row in rows if row.id == favorite_id]
         shown = presenting.present_visible(call, tx, caller, moved)
         if not shown:
-            raise NotFound(f"You have no favorite {favorite_id!r}.")
+            raise NotFound(f"You have no favorite with the ID {favorite_id!r}.")
         _move(tx, caller, rows, favorite_id, body.before)
     return shown[0]
 

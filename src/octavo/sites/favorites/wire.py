@@ -49,9 +49,9 @@ class AddFavorite(Struct):
 
     def __post_init__(self) -> None:
         if (self.space is UNSET) == (self.site is UNSET):
-            raise ValueError("space: provide either a space or a site")
+            raise ValueError("provide exactly one of `space` and `site`")
         if self.page is not UNSET and self.space is UNSET:
-            raise ValueError("page: requires `space`, the space that contains the page")
+            raise ValueError("page: requires `space`, the ID of the space that contains the page")
 
 
 class MoveFavorite(Struct):

@@ -94,6 +94,6 @@ def _face(tx: Transaction, files: FileStore, org: OrgAccess, weight: int, key: s
     assert upload.hash is not None, "get_upload returns only complete uploads"
     form = _FORMATS.get(b"".join(files.open(upload.hash, 0, 4)))
     if form is None:
-        raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in woff2 or woff format")
+        raise PreconditionFailed(f"fontFaces: the file for weight {weight} must be in WOFF2 or WOFF format")
     retain(tx, "file", [upload.hash])
     return store.FontFaceRow(weight, upload.hash, form)

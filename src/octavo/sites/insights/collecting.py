@@ -144,7 +144,7 @@ def _rows(
     events: Sequence[tuple[Event, Visitor | None]],
 ) -> list[EventRow]:
     """Convert events to rows. Raises NotFound if the site isn't published."""
-    missing = NotFound(f"There is no published site {site_id!r}.")
+    missing = NotFound(f"There is no published site with the ID {site_id!r}.")
     try:
         site = get_site(tx, site_id)
     except NotFound:

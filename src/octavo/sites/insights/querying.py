@@ -174,7 +174,7 @@ class _Question:
 
     def _pages(self, place: str, condition: Filter) -> str:
         if condition.operator not in ("in", "notIn"):
-            raise BadRequest(f"{place}.operator: pages can only be compared with `in` or `notIn`")
+            raise BadRequest(f"{place}.operator: must be `in` or `notIn` for pages")
         parts = []
         for value in condition.values:
             if value is None:
@@ -182,7 +182,7 @@ class _Question:
                 continue
             page, space = (value.get("page"), value.get("space")) if isinstance(value, dict) else (None, None)
             if not isinstance(space, str) or not (page is None or isinstance(page, str)):
-                raise BadRequest(f"{place}.values: must be objects with `page` and `space`")
+                raise BadRequest(f"{place}.values: must be an array of objects with `page` and `space`")
             at = f"e.page_id = {self.bind(page)}" if page is not None else "e.page_id IS NULL"
             parts.append(f"({at} AND e.space_id = {self.bind(space)})")
         found = f"({' OR '.join(parts)})" if parts else "1 = 0"
@@ -197,16 +197,16 @@ def _value(place: str, name: str, value: object) -> object:
     if name == "visitorAuthenticated":
         if isinstance(value, bool):
             return int(value)
-        raise BadRequest(f"{place}.values: expected an array of booleans")
+        raise BadRequest(f"{place}.values: must be an array of booleans")
     if name in _WHOLE or name in _COUNTS:
         least, most = _WHOLE.get(name, (0, 2**53))
         if isinstance(value, int) and not isinstance(value, bool) and least <= value <= most:
             return value
-        raise BadRequest(f"{place}.values: expected an array of whole numbers from {least} to {most}")
+        raise BadRequest(f"{place}.values: must be an array of whole numbers from {least} to {most}")
     if name == "eventAskResponseRating":
         if value in (1, -1) and not isinstance(value, bool):
             return int(value)
-        raise BadRequest(f"{place}.values: must be 1 or -1")
+        raise BadRequest(f"{place}.values: must be an array that contains only 1 and -1")
     if name == "eventLinkTargetValue":
         if isinstance(value, dict):
             return msgspec.json.encode(value).decode()
@@ -220,7 +220,7 @@ def _moment(place: str, text: Any) -> int:
     try:
         return parse_iso(text)
     except (ValueError, TypeError):
-        raise BadRequest(f"{place}: must be a date and time (ISO 8601)") from None
+        raise BadRequest(f"{place}: must be an ISO 8601 time, such as 2026-01-31T12:00:00Z") from None
 
 
 def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Aggregate) -> Aggregation:
@@ -231,9 +231,7 @@ def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Agg
     asked = _Question(tx, site, hosts)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:
-            raise BadRequest(
-                f"groupBy[{n}].column: {column.column!r} is a count and can't be used for grouping"
-            )
+            raise BadRequest(f"groupBy[{n}].column: must not be {column.column!r}, which is a count")
     answered = [*body.group_by, *body.select]
     answered = [column for n, column in enumerate(answered) if column not in answered[:n]]
     answered = answered or [QueryColumn("eventsCount")]

@@ -78,7 +78,7 @@ class QueryColumn(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: required for the column `visitorClaim`")
+            raise ValueError("claim: is required for the column `visitorClaim`")
 
 
 class Filter(Struct):
@@ -93,7 +93,7 @@ class Filter(Struct):
 
     def __post_init__(self) -> None:
         if self.column == "visitorClaim" and self.claim is None:
-            raise ValueError("claim: required for the column `visitorClaim`")
+            raise ValueError("claim: is required for the column `visitorClaim`")
 
 
 class Order(Struct):

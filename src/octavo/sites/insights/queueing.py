@@ -88,7 +88,7 @@ class EventQueue:
                 log.warning("couldn't write views and searches yet, will retry: %s", error.message)
                 typing = waiting
             except Exception:
-                log.exception("couldn't write views and searches; they are not counted")
+                log.exception("couldn't write views and searches; they aren't counted")
                 lost = len(settled)
             with self._lock:
                 together = typing + self._waiting

@@ -87,10 +87,10 @@ def submit_page_feedback(call: Call, site: SiteAccess, body: SubmitPageFeedback)
         spaces = load_structure(tx, site.site_id).site_spaces.values()
         shown = next((one for one in spaces if one.space_id == body.space_id), None)
         if shown is None:
-            raise NotFound(f"spaceId: this site has no space {body.space_id!r}.")
+            raise NotFound(f"spaceId: there is no space with the ID {body.space_id!r} on this site")
         state = main_seen_by(tx, space_access(tx, site.actor, Can.VIEW, body.space_id))
         if body.page_id not in find_pages(tx, state, [body.page_id]):
-            raise NotFound(f"pageId: this space has no page {body.page_id!r}.")
+            raise NotFound(f"pageId: there is no page with the ID {body.page_id!r} in this space")
     location = VisitorLocation(
         body.url,
         shown.section_id,
@@ -119,7 +119,7 @@ def _record_feedback(
             session.session_id, "Thank you. The authors of this site can read your feedback."
         )
     return SubmittedFeedback(
-        session.session_id, "Your feedback was not stored: this server does not record what agents do."
+        session.session_id, "Your feedback wasn't stored, because this server doesn't record what agents do."
     )
 
 

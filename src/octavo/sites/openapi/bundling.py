@@ -188,15 +188,18 @@ class _Bundler:
                     file,
                     way,
                     (
-                        f"`{reference[:200]}`: references to other hosts and to files of the server aren't "
-                        "followed. Add the file to an archive with the specification."
+                        f"`{reference[:200]}`: references to other hosts and to files on the server aren't"
+                        " supported. Upload an archive that contains the specification and this file."
                     ),
                 )
                 return None
             other = resolve_path(file, place)
             if other not in self._files.files:
                 self._complain(
-                    file, way, f"`{reference[:200]}`: there is no such file next to the specification."
+                    file,
+                    way,
+                    f"`{reference[:200]}`: this file isn't in the archive. Add it to the archive, or"
+                    " correct the reference.",
                 )
                 return None
         else:
@@ -218,7 +221,9 @@ class _Bundler:
                 try:
                     found = resolve(whole, followed)
                 except LookupError:
-                    self._complain_at(way, f"`{reference[:200]}`: nothing exists at this location.")
+                    self._complain_at(
+                        way, f"`{reference[:200]}`: there is nothing at this location. Correct the reference."
+                    )
                     return
                 if not isinstance(found, (dict, bool)):
                     self._complain_at(way, f"`{reference[:200]}`: must refer to an object.")
@@ -226,7 +231,7 @@ class _Bundler:
                 if not (isinstance(found, dict) and isinstance(found.get("$ref"), str)):
                     return
                 followed = found["$ref"]
-            self._complain_at(way, f"`{reference[:200]}`: this reference refers to itself.")
+            self._complain_at(way, f"`{reference[:200]}`: must not refer to itself.")
 
         walk_references(whole, look)
 

@@ -1,4 +1,4 @@
-"""API requests by agents, whose values have the names in an OpenAPI specification. Does no I/O.
+"""API requests by agents, whose values have the names in an OpenAPI specification. This module does no I/O.
 
 A page has a form that a person fills in; an agent passes JSON values. Both result in the same filled form,
 so that one function decides which requests are allowed."""
@@ -108,7 +108,7 @@ def _json(value: object) -> str:
         # msgspec can't write integers of more than 64 bits.
         return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except RecursionError:
-        raise BadRequest("values: nested too deeply") from None
+        raise BadRequest("values: are nested too deeply") from None
 
 
 def _serialize(field: FormField, name: str, value: object) -> Iterable[tuple[str, str]]:
@@ -123,7 +123,7 @@ def _body(form: Form, values: CallValues) -> tuple[str, bytes]:
     if given is UNSET:
         return values.content_type, b""
     if not kinds:
-        raise BadRequest("body: this operation has no body")
+        raise BadRequest("body: must be omitted, because this operation has no body")
     kind = values.content_type or next((kind for kind in kinds if "json" in kind), kinds[0])
     if isinstance(given, str):
         return kind, given.encode()

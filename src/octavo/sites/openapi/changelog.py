@@ -1,4 +1,4 @@
-"""Changelog page for an API's users. Does no I/O."""
+"""Changelog page for an API's users. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code samples for a request, in the languages most commonly used to call APIs. Does no I/O.
+"""Code samples for a request, in the languages most commonly used to call APIs. This module does no I/O.
 
 Each library has a template in ``code_samples.toml``. Templates are filled in here for the initial page, for
 Markdown, and for print, and in the browser (``delivery/reader/static/samples.js``) with the values that a

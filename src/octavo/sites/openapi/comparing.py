@@ -1,5 +1,5 @@
-"""Compare two OpenAPI specifications, list the changes, and determine whether they break callers. Does no
-I/O.
+"""Compare two OpenAPI specifications, list the changes, and determine whether they break callers. This
+module does no I/O.
 
 The rules are documented in the manual (``content/api-references.md``): a change is breaking if a request
 that was valid can now be rejected, or if a response can lack or contain data in a way that a caller of the

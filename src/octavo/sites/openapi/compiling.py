@@ -23,8 +23,8 @@ from .validating import Version, validate, version_of
 
 _NULL_TYPE = '"null" is not one of'
 _COMPLAIN_ABOUT = (
-    "The specification couldn't be read because it is too large or nested too deeply. Split it, or "
-    "nest its schemas less deeply."
+    "The specification is too large or nested too deeply. Split it into several specifications, or nest its"
+    " schemas less deeply."
 )
 
 

@@ -1,5 +1,5 @@
 """Conventions shared by an API's operations, as documented in the specification: error responses, rate
-limits, and pagination. Does no I/O."""
+limits, and pagination. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. The specification must be
-valid and bundled. Does no I/O."""
+"""Convert Swagger 2.0 to OpenAPI 3.0, limited to the parts that a reference shows. The specification must
+be valid and bundled. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Specification as shown by a reference: operations by tag, with references resolved and internal parts
-omitted. Does no I/O."""
+omitted. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Render operations, webhooks, and schemas as document blocks, because all document views support these. Does
-no I/O.
+"""Render operations, webhooks, and schemas as document blocks, because all document views support these.
+This module does no I/O.
 
-On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown, search,
-and print, everything is in sequence, and the text is shorter."""
+On pages for people, nested properties are collapsed, and samples are next to the text. For Markdown,
+search, and print, everything is in sequence, and the text is shorter."""
 
 from __future__ import annotations
 

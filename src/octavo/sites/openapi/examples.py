@@ -1,4 +1,4 @@
-"""Example values for an API, generated from schemas. Does no I/O."""
+"""Example values for an API, generated from schemas. This module does no I/O."""
 
 from __future__ import annotations
 

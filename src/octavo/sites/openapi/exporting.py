@@ -1,5 +1,5 @@
 """Export a complete specification as YAML or JSON, as a Postman collection, or as a file of HTTP requests.
-Does no I/O."""
+This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Search index of a specification: operations, their fields, and models with their fields. Does no I/O."""
+"""Search index of a specification: operations, their fields, and models with their fields. This module does
+no I/O."""
 
 from __future__ import annotations
 

@@ -33,8 +33,8 @@ FileState = Literal["waiting", "good", "bad"]
 FILE_STATES = get_args(FileState)
 
 _NAMED = (*SUFFIXES, ".zip")
-_TOO_LARGE = f"The file is larger than {format_size(MAX_BYTES)}."
-_NO_VERSION = "The file has neither the key `openapi` nor the key `swagger`."
+_TOO_LARGE = f"The file must be at most {format_size(MAX_BYTES)}."
+_NO_VERSION = "The file must have the key `openapi` or `swagger`."
 
 
 class LocalSource(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Sorted rows for all schemas in a specification, split into short pages. Does no I/O."""
+"""Sorted rows for all schemas in a specification, split into short pages. This module does no I/O."""
 
 from __future__ import annotations
 

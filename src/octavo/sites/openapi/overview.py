@@ -1,4 +1,4 @@
-"""List of a specification's tags, for the API's overview page. Does no I/O."""
+"""List of a specification's tags, for the API's overview page. This module does no I/O."""
 
 from __future__ import annotations
 

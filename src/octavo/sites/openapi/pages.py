@@ -139,10 +139,10 @@ def _resolve(tx: Transaction, asker: Requester, ref: Mapping[str, object]) -> An
 def _version(tx: Transaction, asked: ComputeInput) -> store.VersionRow:
     value = asked.values.get("spec")
     if not isinstance(value, dict) or value.get("object") != "openapi-spec":
-        raise BadRequest("source.dependencies.spec: there is no such API specification")
+        raise BadRequest("source.dependencies.spec: this API specification doesn't exist")
     version = store.find_version(tx, value["id"], value.get("lastVersion") or "")
     if version is None:
-        raise BadRequest("source.dependencies.spec: the API specification has no valid version yet")
+        raise BadRequest("source.dependencies.spec: this API specification has no valid version yet")
     return version
 
 
@@ -360,7 +360,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             return _document_of(*_models(description, props.get("piece", 0), words, there))
         names = [str(props["schema"])] if "schema" in props else list(description.schemas)
         if not description.schemas.keys() >= {*names}:
-            raise BadRequest("source.props.schema: the API specification has no such schema")
+            raise BadRequest("source.props.schema: the API specification has no schema with this name")
         shown = Block("openapi-schemas", {"ref": ref, "schemas": names, "grouped": True})
         if leads_on:
             words = catalogue()[locale_of(tx, asked.space_id)]
@@ -382,7 +382,7 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             return _document_of(*_rows(tx, asked, listed, len(webhooks)))
         keys = [str(props["webhook"])] if "webhook" in props else list(webhooks)
         if not webhooks.keys() >= {*keys}:
-            raise BadRequest("source.props.webhook: the API specification has no such webhook")
+            raise BadRequest("source.props.webhook: the API specification has no webhook with this name")
         return _document_of(*(_webhook_block(ref, webhooks[key]) for key in keys))
     if doc == "changes":
         releases = _releases(tx, version, there, str(props.get("operations") or ""))
@@ -412,16 +412,16 @@ def _document(tx: Transaction, asked: ComputeInput) -> Document:
             "`models`, `webhooks`, and `changes`"
         )
     if not isinstance(page, str):
-        raise BadRequest("source.props.page: must be the name of a tag, or `-` for operations without one")
+        raise BadRequest("source.props.page: must be the name of a tag, or `-` for operations without a tag")
     if "operation" in props:
         operation = description.operations.get(str(props["operation"]))
         if operation is None:
-            raise BadRequest("source.props.operation: the API specification has no such operation")
+            raise BadRequest("source.props.operation: the API specification has no operation with this name")
         return _document_of(_operation_block(ref, operation))
     name = UNTAGGED if page == "-" else page
     tag = next((tag for tag in description.tags() if tag.name == name), None)
     if tag is None:
-        raise BadRequest("source.props.page: the API specification has no such tag")
+        raise BadRequest("source.props.page: the API specification has no tag with this name")
     above = draw_markdown(tag.description) if tag.description.strip() else []
     operations = description.with_tag(tag.name)
     if leads_on:
@@ -462,7 +462,7 @@ def _models(
     """Return one of the pages that list all schemas, if each schema has its own page."""
     pieces = split_models(list_models(description))
     if not isinstance(number, int) or not 0 <= number < len(pieces):
-        raise BadRequest("source.props.piece: the API specification has no such page of models")
+        raise BadRequest("source.props.piece: the API specification has no model page with this name")
     letters: dict[str, Data] = {}
     for at, piece in enumerate(pieces):
         page = {} if at == number else {"page": there.id(_piece_key(at))}
@@ -665,9 +665,7 @@ def _draw_complaint(tx: Transaction, asker: Requester, ref: Any) -> list[Block] 
     if not isinstance(source, local.LocalSource) or source.state != "bad":
         return None
     return [
-        draw_problem(
-            f"{text_of(ref.get('name'))} can't be shown as an OpenAPI specification. {source.complaint}"
-        )
+        draw_problem(f"{text_of(ref.get('name'))} can't be shown as an API specification. {source.complaint}")
     ]
 
 

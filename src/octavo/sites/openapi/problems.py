@@ -14,7 +14,7 @@ MOST = 50
 
 
 ASYNCAPI = (
-    "This is an AsyncAPI specification, which Octavo can't show. Use an OpenAPI or Swagger specification."
+    "This is an AsyncAPI specification, which isn't supported. Use an OpenAPI or Swagger specification."
 )
 
 

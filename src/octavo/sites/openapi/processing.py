@@ -40,8 +40,7 @@ BOUNDS = ProcessLimits(memory=1536 * 1024**2, file=256 * 1024**2, seconds=120)
 _LOOK_EVERY = 60.0
 _BATCH = 200
 _TOO_MUCH = (
-    "The specification couldn't be read: it needs more memory or time than allowed. Make it smaller or "
-    "split it."
+    "Processing the specification requires more memory or time than allowed. Make it smaller, or split it."
 )
 
 
@@ -103,13 +102,13 @@ def _fetch(context: Context, spec: SpecRow) -> _Read:
     try:
         answer = fetcher.fetch(spec.source_url, headers=asked, limits=Limits(size=MAX_BYTES, seconds=30))
     except FetchTimeout as error:
-        raise _CannotFetch("FETCH_TIMEOUT", f"The source didn't respond in time: {error}.") from None
+        raise _CannotFetch("FETCH_TIMEOUT", f"The source didn't respond in time: {error}") from None
     except FetchError as error:
-        raise _CannotFetch("FETCH_ERROR", f"The source couldn't be fetched: {error}.") from None
+        raise _CannotFetch("FETCH_ERROR", f"The source couldn't be fetched: {error}") from None
     if answer.status == 304 and spec.version_id is not None:
         return _Read(None)
     if answer.status != 200:
-        raise _CannotFetch("FETCH_ERROR", f"The source responded with the status {answer.status}.")
+        raise _CannotFetch("FETCH_ERROR", f"The source responded with status {answer.status}.")
     return _Read(answer.body, *(_safe_header(answer.headers.get(name)) for name in ("etag", "last-modified")))
 
 

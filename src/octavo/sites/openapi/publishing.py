@@ -42,7 +42,7 @@ class GivenSource(NamedTuple):
 def get_spec(tx: Transaction, organization_id: str, slug: str) -> SpecRow:
     found = store.find_spec(tx, organization_id, slug)
     if found is None:
-        raise NotFound(f"There is no API specification {slug!r} in this organization.")
+        raise NotFound(f"There is no API specification with the slug {slug!r} in this organization.")
     return found
 
 
@@ -61,8 +61,8 @@ def create(tx: Transaction, actor: Actor, organization_id: str, slug: str, sourc
     there are too many specifications."""
     if store.find_spec(tx, organization_id, slug) is not None:
         raise BadRequest(
-            f"slug: there is already an API specification {slug!r}; use PUT to set its "
-            "source, or use another slug"
+            f"slug: an API specification with the slug {slug!r} already exists. Use PUT to set its source, or"
+            " choose another slug."
         )
     return put(tx, actor, organization_id, slug, source)[0]
 
@@ -83,7 +83,8 @@ def put(
         listed = store.list_specs(tx, organization_id, 0, None)
         if listed.count >= MAX_SPECS:
             raise BadRequest(
-                f"slug: an organization can have at most {MAX_SPECS:,} API specifications. Delete one first"
+                f"slug: an organization can have at most {MAX_SPECS:,} API specifications. Delete one before"
+                " adding another."
             )
     spec_id = before.id if before is not None else store.insert_spec(tx, organization_id, slug)
     pending = put_bodies(tx, [source.text])[0] if source.text is not None else None

@@ -70,7 +70,7 @@ class SpecFiles(Struct):
 def read_files(data: bytes) -> SpecFiles:
     """Read the files of a specification. Raises SpecError if they can't be read."""
     if len(data) > MAX_BYTES:
-        raise _refused(f"The specification can be at most {format_size(MAX_BYTES)}.", "TOO_LARGE")
+        raise _refused(f"The specification must be at most {format_size(MAX_BYTES)}.", "TOO_LARGE")
     if data.startswith(b"PK\x03\x04"):
         return _read_archive(data)
     name = "openapi.json" if data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") else "openapi.yaml"
@@ -86,7 +86,10 @@ def read_file(data: bytes, name: str = "") -> SourceFile:
         raise SpecError(
             [
                 Complaint(
-                    "The text must be UTF-8. Save the file as UTF-8.", "INVALID_TEXT", line=line, file=name
+                    "The specification must be in UTF-8. Save the file as UTF-8.",
+                    "INVALID_TEXT",
+                    line=line,
+                    file=name,
                 )
             ]
         ) from None
@@ -111,7 +114,7 @@ def _read_json(text: str, name: str) -> SourceFile:
     except msgspec.DecodeError as error:
         at = re.search(r"byte (\d+)", str(error))
         wrong = text.encode()[: int(at[1])].count(b"\n") + 1 if at else 0
-        raise _refused(f"The text isn't valid JSON: {error}.", "INVALID_JSON", name, wrong) from None
+        raise _refused(f"The specification isn't valid JSON: {error}.", "INVALID_JSON", name, wrong) from None
     _count(value, name)
     found: list[Any] = []
 
@@ -156,9 +159,9 @@ def _read_yaml(text: str, name: str) -> SourceFile:
         mark = getattr(error, "problem_mark", None)
         what = getattr(error, "problem", None) or getattr(error, "reason", None) or "unreadable"
         line = mark.line + 1 if mark else 0
-        raise _refused(f"The text isn't valid YAML: {what}.", "INVALID_YAML", name, line) from None
+        raise _refused(f"The specification isn't valid YAML: {what}.", "INVALID_YAML", name, line) from None
     except (RecursionError, UnicodeEncodeError):
-        raise _refused("The text isn't valid YAML.", "INVALID_YAML", name) from None
+        raise _refused("The specification isn't valid YAML.", "INVALID_YAML", name) from None
     return SourceFile(text, value, lambda way: _line(node, way))
 
 
@@ -187,7 +190,7 @@ class _Plain:
             raise SpecError(
                 [
                     Complaint(
-                        "A value contains itself through an alias.",
+                        "A value contains itself through an alias. Remove the alias.",
                         "INVALID_YAML",
                         pointer(way),
                         line,
@@ -232,7 +235,7 @@ class _Plain:
                 raise SpecError(
                     [
                         Complaint(
-                            f"The key {key[:100]!r} is used twice.",
+                            f"The key {key[:100]!r} is used twice. Remove or rename one of them.",
                             "INVALID_YAML",
                             pointer((*way, key)),
                             line,
@@ -322,7 +325,7 @@ def _extract(archive: zipfile.ZipFile) -> dict[str, bytes]:
         left -= len(raw)
         if left < 0:
             raise _refused(
-                f"The files of the archive can be at most {format_size(MAX_BYTES)} in total.", "TOO_LARGE"
+                f"The files in the archive must be at most {format_size(MAX_BYTES)} in total.", "TOO_LARGE"
             )
         texts[path] = raw
     return texts

@@ -108,7 +108,7 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 class SchemaRenderer:
     """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each
     is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own
-    page under ``schemas_at``, and whose content is shown only under it. ``spec``: the page's name for the
+    page under ``schemas_at``, and whose content is shown only there. ``spec``: the page's name for the
     specification, used when trying out an operation. ``together``: the number of operations that share a
     page for people. ``brief``: whether the page also has other content, so that only required parts of a
     request are expanded. ``whole``: whether to render all nested fields, regardless of their number;

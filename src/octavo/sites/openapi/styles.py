@@ -1,4 +1,4 @@
-"""Serialize parameter values according to RFC 6570, using OpenAPI's terms. Does no I/O."""
+"""Serialize parameter values according to RFC 6570, using OpenAPI's terms. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Requests that visitors send from a page: the form for a request, and the requests that can be sent on
-their behalf. Does no I/O.
+their behalf. This module does no I/O.
 
 A request is built from the server and values that a visitor chooses, never from a URL that they provide.
 Therefore, it is always sent to a server in the specification, with the method and path of one operation."""
@@ -591,8 +591,8 @@ def prepare_request(
     """Return the request to send. Raises BadRequest with the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "This server can't send requests for this operation: its specification disables that. Call "
-            "the API directly."
+            "The specification of this operation doesn't allow sending requests through this server. Call the"
+            " API directly."
         )
     url = _address(description, operation, wanted)
     schemes = [
@@ -612,23 +612,26 @@ def prepare_request(
         if name.lower() not in known["header"] | {"accept"} or name.lower() in _UNSENT:
             raise BadRequest(f"headers: this operation has no header {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _VALUE.fullmatch(value):
-            raise BadRequest(f"headers: the value of header {name[:100]!r} can't be sent")
+            raise BadRequest(f"headers: the value of {name[:100]!r} can't be sent")
         headers[name] = value
     for name, value in wanted.cookies:
         if name.lower() not in known["cookie"]:
             raise BadRequest(f"cookies: this operation has no cookie {name[:100]!r}")
         if not _NAME.fullmatch(name) or not _COOKIE.fullmatch(value):
-            raise BadRequest(f"cookies: the value of cookie {name[:100]!r} can't be sent")
+            raise BadRequest(f"cookies: the value of {name[:100]!r} can't be sent")
     if wanted.cookies:
         headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in wanted.cookies)
     if len(wanted.body) > MAX_SENT:
-        raise TooLarge(f"body: must be at most {format_size(MAX_SENT)} when sent from a page")
+        raise TooLarge(f"body: must be at most {format_size(MAX_SENT)} to be sent from a page")
     body = None
     if wanted.content_type:
         kinds = {kind.partition(";")[0].strip().lower() for kind, _ in _content(description, operation)}
         given = wanted.content_type.partition(";")[0].strip().lower()
         if not _MEDIA_TYPE.fullmatch(wanted.content_type) or not (given in kinds or "*/*" in kinds):
-            raise BadRequest(f"contentType: this operation doesn't accept {wanted.content_type[:100]!r}")
+            raise BadRequest(
+                "contentType: must be a media type that this operation accepts, not"
+                f" {wanted.content_type[:100]!r}"
+            )
         headers["Content-Type"], body = wanted.content_type, wanted.body
     return PreparedRequest(operation.method.upper(), url, headers, body)
 
@@ -636,7 +639,7 @@ def prepare_request(
 def _address(description: ApiDescription, operation: DescribedOperation, wanted: FilledForm) -> str:
     servers = _servers(description, operation)
     if not 0 <= wanted.server < len(servers):
-        raise BadRequest("server: this operation has no such server")
+        raise BadRequest("server: must be one of the operation's servers")
     server = servers[wanted.server]
     url = template = text_of(server["url"])
     for variable in _variables(server):
@@ -644,7 +647,9 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
         if given != variable.value and given not in variable.values:
             in_host = "{" + variable.name + "}" in _authority(template)
             if not variable.free or given in (".", "..") or (in_host and not _LABEL.fullmatch(given)):
-                raise BadRequest(f"variables.{variable.name[:100]}: this value isn't allowed")
+                raise BadRequest(
+                    f"variables.{variable.name[:100]}: must be one of the values in the specification"
+                )
             given = given if in_host else quote(given, safe="")
         url = url.replace("{" + variable.name + "}", given)
     path = operation.path
@@ -656,12 +661,12 @@ def _address(description: ApiDescription, operation: DescribedOperation, wanted:
     for name, value in wanted.path.items():
         # Values joined by the browser can contain escapes, which servers decode.
         if (unquote(value) if name in several else value) in (".", ".."):
-            raise BadRequest(f"path.{name[:100]}: this value isn't allowed")
+            raise BadRequest(f"path.{name[:100]}: must be a value that can be part of a path")
         # Values joined by the browser are already individually encoded in the specified style.
         written = quote(value, safe="%" + several[name]) if name in several else quote(value, safe="")
         path = path.replace("{" + name + "}", written)
     if "{" in url + path:
-        raise BadRequest("path: every path variable needs a value")
+        raise BadRequest("path: must have a value for each path parameter")
     base, _, of_server = url.partition("#")[0].partition("?")
     path, _, of_path = path.partition("#")[0].partition("?")
     query = "&".join(filter(None, [of_server, of_path, urlencode(wanted.query)]))

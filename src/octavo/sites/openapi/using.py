@@ -1,4 +1,4 @@
-"""Uses of schemas in a specification. Does no I/O."""
+"""Uses of schemas in a specification. This module does no I/O."""
 
 from __future__ import annotations
 

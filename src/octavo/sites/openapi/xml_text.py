@@ -1,4 +1,4 @@
-"""Example values as XML, using the `xml` objects in OpenAPI schemas. Does no I/O."""
+"""Example values as XML, using the `xml` objects in OpenAPI schemas. This module does no I/O."""
 
 from __future__ import annotations
 

@@ -34,9 +34,7 @@ BOUNDS = ProcessLimits(memory=3 * 1024**3, file=512 * 1024**2, seconds=120)
 """Resource limits for creating a PDF."""
 KEPT = WEEK
 _SWEEP_EVERY = 6 * 3600.0
-_TOO_MUCH = (
-    "This space couldn't be printed: it needs more memory or time than allowed. Print single pages instead."
-)
+_TOO_MUCH = "Creating the PDF requires more memory or time than allowed. Create PDFs of single pages instead."
 
 
 class CannotPrint(Exception):

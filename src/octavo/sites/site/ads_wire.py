@@ -34,9 +34,9 @@ class UpdateAdsOfSite(Struct, rename="camel"):
     def __post_init__(self) -> None:
         for name, given in (("zoneId", self.zone_id), ("reportingId", self.reporting_id)):
             if (given is UNSET) == (self.status == "live"):
-                raise ValueError(f"{name}: required with the status `live`, and not allowed otherwise")
+                raise ValueError(f"{name}: is required with the status `live`, and must be omitted otherwise")
         if self.reason is not UNSET and self.status != "rejected":
-            raise ValueError("reason: only allowed with the status `rejected`")
+            raise ValueError("reason: can only be used with the status `rejected`")
 
 
 class AdsQuery(PageQuery):

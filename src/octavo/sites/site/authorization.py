@@ -15,7 +15,7 @@ from .store import find_site, find_site_by_hostname, list_claiming
 @enters(OrgAccess, "subdomain")
 def enter_subdomain(call: Call, needs: Can, subdomain: str) -> OrgAccess:
     """Authorize the caller in the organization with this subdomain."""
-    missing = NotFound(f"There is no subdomain {subdomain!r}.")
+    missing = NotFound(f"There is no site with the subdomain {subdomain!r}.")
     with call.db.read() as tx:
         found = find_organization_by_hostname(tx, subdomain.lower())
     if found is None:
@@ -42,13 +42,13 @@ def enter_hostname(call: Call, needs: Can, hostname: str) -> SiteAccess:
             return enter_site(call, needs, site.organization_id, site.id)
         except NotFound:
             continue
-    raise NotFound(f"There is no host name {hostname!r}.")
+    raise NotFound(f"There is no site with the host name {hostname!r}.")
 
 
 @enters(SiteAccess, "siteId")
 def enter_site_alone(call: Call, needs: Can, site_id: str) -> SiteAccess:
     """Authorize the caller for a site whose organization isn't part of the path."""
-    missing = NotFound(f"There is no site {site_id!r}.")
+    missing = NotFound(f"There is no site with the ID {site_id!r}.")
     with call.db.read() as tx:
         found = find_site(tx, site_id)
     if found is None:

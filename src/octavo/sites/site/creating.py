@@ -34,10 +34,10 @@ def create_site(
     titles = []
     for n, space_id in enumerate(spaces):
         if space_id in spaces[:n]:
-            raise BadRequest(f"spaces[{n}]: {space_id!r} is listed twice.")
+            raise BadRequest(f"spaces[{n}]: {space_id!r} is listed twice")
         space = get_space(tx, space_id)
         if space.organization_id != organization_id or space.deleted_at is not None:
-            raise NotFound(f"spaces[{n}]: there is no space {space_id!r} in this organization.")
+            raise NotFound(f"spaces[{n}]: there is no space with the ID {space_id!r} in this organization")
         titles.append(space.title)
     title = title or (titles[0] if titles and len(titles[0]) >= 2 else "Documentation")
     basename = free_name(

@@ -172,5 +172,5 @@ def publish_drafts(
         if found[id] is None:
             redirect = find_redirect(tx, site.site_id, id)
             if redirect is None:
-                raise NotFound(f"items[{number}]: there is no draft {id!r} on this site.")
+                raise NotFound(f"items[{number}]: there is no draft with the ID {id!r} on this site")
             editor.update(redirect, RedirectFields(draft=draft))

@@ -103,16 +103,18 @@ def _find_styleguide(tx: Transaction, site: SiteAccess, styleguide: SiteStylegui
         return None
     access = find_space_access(tx, site.actor, Can.VIEW, styleguide.space)
     if access is None or access.organization_id != site.organization_id:
-        raise BadRequest("styleguide.space: there is no such space in this organization")
+        raise BadRequest("styleguide.space: must be a space in this organization")
     if get_space(tx, styleguide.space).type != "styleguide":
-        raise BadRequest("styleguide.space: this space isn't a style guide")
+        raise BadRequest("styleguide.space: must be a style guide")
     return styleguide.space
 
 
 def _rename(tx: Transaction, site: SiteAccess, old: str, new: str) -> None:
     require_basename(new)
     if store.find_site_by_basename(tx, site.organization_id, new) is not None:
-        raise Conflict(f"basename: another site in the organization already has the basename {new!r}.")
+        raise Conflict(
+            f"basename: {new!r} is already used by another site in the organization. Choose another one."
+        )
     store.remove_former_name(tx, site.organization_id, new)
     store.put_former_name(tx, site.organization_id, old, site.site_id)
 

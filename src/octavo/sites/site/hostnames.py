@@ -61,7 +61,7 @@ def require_shared_host(context: Context, host: str) -> None:
 def is_verified(context: Context, organization_id: str, host: str, *, points_here: bool) -> bool:
     """Return whether a host belongs to an organization: the server administrator trusts the organization, a
     parent domain is verified, its DNS record verifies it, or, with ``points_here``, it resolves to the IP
-    address of the sites. Makes network requests, so don't call it within a transaction."""
+    address of the sites. This function makes network requests, so don't call it within a transaction."""
     settings = context.settings
     with context.db.read() as tx:
         if settings.trust_hosts or is_trusted(tx, organization_id):

@@ -22,7 +22,7 @@ _BASENAME = re.compile(r"\w[\w.-]{0,99}")
 def require_basename(given: str) -> None:
     """Raise BadRequest if a basename is invalid or isn't in lowercase."""
     if not _BASENAME.fullmatch(given) or given != given.lower():
-        raise BadRequest("basename: can only contain lowercase letters, digits, and `-_.`")
+        raise BadRequest("basename: must contain only lowercase letters, digits, and `-_.`")
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
@@ -31,7 +31,7 @@ def normalize_hostname(settings: Settings, given: str) -> str:
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a host name with at least three parts, such as docs.example.com")
     if _is_own(settings, hostname):
-        raise BadRequest("hostname: this is the host name of the Octavo server. Choose another one.")
+        raise BadRequest("hostname: must not be the host name of the Octavo server. Choose another one.")
     return hostname
 
 
@@ -41,9 +41,11 @@ def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str)
     hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
-        raise Conflict(f"hostname: {hostname!r} belongs to another site.")
+        raise Conflict(f"hostname: {hostname!r} is already used by another site. Choose another one.")
     if store.is_proxied_at(tx, hostname, but=site_id):
-        raise Conflict(f"hostname: another site is already shown through a proxy at {hostname!r}.")
+        raise Conflict(
+            f"hostname: {hostname!r} is already used by a proxy for another site. Choose another one."
+        )
     return hostname
 
 
@@ -58,7 +60,7 @@ def normalize_proxy(settings: Settings, given: str) -> tuple[str, str]:
         )
     host, path = found.groups()
     if _is_own(settings, host):
-        raise BadRequest("proxy: this is the host name of the Octavo server. Choose another one.")
+        raise BadRequest("proxy: must not have the host name of the Octavo server. Choose another one.")
     return host, path
 
 
@@ -70,13 +72,16 @@ def read_proxy(
     host, path = normalize_proxy(settings, given)
     other = store.find_site_by_hostname(tx, host)
     if other is not None and other.id != site_id:
-        raise Conflict(f"proxy: {host!r} is already the custom domain of another site.")
+        raise Conflict(
+            f"proxy: {host!r} is already the custom domain of another site. Choose another host name."
+        )
     other = store.find_site_by_proxy(tx, host, path)
     if other is not None and other.id != site_id and other.proxy_path == path:
-        raise Conflict(f"proxy: another site is already at {host}{path}.")
+        raise Conflict(f"proxy: {host}{path} is already used by another site. Choose another path.")
     if store.is_proxied_near(tx, host, path, but=organization_id):
         raise Conflict(
-            f"proxy: {host}{path} is a parent or child of the path of another organization's site."
+            f"proxy: {host}{path} is above or below the path of another organization's site. Choose another"
+            " path."
         )
     return host, path
 
@@ -84,7 +89,9 @@ def read_proxy(
 def require_apart(hostname: str | None, proxy_host: str | None) -> None:
     """Raise Conflict if a site's proxy uses the site's own host name."""
     if hostname is not None and hostname == proxy_host:
-        raise Conflict(f"proxy: {hostname!r} is already the custom domain of this site.")
+        raise Conflict(
+            f"proxy: {hostname!r} is already the custom domain of this site. Choose another host name."
+        )
 
 
 def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
@@ -92,14 +99,14 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
     require_basename(row["basename"])
     hostname, host, path = row.get("hostname"), row.get("proxy_host"), row.get("proxy_path")
     if hostname is not None and read_hostname(tx, settings, row["id"], hostname) != hostname:
-        raise BadRequest("hostname: must be lowercase")
+        raise BadRequest("hostname: must be in lowercase")
     if (host is None) is not (path is None):
-        raise BadRequest("proxy_path: proxy_path and proxy_host must be set together")
+        raise BadRequest("proxy_path: must be set if `proxy_host` is set, and null otherwise")
     if host is not None and read_proxy(tx, settings, row["id"], row["organization_id"], f"{host}{path}") != (
         host,
         path,
     ):
-        raise BadRequest("proxy_host: must be lowercase")
+        raise BadRequest("proxy_host: must be in lowercase")
     require_apart(hostname, host)
 
 

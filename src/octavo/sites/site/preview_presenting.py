@@ -59,7 +59,7 @@ def list_entries(
     else:
         shown = structure.site_spaces.get(query.site_space)
         if shown is None:
-            raise NotFound(f"siteSpace: there is no site space {query.site_space!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {query.site_space!r} on this site")
         seen = frozenset(one.space_id for one in outline.site_spaces())
 
         def view(space_id: str) -> SpaceView:

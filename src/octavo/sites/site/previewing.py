@@ -152,7 +152,10 @@ def require_seeing_all(
     """Raise Forbidden if the caller can't see all spaces of the site. ``drafts``: whether this includes
     spaces in drafts."""
     if not _sees_all(tx, site.actor, structure, drafts=drafts):
-        raise Forbidden("You can't preview this site because it shows spaces that you don't have access to.")
+        raise Forbidden(
+            "You can't preview this site, because it contains spaces that you don't have access to. Ask an"
+            " administrator for access."
+        )
 
 
 def read_claims(tx: Transaction, site_id: str, claims: str | None) -> tuple[JsonObject, JsonObject]:
@@ -186,11 +189,11 @@ def preview_url(
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
     if change_id is not None:
         drafted = require_found(
             _find_drafted(tx, structure, change_id),
-            f"changeRequest: there is no change request {change_id!r} in the spaces of this site.",
+            f"changeRequest: there is no change request with the ID {change_id!r} in the spaces on this site",
         )
         showing = (s for s in structure.site_spaces.values() if s.space_id == drafted.space_id)
         start = start or next(showing)
@@ -226,7 +229,7 @@ def framed_preview_url(
     if site_space_id is not None:
         start = structure.site_spaces.get(site_space_id)
         if start is None:
-            raise NotFound(f"siteSpace: there is no site space {site_space_id!r} on this site.")
+            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
         base = structure.base(start)
     require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})

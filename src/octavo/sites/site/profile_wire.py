@@ -44,9 +44,9 @@ class SearchScope(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.mode == "specific" and self.site_space_ids is None:
-            raise ValueError("scope.siteSpaceIds: required for the mode `specific`")
+            raise ValueError("scope.siteSpaceIds: is required with the mode `specific`")
         if self.restrict_to is not None and (self.mode != "default" or self.current_site_space is None):
-            raise ValueError("scope.restrictTo: allowed only with the mode `default` and `currentSiteSpace`")
+            raise ValueError("scope.restrictTo: requires the mode `default` and `currentSiteSpace`")
 
 
 class SearchSite(Struct, rename="camel"):
@@ -61,11 +61,11 @@ class SearchSite(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.scope is UNSET and self.mode is UNSET and self.site_space_ids is UNSET:
-            raise ValueError("scope: provide `scope`, `mode`, or `siteSpaceIds`")
+            raise ValueError("provide `scope`, `mode`, or `siteSpaceIds`")
         if self.mode == "current" and self.site_space_id is UNSET:
-            raise ValueError("siteSpaceId: required for the mode `current`")
+            raise ValueError("siteSpaceId: is required with the mode `current`")
         if self.mode == "specific" and self.site_space_ids is UNSET:
-            raise ValueError("siteSpaceIds: required for the mode `specific`")
+            raise ValueError("siteSpaceIds: is required with the mode `specific`")
 
 
 def named_spaces(body: SearchSite) -> dict[str, str]:

@@ -29,9 +29,9 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
     for place, space_id in spaces.items():
         space = find_space_access(tx, org.actor, Can.VIEW, space_id)
         if space is None or space.organization_id != org.organization_id:
-            raise NotFound(f"{place}: there is no space {space_id!r} in this organization.")
+            raise NotFound(f"{place}: there is no space with the ID {space_id!r} in this organization")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: you need the role `create` or higher in this space to publish it.")
+            raise Forbidden(f"{place}: publishing this space requires the role `create` or higher in it")
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
@@ -49,8 +49,8 @@ def require_publish_permission(
     """Raise Forbidden unless ``may_publish_all``."""
     if not may_publish_all(tx, site, spaces):
         raise Forbidden(
-            "To publish this site, you need the role `create` or higher in all its spaces. Ask "
-            "someone who has it to publish the site."
+            "Publishing this site requires the role `create` or higher in all of its spaces. Ask someone who"
+            " has this role to publish it."
         )
 
 

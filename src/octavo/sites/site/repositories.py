@@ -71,7 +71,7 @@ class _Site:
         ours, there = name_spaces(tx, row.id), _existing_keys(config, ground, set())
         keys = {entry.key for entry in config.spaces}
         for key in ours.keys() - keys:
-            message = f"{key} would be removed from the site; its content is kept"
+            message = f"{key} will be removed from the site; its content is kept"
             config.problems.append(Problem(DOCS_PATH, 0, "removed", message))
         places = {
             entry.directory or "": SpaceFolder(
@@ -92,7 +92,7 @@ class _Site:
         if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
             raise Stopped(
                 Reason.STRUCTURE,
-                f"{DOCS_PATH} was changed again after the conflict was decided. Decide again which side to keep.",
+                f"{DOCS_PATH} was changed again after you chose a side. Choose again which side to keep.",
             )
         side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()
@@ -116,8 +116,8 @@ def _access(tx: Transaction, actor: Actor, row: ProjectRow) -> SiteAccess:
     shown = {one.space_id for one in load_structure(tx, row.id, trashed=True).site_spaces.values()}
     if any(find_kept_space_access(tx, actor, Can.VIEW, space_id) is None for space_id in shown):
         raise Forbidden(
-            "This site shows spaces that you can't see."
-            " Ask someone who has access to all of them to connect the repository."
+            "This site contains spaces that you can't see. Ask someone who has access to all of them to"
+            " connect the repository."
         )
     return access
 
@@ -157,14 +157,17 @@ def _side(
     if theirs and ours and row.direction == "both":
         raise Stopped(
             Reason.STRUCTURE,
-            "Both the site structure and docs.yaml were changed since the last sync. Choose which side to keep.",
+            "Both the site structure and docs.yaml have changed since the last sync. Choose which side to"
+            " keep.",
         )
     if theirs and row.direction != "export":
         return "import"
     if ours and row.direction != "import":
         return "export"
     if theirs:
-        message = "docs.yaml was changed in the repository, which only receives the structure from the site"
+        message = (
+            "docs.yaml was changed in the repository; the change was ignored, because this sync only exports"
+        )
         problems.append(Problem(DOCS_PATH, 0, "not_imported", message))
     return None
 
@@ -187,7 +190,7 @@ def _read(ground: CommittedFolder) -> DocsConfig:
     if data is None:
         raise Stopped(
             Reason.EMPTIED,
-            f"The repository has no {DOCS_PATH} in this folder. Add it, or choose another folder.",
+            f"There is no {DOCS_PATH} in this folder of the repository. Add it, or choose another folder.",
         )
     try:
         config = read_docs(data.decode("utf-8"), max_depth=MAX_DEPTH, languages=LANGUAGES)
@@ -207,7 +210,7 @@ def _existing_keys(config: DocsConfig, ground: CommittedFolder, synced: set[str]
         if ground.holds(entry.directory) or entry.directory in synced:
             found.add(entry.key)
         else:
-            message = f"there is no folder {entry.directory or './'}; {entry.key} is skipped"
+            message = f"there is no folder {entry.directory or './'}; {entry.key} was skipped"
             config.problems.append(Problem(DOCS_PATH, entry.line, "missing_directory", message))
     return found
 
@@ -224,12 +227,14 @@ def _arrange(
     if not there:
         raise Stopped(
             Reason.CONTENT,
-            f"{DOCS_PATH} doesn't name any existing folder. Add a folder with content, or correct the names.",
+            f"None of the folders in {DOCS_PATH} exist. Add a folder with content, or correct the names.",
         )
     ours = name_spaces(tx, row.id)
     for key in there & ours.keys():
         if find_space_access(tx, access.actor, Can.ADMIN, ours[key]) is None:
-            raise Forbidden(f"no permission to publish the space {key}")
+            raise Forbidden(
+                f"You don't have permission to publish the space {key}. Ask one of its administrators."
+            )
 
     def make(entry: DocsEntry) -> str:
         org = organization_access(tx, access.actor, Can.CREATE_CONTENT, access.organization_id)
@@ -269,7 +274,7 @@ def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[
     taken: set[str] = set()
     for folder in sorted(wanted):
         if any(folder.startswith(other) for other, _ in found):
-            message = "the folder is inside the folder of another space; only the outer space is synced"
+            message = "this folder is inside another space's folder; only the outer space is synced"
             problems.append(Problem(folder, 0, "overlapping", message))
         elif wanted[folder] not in taken:
             taken.add(wanted[folder])

@@ -115,9 +115,11 @@ def list_member_sites(
     """List the sites that a member can see, with the member's role on each. Members can list their own sites;
     administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see other members' sites and closed sites.")
+        raise Forbidden("Only administrators can see closed sites and the sites of other members.")
     with call.db.read() as tx:
-        member = require_found(find_member(tx, org, user_id), f"This organization has no member {user_id!r}.")
+        member = require_found(
+            find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
+        )
         row = get_organization(tx, org.organization_id)
         found = store.list_sites(tx, org if query.closed else member, query.limit, query.page)
         steps = list_steps_of_sites(tx, [site.id for site, _ in found.rows])
@@ -263,9 +265,8 @@ def search_site(
     """Search the spaces of a site that the caller can see. Returns spaces with matching pages, best first,
     each with its ten best pages.
 
-    Up to 1,000 spaces are counted exactly. If there are more, if every word occurs on more than 1,000 pages,
-    or for pages that contain only some of the words, `count` is a lower bound, and `countIsLowerBound` is
-    set.
+    Up to 1,000 spaces are counted exactly. `count` is a lower bound, and `countIsLowerBound` is set, if there
+    are more, if every word occurs on more than 1,000 pages, or if the pages contain only some of the words.
     """
     with call.db.read() as tx:
         asked = SearchQuery(query=body.query, page=query.page, limit=query.limit)

@@ -64,7 +64,7 @@ def select_site_spaces(
     see. Raises NotFound like ``search_site``."""
     for place, id in named.items():
         if id not in visible:
-            raise NotFound(f"{place}: there is no site space {id!r} on this site.")
+            raise NotFound(f"{place}: there is no site space with the ID {id!r} on this site")
     if where.spread == "all":
         return dict(visible)
     if where.spread == "named":

@@ -99,7 +99,7 @@ def _site(row: Row) -> SiteRow:
 
 
 def get_site(tx: Transaction, site_id: str) -> SiteRow:
-    return require_found(find_site(tx, site_id), f"There is no site {site_id!r}.")
+    return require_found(find_site(tx, site_id), f"There is no site with the ID {site_id!r}.")
 
 
 def find_site(tx: Transaction, site_id: str) -> SiteRow | None:

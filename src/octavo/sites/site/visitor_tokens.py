@@ -186,7 +186,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("No page of this site refers to this.")
+    return NotFound("There is no page on this site that this reference points to.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -108,10 +108,10 @@ class UnverifiedLocation(Struct):
 
 
 class Site(Struct, rename="camel", kw_only=True):
-    """Site of an organization. ``defaultLevel``: the role of all members on the site: a role, null for no
-    access, or ``inherit`` for their role in the organization. ``permissions``: the caller's permissions on
-    it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations that aren't
-    verified yet; an Octavo extension."""
+    """Site of an organization. ``defaultLevel``: the level that all members have on the site: a role, null
+    for no access, or ``inherit`` for their role in the organization. ``permissions``: the caller's
+    permissions on it. ``hostname`` and ``proxy``: the requested locations. ``unverified``: the locations
+    that aren't verified yet; an Octavo extension."""
 
     id: str
     type: SiteType

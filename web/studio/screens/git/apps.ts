@@ -18,7 +18,7 @@ export type AppProvider = Schemas["GitProviderApp"]["provider"];
 export type Installation = Schemas["GitInstallation"];
 export const LABELS: Record<AppProvider, string> = { github: "GitHub", gitlab: "GitLab" };
 
-/** Repositories that a person can choose after they signed in at the provider. */
+/** Repositories that a person can choose after signing in at the provider. */
 export interface AppAccess {
   provider: AppProvider;
   /** The URL of the provider's server. */
@@ -29,7 +29,7 @@ export interface AppAccess {
 
 export const providerApps = () => resource("git/apps", () => listGitProviderApps({}));
 
-/** The installation of a space, collection, or site; undefined if there is none. */
+/** Return the installation of a space, collection, or site; undefined if there is none. */
 export const installationOf = (id: string) =>
   resource(`git/installation/${id}`, async (): Promise<{ found?: Installation }> => {
     try {
@@ -40,7 +40,7 @@ export const installationOf = (id: string) =>
     }
   });
 
-/** Load the repositories that the person who signed in can see. */
+/** Load the repositories that the signed-in person can see. */
 export async function loadAccess(id: string, provider: AppProvider, url: string): Promise<AppAccess> {
   const path = { installationId: id };
   const { items } = await (provider === "github" ? listGitHubRepositories(path) : listGitLabProjects(path));
@@ -64,7 +64,7 @@ const targetOf = (kind: Kind, id: string): Schemas["InstallGitSync"]["target"] =
     ? { type: "site", siteId: id }
     : { type: "collection", collectionId: id };
 
-/** Return the URLs at the provider where a person signs in. `present`: the current installation. */
+/** Return the provider's URLs for signing in. `present`: the current installation. */
 export async function beginAccess(
   kind: Kind,
   id: string,

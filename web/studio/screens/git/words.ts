@@ -30,12 +30,12 @@ export const credentialOf = (username: string, secret: string): Schemas["GitCred
   username ? { type: "password", username, secret } : { type: "token", secret };
 
 interface Words {
-  /** The effect of connecting. */
+  /** A text about the effect of connecting. */
   intro: string;
   folderHint: string;
   /** The choices for the first sync: a label and its explanation. */
   sides: Record<First, [string, string]>;
-  /** The other choice if a sync is waiting for one. */
+  /** The label of the other choice, if a sync is waiting for one. */
   commit: string;
   commitAsked: string;
   commits: string;
@@ -111,7 +111,7 @@ export const WORDS: Record<Kind, Words> = {
   },
 };
 
-/** Return the place and explanation of a problem. */
+/** A problem: its place and explanation. */
 export interface Problem {
   path: string;
   line: number;

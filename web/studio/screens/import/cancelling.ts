@@ -3,7 +3,7 @@ import { cancelImportRun } from "../../api/imports.ts";
 import { importOf } from "../../state/importing.ts";
 import { notices } from "../../state/notices.svelte.ts";
 
-/** Cancel an import; none of its content is added to the space. */
+/** Cancel an import. None of its content is added to the space. */
 export async function cancel(organization: string, run: string): Promise<void> {
   await notices.attempt(async () => {
     await cancelImportRun({ organizationId: organization, importRunId: run });

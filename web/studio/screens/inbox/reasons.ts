@@ -4,7 +4,7 @@ import type { Notification } from "../../state/inbox.svelte.ts";
 
 type Reason = Notification["reason"];
 
-/** Return the actor's action as text, to follow their name. */
+/** Return the actor's action as text to show after their name. */
 export function didOf(notification: Notification): string {
   switch (notification.reason) {
     case "mentioned":

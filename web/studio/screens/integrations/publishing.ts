@@ -4,13 +4,13 @@ import { t } from "../../../shared/words.ts";
 import { publishIntegration } from "../../api/integrations.ts";
 
 export type Publication = Schemas["PublishIntegration"];
-/** The output of `octavo integrations pack`: a publication without publisher, with the names of secrets only. */
+/** The output of `octavo integrations pack`: a publication without a publisher, with only the names of its secrets. */
 export type Packed = Omit<Publication, "organization"> & { name: string };
 
-/** 4 MB of script, three images, an icon, and the JSON around them. */
+/** The maximum size of a packed file: 4 MB of script, three images, an icon, and the JSON around them. */
 const LARGEST = 16 * 1024 * 1024;
 
-/** Parse a file; throws an error with a message if it isn't a packed integration. */
+/** Parse a file. Throws an error with a message if it isn't a packed integration. */
 export async function readPacked(file: File): Promise<Packed> {
   const wrong = (why: string) =>
     new Error(
@@ -35,7 +35,8 @@ export async function readPacked(file: File): Promise<Packed> {
   return packed as unknown as Packed;
 }
 
-/** Publish it or its next version for an organization. An error about the name is reported for the field `name`. */
+/** Publish an integration, or its next version, for an organization. An error about the name is reported for the
+ * field `name`. */
 export async function publish(
   organization: string,
   { name, ...publication }: Packed,

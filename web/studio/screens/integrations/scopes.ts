@@ -5,7 +5,7 @@ import { t } from "../../../shared/words.ts";
 type Integration = Schemas["Integration"];
 type Scope = Integration["scopes"][number];
 
-/** `grave`: whether it changes data or affects readers. */
+/** The scopes as sentences. `grave`: whether a scope changes data or affects readers. */
 export const SCOPES: Record<Scope, { text: string; grave?: true }> = {
   "space:content:read": { text: t("readAndSearchPagesChange") },
   "space:content:write": { text: t("editPagesChangeRequests"), grave: true },

@@ -4,7 +4,8 @@ import { t } from "../../../shared/words.ts";
 import { renderIntegrationUIWithPost } from "../../api/integrations.ts";
 import { themes } from "../../state/theme.svelte.ts";
 
-/** An element of the tree. The server validated its type, its size, and that its URLs are web URLs. */
+/** An element of the tree. The server has validated its type and its size, and has checked that its URLs are web
+ * URLs. */
 export interface Element {
   type: string;
   [name: string]: unknown;
@@ -15,7 +16,7 @@ export interface Action {
 }
 type Values = Record<string, unknown>;
 type Asked = Schemas["RenderRequest"];
-/** The location where it is shown, to which the theme is added. */
+/** The location where the component is shown, to which the theme is added. */
 export type Where = {
   [K in Asked["context"]["type"]]: Omit<Extract<Asked["context"], { type: K }>, "theme">;
 }[
@@ -25,7 +26,7 @@ export type Where = {
 const isElement = (value: unknown): value is Element =>
   typeof value === "object" && value !== null && typeof (value as Element).type === "string";
 
-/** Return the elements and texts of a part, which can be one or many. */
+/** Return the elements and texts of a part, which can contain one or many. */
 export function partsOf(value: unknown): (Element | string)[] {
   const listed = Array.isArray(value) ? value : [value];
   return listed.filter((one) => isElement(one) || typeof one === "string");
@@ -44,7 +45,7 @@ export class Scripted {
   readonly #where: Where;
   readonly #done: (returned: Values | undefined) => unknown;
 
-  /** `done`: called with its return value when it completes, or with undefined after an action. */
+  /** Create a component. `done`: called with its return value when it completes, or with undefined after an action. */
   constructor(
     integration: string,
     component: string,
@@ -139,7 +140,7 @@ export class Scripted {
   }
 }
 
-/** The initial values of the controls of a tree that the state doesn't contain. */
+/** Return the initial values of the controls in a tree that the state doesn't contain. */
 function beginnings(root: Element): Values {
   const found: Values = {};
   const look = (value: unknown) => {

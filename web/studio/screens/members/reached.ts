@@ -14,7 +14,8 @@ export const memberOf = (organization: string, user: string) =>
     () => getMemberInOrganizationById({ organizationId: organization, userId: user }),
   );
 
-/** Load the sites that a person can access. `closed`: for administrators, also those they can't. */
+/** Load the sites that a person can access. `closed`: for administrators, whether to include sites that the person
+ * can't access. */
 export const sitesOfMember = (organization: string, user: string, closed: boolean) =>
   resource(
     `org/${organization}/member/${user}/sites`,
@@ -27,7 +28,7 @@ export const sitesOfMember = (organization: string, user: string, closed: boolea
       ),
   );
 
-/** The names of objects in a reason. `spaces`: those that are loaded. */
+/** Return the names of the objects in a reason. `spaces`: the loaded spaces. */
 export function namesIn(
   organization: Schemas["Organization"],
   collections: ReturnType<typeof collectionsOf>,

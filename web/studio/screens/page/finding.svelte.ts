@@ -25,7 +25,7 @@ export class Finding {
   #moved: string | undefined;
   #looks = 0;
 
-  /** `place`: the parameters of the URL. Create it while a component is initialized. */
+  /** `place` returns the parameters of the URL. Create this object while a component is initialized. */
   constructor(readonly place: () => Place) {
     const key = $derived(keyOf(place()));
     $effect(() => {
@@ -52,12 +52,12 @@ export class Finding {
     );
   }
 
-  /** Retry a page that was missing or unreachable. */
+  /** Retry loading a page that was missing or unreachable. */
   again = () => {
     if (this.missing) void this.#look();
   };
 
-  /** Record that the page has a new path. It isn't looked up, because it may be renamed again before the
+  /** Record that the page has a new path. The path isn't looked up, because the page may be renamed again before the
    * response. */
   moved(path: string): void {
     this.#led = this.#moved = keyOf({ ...this.place(), path });

@@ -22,7 +22,7 @@ export class PageTalk {
   about = $state.raw<About>();
   active = $state<string>();
   status = $state<Comment["status"]>("open");
-  /** The ids of threads in text order. */
+  /** The IDs of threads in text order. */
   order = $state.raw<string[]>([]);
   #toShow = $state.raw<Comment>();
   readonly #threads = $derived.by(() => {
@@ -30,8 +30,8 @@ export class PageTalk {
     return id && base.kind !== "revision" ? new Talk(space, base).list(id, "open") : undefined;
   });
 
-  /** `shown`: the current page; `handle`: that of its text; `open` opens the threads next to it. Create it
-   * while a component is initialized. */
+  /** `shown`: the current page. `handle`: the handle of its text. `open`: opens the threads next to it. Create this
+   * object while a component is initialized. */
   constructor(
     readonly shown: () => Shown,
     readonly handle: () => PageHandle | undefined,

@@ -6,11 +6,11 @@ type Setup = Schemas["ChannelSetup"];
 
 interface Service {
   name: string;
-  /** The name of the integration that connects it. */
+  /** The name of the integration that connects the service. */
   integration: string;
-  /** The setting that limits the places where it answers. */
+  /** The setting that limits the places where the assistant answers. */
   allowed: keyof Setup;
-  /** The URL at which its apps are registered. */
+  /** The URL at which the service's apps are registered. */
   register: string;
 }
 
@@ -41,6 +41,6 @@ export const SERVICES: Record<ChannelType, Service> = {
   },
 };
 
-/** Return the places where a channel answers; empty for all. */
+/** Return the places where a channel answers; empty for all places. */
 export const allowedOf = (channel: { type: ChannelType; setupSettings: Setup }): string[] =>
   channel.setupSettings[SERVICES[channel.type].allowed] ?? [];

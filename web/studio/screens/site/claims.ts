@@ -1,18 +1,18 @@
-/** Claims of visitors: the fields of a form for them, and its values. */
+/** Claims of visitors: the form fields for them, and the values in the form. */
 import type { Schemas } from "../../../shared/client.ts";
 
 type Claims = Schemas["VisitorSchema"]["properties"];
 
 export interface ClaimField {
-  /** Its name; for a nested claim, its path with dots. */
+  /** The name of the claim; for a nested claim, its path with dots. */
   name: string;
   type: "boolean" | "number" | "string";
-  /** The allowed values, if there are only some. */
+  /** The allowed values, if they are limited. */
   words: readonly string[] | undefined;
   description: string;
 }
 
-/** Return the claims that have a form field; lists can only be set as JSON. */
+/** Return the claims that have a form field. Lists can be set only as JSON. */
 export function fieldsOf(schema: Schemas["VisitorSchema"]): ClaimField[] {
   const below = (claims: Claims, above: string): ClaimField[] =>
     Object.entries(claims).flatMap(([key, claim]) => {
@@ -25,7 +25,7 @@ export function fieldsOf(schema: Schemas["VisitorSchema"]): ClaimField[] {
   return below(schema.properties, "");
 }
 
-/** Return the claims of a form; empty fields are unknown claims. */
+/** Return the claims in a form. An empty field means that the claim is unknown. */
 export function madeOf(fields: readonly ClaimField[], values: Record<string, string>): object {
   const made: Record<string, unknown> = {};
   for (const { name, type } of fields) {

@@ -1,6 +1,6 @@
-/** Files of fonts. */
+/** Reads the weights of fonts from file names. */
 
-/** Names of weights in file names; names that are part of another come after it. */
+/** Names of weights in file names. A name that is part of another comes after it. */
 const NAMES: [RegExp, number][] = [
   [/thin|hairline/, 100],
   [/(extra|ultra)[-_ ]?light/, 200],
@@ -12,7 +12,7 @@ const NAMES: [RegExp, number][] = [
   [/black|heavy/, 900],
 ];
 
-/** Return the weight from a file name; 400 if it has none. */
+/** Return the weight from a file name, or 400 if it contains none. */
 export function weightOf(file: string): number {
   const name = file.toLowerCase();
   const number = /(?:^|[^0-9])([1-9]00)(?:[^0-9]|$)/.exec(name)?.[1];

@@ -12,7 +12,11 @@ export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly
     icon: "link",
     kinds: ["broken-link", "broken-anchor", "missing-image", "external-link", "removed-operation"],
   },
-  freshness: { name: t("freshness"), icon: "clock", kinds: ["review-due", "placeholder"] },
+  freshness: {
+    name: t("freshness"),
+    icon: "clock",
+    kinds: ["review-due", "placeholder", "changed-operation"],
+  },
   consistency: {
     name: t("consistency"),
     icon: "copy",
@@ -33,6 +37,7 @@ export const KINDS: Record<Kind, string> = {
   "missing-image": t("imageOrFileIsMissing"),
   "external-link": t("externalLinkDoesntWork"),
   "removed-operation": t("operationWasRemoved"),
+  "changed-operation": t("operationChangedAfterPage"),
   placeholder: t("textIsUnfinished"),
   "review-due": t("pageIsDueForReview"),
   contradiction: t("pagesContradictEachOther"),

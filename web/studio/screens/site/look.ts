@@ -1,4 +1,4 @@
-/** The customization of a site, as its settings are edited. */
+/** The customization of a site, in the form in which its settings are edited. */
 import { OVERRIDABLE, type Parts, SETTINGS } from "../../../generated/customization.ts";
 import type { Schemas } from "../../../shared/client.ts";
 
@@ -15,7 +15,8 @@ export interface Look
 export type Pair = Schemas["ThemedColor"];
 export type LinkTo = Schemas["ContentLink"]["to"];
 
-/** Return `#rgb` or `#rrggbb` as linear red, green, and blue, each 0 to 1; undefined if it isn't a color. */
+/** Return `#rgb` or `#rrggbb` as linear red, green, and blue values from 0 to 1; undefined if the text isn't a
+ * color. */
 function linear(hex: string): [number, number, number] | undefined {
   const found = /^#([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(hex.trim())?.[1];
   if (!found) return undefined;
@@ -27,7 +28,7 @@ function linear(hex: string): [number, number, number] | undefined {
   return [part(0), part(2), part(4)];
 }
 
-/** Return the contrast of two colors by WCAG 2, 1 to 21; undefined if one isn't a color. */
+/** Return the contrast of two colors by WCAG 2, from 1 to 21; undefined if one isn't a color. */
 export function contrast(one: string, other: string): number | undefined {
   const [a, b] = [linear(one), linear(other)].map((rgb) =>
     rgb && .2126 * rgb[0] + .7152 * rgb[1] + .0722 * rgb[2]
@@ -36,14 +37,14 @@ export function contrast(one: string, other: string): number | undefined {
   return (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
 }
 
-/** The contrast that text needs. */
+/** The minimum contrast for text. */
 export const READABLE = 4.5;
 /** The page background of a site, light and dark, without a tint. */
 export const PAGE: Pair = { light: "#ffffff", dark: "#111419" };
 
 type Values = Record<string, unknown>;
 
-/** Return the group of a setting, and its name there. */
+/** Return the group of a setting, and the setting's name in the group. */
 function placeOf(look: Look, path: string): [Values, string] {
   const names = path.split(".");
   const name = names.pop()!;
@@ -76,6 +77,6 @@ function differences(from: Values, to: Values, parts: Parts): Values {
   return found;
 }
 
-/** Return the overrides that turn one customization into the other; null removes an override. */
+/** Return the overrides that turn one customization into another. A value of null removes an override. */
 export const overrideOf = (from: unknown, to: unknown): Schemas["Override"] =>
   differences(from as Values, to as Values, OVERRIDABLE) as Schemas["Override"];

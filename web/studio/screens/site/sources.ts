@@ -1,4 +1,4 @@
-/** The sources that a site can be connected to, and their settings. */
+/** The sources to which a site can be connected, and their settings. */
 import type { Schemas } from "../../../shared/client.ts";
 import { t } from "../../../shared/words.ts";
 

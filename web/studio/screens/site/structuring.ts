@@ -1,4 +1,4 @@
-/** The rows of a site's structure, and where each can move. */
+/** The rows of a site's structure, and the positions to which each can be moved. */
 import { type Group, isGroup, type Node, type Structure } from "../../state/site.svelte.ts";
 import { findItem, type Item, nodesOf, type Place, siblingsOf } from "../../state/structure.svelte.ts";
 
@@ -7,7 +7,7 @@ export interface Row {
   depth: number;
 }
 
-/** The target of a dragged item, and the row that shows it. */
+/** The target of a dragged item, and the row that shows the target. */
 export interface Target {
   place: Place;
   id: string;
@@ -47,7 +47,7 @@ export function neighborOf(
   return above?.object === "site-section-group" ? endOf(above, item) : undefined;
 }
 
-/** Return the end of a group; an empty one only accepts sections. */
+/** Return the end of a group. An empty group accepts only sections. */
 export function endOf(group: Group, item: Item): Place | undefined {
   const last = (group.children as Node[]).filter((one) => one.id !== item.id).at(-1);
   if (last) return { after: last };
@@ -59,7 +59,7 @@ export function isIn(item: Item, outer: Item): boolean {
   return outer.object === "site-section-group" && (outer.children as Node[]).some((one) => isIn(item, one));
 }
 
-/** Return the target of `dragged` when it is dropped in one half of a row. */
+/** Return the target of `dragged` if it is dropped in one half of a row. */
 export function targetAt(
   structure: Structure,
   rows: Row[],

@@ -80,7 +80,9 @@ class GitHubIssues(_GitHub):
                     return
             if latest == since:
                 # More issues have the same time than fit on ten pages.
-                raise SourceFailure("upstream_unavailable", "GitHub returned an endless list.")
+                raise SourceFailure(
+                    "upstream_unavailable", "GitHub returned an endless list. Try again later."
+                )
             since = latest
 
 
@@ -123,10 +125,12 @@ class GitHubDiscussions(_GitHub):
             kind = read_text(errors[0].get("type")) if errors else ""
             if kind == "RATE_LIMITED":
                 raise SourceFailure(
-                    "rate_limited", "GitHub's rate limit was reached. The next sync continues from here."
+                    "rate_limited", "GitHub's rate limit was reached. The next sync will continue from here."
                 )
             reason = (
-                read_text(errors[0].get("message"))[:300] if errors else "The repository has no discussions."
+                read_text(errors[0].get("message"))[:300]
+                if errors
+                else "The repository has no discussions. Turn on discussions in its settings."
             )
             raise SourceFailure("misconfigured", f"GitHub: {reason}")
         return found

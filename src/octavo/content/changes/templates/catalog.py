@@ -95,7 +95,7 @@ def get_material(tx: Transaction, actor: Actor, template_id: str) -> CopiedMater
     if template_id in built_in():
         return _built_in_material(template_id)
     if find_space_access(tx, actor, Can.VIEW, template_id) is None:
-        raise NotFound(f"id: there is no template {template_id!r}.")
+        raise NotFound(f"id: there is no template with the ID {template_id!r}")
     return _space_material(tx, template_id)
 
 

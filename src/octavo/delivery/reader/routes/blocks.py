@@ -50,7 +50,7 @@ def read_block(view: View, visit: SpaceVisit) -> Later:
 def press_block(view: View, visit: SpaceVisit) -> Later:
     """Return the new content of a block after a visitor has used one of its controls."""
     if is_cross_origin(view, visit.visit):
-        raise Forbidden("This block can only be used from the page it appears on.")
+        raise Forbidden("This block can only be used from the page that shows it.")
     prepared = _block(view, visit)
 
     def answer() -> Answer:

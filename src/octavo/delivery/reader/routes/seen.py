@@ -18,7 +18,7 @@ from ..tracking import MAX_SEEN, SEEN_PATH, location_of, read_seen, record_seen
 def record_report(view: View, visit: SpaceVisit) -> Answer:
     """Record what a page's script reports about the visitor."""
     if is_cross_origin(view, visit.visit):
-        raise Forbidden("Only pages of this site can report events.")
+        raise Forbidden("Only pages on this site can report events.")
     seen = read_seen(view.body)
     query = parse_qs(view.request.query_string.decode("latin-1"))
     page = require_found(visit.view.tree.page(query.get("page", [""])[0]), "There is no page at this URL.")

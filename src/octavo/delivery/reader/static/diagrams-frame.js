@@ -8,6 +8,8 @@
       fontFamily: font, maxTextSize: 50000, maxEdges: 1000, suppressErrorRendering: true, deterministicIds: true,
       secure: ["secure", "securityLevel", "startOnLoad", "maxTextSize", "maxEdges", "suppressErrorRendering", "htmlLabels", "fontFamily"],
       themeVariables: { ...colors, darkMode: dark, fontFamily: font, fontSize: "15px" },
+      // Lines don't cross the words on them.
+      themeCSS: ".edgeLabel rect { opacity: 1 }",
     });
     return picture((await mermaid.render("diagram-" + ++count, code)).svg);
   };

@@ -42,8 +42,8 @@ class Converted(Struct, frozen=True):
 
 
 def parse_html(data: bytes | str, encoding: str | None = None) -> Any | None:
-    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. Never
-    fetches anything and never fails."""
+    """Return the tree of a page, or None if it is empty. ``encoding``: the encoding from the response. This
+    never fetches anything and never fails."""
     text = canvas_of(data if isinstance(data, str) else decode_html(data, encoding))
     parser = etree.HTMLParser(
         encoding="utf-8",

@@ -135,10 +135,12 @@ def read_opendocument(
     image and returns its path. ``problem``: a function to call with a code and a message for everything
     that isn't imported. Raises SourceError if the document can't be read."""
     if b"encryption-data" in (read("META-INF/manifest.xml") or b""):
-        raise SourceError("the document is password-protected. Remove the password and import it again")
+        raise SourceError(
+            "the document is password-protected. Remove the password, and import the document again."
+        )
     content = flat if flat is not None else read("content.xml")
     if content is None:
-        raise SourceError("the document has no content.xml")
+        raise SourceError("the document doesn't contain a content.xml file")
     root = _parse(content)
     body = root.find(f"{_q('office:body')}/{_q('office:text')}")
     if body is None:
@@ -621,7 +623,7 @@ class _Document:
     def _times(self, element: object, name: str, most: int, what: str) -> int:
         times = _number(element, name, most + 1)
         if times > most:
-            self.report("left_out", f"repetitions of {what} of a table after the first {most}")
+            self.report("left_out", f"repetitions of {what} in a table after the first {most}")
         return min(times, most)
 
     # Text
@@ -673,7 +675,7 @@ class _Document:
         elif tag.startswith(_SPACES["draw"]):
             self.report(
                 "left_out",
-                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text is kept",
+                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text was kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
@@ -764,7 +766,7 @@ class _Document:
         kept = [self._keep(image) for image in images]
         source = next(filter(None, kept), None)
         if source is None and "" in kept:
-            self.report("image_left_out", "an image is damaged, too large, or in an unknown format")
+            self.report("image_left_out", "an image is damaged, too large, or has an unknown format")
         elif source is None and images:
             source = _resolve_relative(images[0].get(_HREF) or "")
             if re.match(r"(?!https?:)[A-Za-z][A-Za-z0-9+.-]*:", source):

@@ -406,7 +406,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "circular_include",
-                f"{path} includes itself, or includes too much; nothing is shown in its place",
+                f"{path} includes itself or too many other files; nothing is shown in its place",
             )
             return []
         body, _ = split_front(text)
@@ -416,7 +416,7 @@ class Writer(ContainerWriter):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
+                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
                 "included",
             )
             return []

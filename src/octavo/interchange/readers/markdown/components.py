@@ -652,7 +652,10 @@ def _for_readers(
     condition = _READERS.get(reader)
     if condition is None:
         writer.report(
-            number, "unknown_component", f"<{name}> is for “{reader}”; its contents were kept", name
+            number,
+            "unknown_component",
+            f"<{name}> is shown only to “{reader}” in the source; its contents were kept",
+            name,
         )
         return writer.blocks(inside)
     return [(f"{{% if {condition} %}}", number), *writer.blocks(inside), ("{% endif %}", number)]
@@ -796,7 +799,7 @@ def _variable(writer: Writer, attributes: Attributes, inside: str) -> str:
     value = writer.place.value(name)
     if value is None:
         writer.report(
-            0, "variable", f"{name[:80]} is computed when the page is viewed, so it isn't imported", name
+            0, "variable", f"{name[:80]} is computed when the page is viewed, so it wasn't imported", name
         )
     return value if value is not None else f"`{name}`"
 

@@ -396,7 +396,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "code_reference",
-                f"::: {named[:100]} is generated from code when the site is built; skipped",
+                f"::: {named[:100]} is generated from code when the site is built; it was skipped",
             )
             return self.body_below(lines, at + 1, indent_of(found["indent"])), []
         end = self._end_of_container(lines, at, found)
@@ -653,7 +653,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path}: more than {MAX_LINES:,} lines are included; skipped",
+                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
                 "included",
             )
             return []

@@ -153,7 +153,7 @@ def directive_block(
                 return [(row, number) for row in made.split("\n") if made]
         if name in ("eval-rst", "raw") and body:
             writer.report(
-                number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; skipped", name
+                number, "unknown_directive", f"{{{name}}} isn't supported in Markdown; it was skipped", name
             )
         return []
     writer.report(number, "unknown_directive", f"{{{name}}} isn't supported; its contents were kept", name)

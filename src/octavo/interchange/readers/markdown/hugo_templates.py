@@ -1,5 +1,6 @@
 """Fill in the shortcode templates of a Hugo site (`layouts/shortcodes`) that only add text around their
-parameters. Nothing is executed; a template that computes anything else isn't filled in. Does no I/O."""
+parameters. Nothing is executed; a template that computes anything else isn't filled in. This module does no
+I/O."""
 
 from __future__ import annotations
 

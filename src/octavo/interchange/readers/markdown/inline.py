@@ -154,7 +154,7 @@ class InlineWriter:
         if not text or _SIGNS.search(text) is None:
             return text
         if len(text) > MAX_WORDS:
-            message = f"more than {MAX_WORDS:,} characters without an empty line; kept as written"
+            message = f"this paragraph has more than {MAX_WORDS:,} characters; it was kept as written"
             self.report(number, "too_long", message)
             return text
         made: list[str] = []
@@ -311,7 +311,7 @@ class InlineWriter:
             self.report(
                 line,
                 "variable",
-                f"{found[0]} is computed when the page is viewed, so it isn't imported",
+                f"{found[0]} is computed when the page is viewed, so it wasn't imported",
                 name,
             )
             return f"\\<\\<{name}>>"
@@ -334,7 +334,7 @@ class InlineWriter:
                         self.report(
                             line,
                             "expression_left_out",
-                            f"{key}={value} is computed when the page runs, so it isn't imported",
+                            f"{key}={value} is computed when the page is viewed, so it wasn't imported",
                         )
                     return ""
                 value = f'"{given}"'
@@ -375,7 +375,7 @@ class InlineWriter:
             self.report(
                 line,
                 "variable",
-                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
                 found["value"][:60],
             )
         elif self.jsx and found["value"] is not None:
@@ -389,7 +389,7 @@ class InlineWriter:
             self.report(
                 line,
                 "expression_left_out",
-                f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+                f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
                 found["value"][:60],
             )
         return found[0]
@@ -403,7 +403,7 @@ class InlineWriter:
         self.report(
             line,
             "expression_left_out",
-            f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+            f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
             found[0][:60],
         )
         return found[0]

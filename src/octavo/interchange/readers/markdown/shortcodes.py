@@ -802,7 +802,7 @@ def liquid_inline(writer: Writer, found: re.Match[str], line: int) -> str:
     writer.report(
         line,
         "variable",
-        f"{found[0][:80]} is computed when the site is built, so it isn't imported",
+        f"{found[0][:80]} is computed when the site is built, so it wasn't imported",
         value[:60],
     )
     return found[0]

@@ -93,7 +93,7 @@ _UNKNOWN = re.compile(r"(?:.*/)?\{[\w-]+\}/(.+)\Z")
 _LISTING = re.compile(r"<(pre|code)\b[^>]*>.*?</\1>|<[^>]*>", re.DOTALL)
 _HEADING = re.compile(r"^=+[ \t]+(?P<title>\S.*)$", re.MULTILINE)
 MAX_BOOK = 1000
-"""Maximum number of lines in a page that is checked for whether it is a book of chapters."""
+"""Maximum number of lines in a page that is split into chapters. A longer page is never split."""
 _OWN = frozenset(
     ["leveloffset", "doctype", "toc", "title", "doctitle", "description", "page-aliases", "navtitle"]
 )
@@ -135,7 +135,7 @@ class Asciidoctor:
         """Return a page. Raises ScriptFailed with the reason if the page can't be parsed, and Unavailable
         if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("the file isn't UTF-8 text, or is too large")
+            raise ScriptFailed("the file must be text in UTF-8 and not too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -533,7 +533,7 @@ class _Reading:
             text = self.files.text(path)
             if text is None:
                 self.problems.append(
-                    Problem(path, 0, "missing_file", "listed as navigation but doesn't exist")
+                    Problem(path, 0, "missing_file", "this file is listed as navigation but doesn't exist")
                 )
                 continue
             made += self._nav_file(path, text, component)
@@ -685,7 +685,7 @@ class _Reading:
                 place.problem(
                     row,
                     "variable",
-                    f"{{{name[:80]}}} is computed when the site is built, so it isn't imported",
+                    f"{{{name[:80]}}} is computed when the site is built, so it wasn't imported",
                 )
 
         def ready(tree: Any) -> None:
@@ -710,7 +710,9 @@ class _Reading:
             said = message.text
             if found := re.match(r"include (?:URI|file) not \w+: (\S+)", said):
                 name = unquote(found[1].removeprefix(_ROOT))
-                written.problem(message.line, "missing_include", f"{name[:200]} doesn't exist; skipped")
+                written.problem(
+                    message.line, "missing_include", f"{name[:200]} doesn't exist; it was skipped"
+                )
             elif said.startswith(_DEEP):
                 written.problem(
                     message.line,

@@ -1,5 +1,5 @@
-"""Asciidoctor's HTML, rewritten as semantic HTML. Used for pages converted here and for sites that Asciidoctor
-built."""
+"""Rewrite Asciidoctor's HTML as semantic HTML, both for pages that are converted here and for sites that
+Asciidoctor built."""
 
 from __future__ import annotations
 

@@ -98,7 +98,9 @@ class _BookStack:
                     if given := mapping(data.get(kind)):
                         made.append(self._archive(kind, given, folder_of(path)))
                 if not any(mapping(data.get(kind)) for kind in _KINDS):
-                    self._tell(path, "not_converted", "the export contains no book, chapter, or page")
+                    self._tell(
+                        path, "not_converted", "the export doesn't contain any books, chapters, or pages"
+                    )
             elif path.lower().endswith((".html", ".htm")):
                 if book := self._book(path):
                     made.append(book)

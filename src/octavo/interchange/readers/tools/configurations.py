@@ -65,7 +65,7 @@ def read_yaml_file(files: Heads, path: str, problems: list[Problem]) -> JsonObje
     try:
         return mapping(read_yaml(text).value)
     except YamlError as error:
-        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}. The default values were used"))
+        problems.append(Problem(path, error.line, "invalid_yaml", f"{error}. The default values were used."))
         return {}
 
 
@@ -80,7 +80,7 @@ def read_json_file(files: Heads, path: str, problems: list[Problem]) -> Any:
     made = read_export("export default " + text)
     if made is UNKNOWN:
         problems.append(
-            Problem(path, 0, "invalid_configuration", "can't be read; the default values are used")
+            Problem(path, 0, "invalid_configuration", "the file can't be read; the default values were used")
         )
         return None
     return made
@@ -98,7 +98,7 @@ def read_configuration(files: Heads, path: str, problems: list[Problem]) -> Json
             return tomllib.loads(files.text(path) or "")
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             problems.append(
-                Problem(path, 0, "invalid_configuration", f"{error}; the default values are used")
+                Problem(path, 0, "invalid_configuration", f"{error}; the default values were used")
             )
             return {}
     read = read_json_file if path.endswith("json") else read_yaml_file
@@ -136,7 +136,7 @@ def unread_pages(
         and not path[len(root) :].startswith((".", *left))
         and files.head(path)
     )
-    message = "skipped: a page in an unsupported format"
+    message = "skipped: the page format isn't supported"
     return [Problem(path, 0, "format_left_out", message) for path in islice(found, MAX_REPORTED)]
 
 
@@ -145,5 +145,5 @@ def unread_navigation(path: str, what: str) -> Problem:
         path,
         0,
         "navigation_unread",
-        f"{what} is computed when the site is built, so the tree follows the folders instead",
+        f"{what} is computed when the site is built, so the table of contents follows the folders instead",
     )

@@ -121,7 +121,7 @@ def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str]
     count = 0
     with files.source.opening(path)() as file:
         if b"<!DOCTYPE" in file.read(65_536):
-            raise SourceError(f"{path}: contains a document type declaration, which isn't allowed")
+            raise SourceError(f"{path}: must not contain a document type declaration")
     with files.source.opening(path)() as file:
         try:
             for _, element in etree.iterparse(
@@ -136,7 +136,7 @@ def _objects(files: Heads, path: str) -> Iterator[tuple[str, str, dict[str, str]
             ):
                 count += 1
                 if count > MAX_OBJECTS:
-                    raise SourceError(f"{path}: more than {MAX_OBJECTS:,} objects")
+                    raise SourceError(f"{path}: must contain at most {MAX_OBJECTS:,} objects")
                 said: dict[str, str] = {}
                 named: dict[str, str] = {}
                 for child in element.iter("property"):
@@ -282,7 +282,7 @@ class _Export:
                 body = said.get("body", "")
                 total += len(body)
                 if total > MAX_BODIES:
-                    raise SourceError(f"{where}: contains more than {MAX_BODIES // 1024**2} MB of text")
+                    raise SourceError(f"{where}: must contain at most {MAX_BODIES // 1024**2} MB of text")
                 if len(body) > MAX_BODY:
                     self.problems.append(
                         Problem(
@@ -299,7 +299,7 @@ class _Export:
                             page.title,
                             0,
                             "format_left_out",
-                            "this page uses wiki markup from before Confluence 4; its source was imported as text",
+                            "this page uses wiki markup from before Confluence 4; its source was kept as text",
                         )
                     )
                     body = f"<pre>{html.escape(body)}</pre>"

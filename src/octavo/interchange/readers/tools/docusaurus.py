@@ -190,8 +190,8 @@ def _docusaurus_of(files: Heads, project: str, version: str | None, locale: str,
                         config_path,
                         0,
                         "redirect_left_out",
-                        "redirects created by a function are computed when the site is built, so "
-                        "they aren't imported",
+                        "redirects created by a function are computed when the site is built, so they weren't"
+                        " imported",
                     )
                 )
     if version is not None:

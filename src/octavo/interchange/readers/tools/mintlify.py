@@ -48,7 +48,8 @@ def _with_references(files: Heads, path: str, problems: list[Problem]) -> Any:
                     path,
                     0,
                     "circular_include",
-                    f"{named[:200]} was skipped, because it includes itself or there are too many files",
+                    f"{named[:200]} was skipped, because it includes itself or because too many files are"
+                    " included",
                 )
             )
             return None

@@ -159,7 +159,7 @@ class _OutlineJson:
             collection = mapping(data.get("collection"))
             if not collection:
                 self.problems.append(
-                    Problem(path, 0, "not_converted", "the export contains no readable collection")
+                    Problem(path, 0, "not_converted", "the export doesn't contain any readable collections")
                 )
                 continue
             for id, one in mapping(data.get("documents")).items():

@@ -51,7 +51,7 @@ def _order(files: Heads, folder: str, problems: list[Problem]) -> list[str]:
             said = read_yaml(text).value
         except YamlError as error:
             problems.append(
-                Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order is used")
+                Problem(folder + name, error.line, "invalid_yaml", f"{error}; the default order was used")
             )
             continue
         return (
@@ -128,7 +128,7 @@ class _Project:
                     self.addresses[path] = f"page/{self._slug(path)}"
                 for path in self.files.paths:
                     if path.startswith(f"{root}custom_pages/") and path.endswith(".html"):
-                        self._tell(path, "pages_left_out", "Custom HTML pages aren't imported.")
+                        self._tell(path, "pages_left_out", "Custom HTML pages weren't imported.")
             if "changelogs/" in parts:
                 self._tell(
                     f"{root}changelogs",
@@ -209,7 +209,9 @@ class _Project:
         names = sorted({*pages, *folders}, key=natural_key)
         for name in order:
             if name not in pages and name not in folders:
-                self._tell(folder + _ORDERS[0], "missing_file", f"{name[:200]} in the order doesn't exist")
+                self._tell(
+                    folder + _ORDERS[0], "missing_file", f"{name[:200]} in the page order doesn't exist"
+                )
         made: list[Entry] = []
         for name in [
             *(one for one in dict.fromkeys(order) if one in pages or one in folders),

@@ -183,12 +183,14 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.report(self._line(), "unknown_directive", "skipped: a note to the writers", name)
+            reading.report(self._line(), "unknown_directive", "skipped: this is a note to writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
         if _MADE_OF_CODE.match(name):
-            said = f".. {name}:: {argument[:80]} is generated from code when the site is built; skipped"
+            said = (
+                f".. {name}:: {argument[:80]} is generated from code when the site is built; it was skipped"
+            )
             reading.report(self._line(), "code_reference", said, name + argument)
             return self._inside()
         if _OBJECT.match(name):
@@ -236,7 +238,10 @@ class _Any(Directive):  # type: ignore[misc]
         rows = text.replace("\r\n", "\n").replace("\t", "        ").split("\n")
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
-            said = f"{path[:200]}: more than {MAX_LINES:,} lines are included, or one is too long; skipped"
+            said = (
+                f"{path[:200]} was skipped, because more than {MAX_LINES:,} lines are included or a line is"
+                " too long"
+            )
             reading.report(self._line(), "too_many_lines", said, path)
             return None
         return where, rows
@@ -250,7 +255,7 @@ class _Any(Directive):  # type: ignore[misc]
             return []
         rows = self._part(given[1])
         if "pyobject" in self.options:
-            said = f":pyobject: of a listing has no effect: {path[:200]} is shown in full"
+            said = f"`:pyobject:` isn't supported; {path[:200]} is shown in full"
             reading.report(self._line(), "unknown_directive", said, path)
         language = str(self.options.get("language") or "")
         return [_code("\n".join(rows).strip("\n"), language, str(self.options.get("caption") or ""))]
@@ -265,7 +270,7 @@ class _Any(Directive):  # type: ignore[misc]
         source, _ = self.state_machine.get_source_and_line(self.lineno)
         chain = reading.chains.get(source or "", (reading.place.path,))
         if where in chain or len(chain) > MAX_INCLUDES:
-            said = f"{path[:200]} includes itself, or includes too much; nothing is shown in its place"
+            said = f"{path[:200]} includes itself or too many other files; nothing is shown in its place"
             reading.report(self._line(), "circular_include", said, path)
             return []
         for name in set(_DIRECTIVE.findall("\n".join(rows))):

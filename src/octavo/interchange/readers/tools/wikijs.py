@@ -73,7 +73,7 @@ def _wikijs(files: Heads, project: str, locale: str = "") -> Layout:
     others = [one for one in locales if f"{project}{one}/" != first]
     for path in inside:
         if path.endswith((".adoc", ".txt")) and path.startswith(root):
-            problems.append(Problem(path, 0, "format_left_out", "skipped: a page in an unsupported format"))
+            problems.append(Problem(path, 0, "format_left_out", "skipped: the page format isn't supported"))
     beside = others if root == project else []
     paths = pages_below(files, root, lambda path: path.partition("/")[0] in beside)
     pages = [

@@ -51,7 +51,7 @@ class ObjectAccess(Struct, frozen=True):
     def handed_over(cls, org: OrgAccess, kind: Kind, id: str) -> ObjectAccess:
         """Return the caller's access to an object that was just transferred to their organization, with the
         caller's role on it."""
-        assert org.role is not None, "a guest can't create content"
+        assert org.role is not None, "guests can't create content"
         return cls(kind, id, org.organization_id, org.actor, org.role, org.role)
 
     @classmethod

@@ -36,7 +36,9 @@ def guard_roles(tx: Transaction, target: ObjectAccess) -> Iterator[None]:
     for user_id, role in after.items():
         was = before.get(user_id)
         if role != was and not (at_least(target.role, role) and at_least(target.role, was)):
-            raise Forbidden(f"This change would affect a role above your own, which is `{target.role}` here.")
+            raise Forbidden(
+                f"This change would affect a role that is higher than your own role, `{target.role}`."
+            )
 
 
 def _list_roles(tx: Transaction, target: ObjectAccess) -> dict[str, str | None]:
@@ -64,7 +66,7 @@ def guard_default_level(tx: Transaction, target: ObjectAccess, values: Mapping[s
         return
     level = values["default_level"]
     if level not in (None, "inherit") and not at_least(target.role, level):
-        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`.")
+        raise Forbidden(f"defaultLevel: `{level}` is higher than your own role, `{target.role}`")
     with guard_roles(tx, target):
         yield
         keep_own_role(tx, target)
@@ -149,12 +151,12 @@ def _put(tx: Transaction, target: ObjectAccess, subject: Grantee, role: str | No
 
 def _require_own(target: ObjectAccess, role: str | None) -> None:
     if not at_least(target.role, role):
-        raise Forbidden(f"role: `{role}` is higher than your own role, `{target.role}`.")
+        raise Forbidden(f"role: `{role}` is higher than your own role, `{target.role}`")
 
 
 def _not_granted(target: ObjectAccess, subject: Grantee) -> NotFound:
     there = f"on this {target.kind}" if target.kind == "site" else f"in this {target.kind}"
-    return NotFound(f"The {subject.type} {subject.id!r} has no direct role {there}.")
+    return NotFound(f"The {subject.type} with the ID {subject.id!r} has no direct role {there}.")
 
 
 def _audit(

@@ -148,7 +148,7 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:
-            raise NotFound(f"This organization has no member {user_id!r}.")
+            raise NotFound(f"There is no member with the ID {user_id!r} in this organization.")
         steps = list_steps(tx, target.kind, target.id)
         said = list_step_grants(tx, user_id, steps)
         own = list_step_grants(tx, target.user_id, steps)
@@ -156,7 +156,7 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
     along = [said[step.id] for step in steps]
     # The caller can see the grants on this object, but can see the grants on its ancestors only if they can
     # also share those.
-    told = [
+    grants_visible = [
         index == 0
         or at_least(
             evaluate_steps(target.member_role, [own[one.id] for one in steps[index:]]).decision.role,
@@ -169,7 +169,7 @@ def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPer
         found.decision.role,
         present_user(call, user),
         present_source(found, steps, target.organization_id),
-        present_places(found, along, told, target.organization_id, role),
+        present_places(found, along, grants_visible, target.organization_id, role),
     )
 
 

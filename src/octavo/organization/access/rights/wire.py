@@ -139,18 +139,18 @@ class ExplainedPermission(Struct):
 def present_places(
     found: EvaluatedRole,
     said: Sequence[StepGrants],
-    told: Sequence[bool],
+    grants_visible: Sequence[bool],
     organization_id: str,
     role: str | None,
 ) -> list[PermissionPlace]:
-    """Return the possible sources. ``told``: for each source, whether the caller can see its grants.
+    """Return the possible sources. ``grants_visible``: for each source, whether the caller can see its grants.
     ``role``: the role in the organization."""
     places = []
     for index, one in enumerate(said):
         place = PermissionPlace(
             object=PermissionObject(one.step.kind, one.step.id), decides=found.decision.rung == index
         )
-        if told[index]:
+        if grants_visible[index]:
             place.user = one.user[0] if one.user else UNSET
             place.teams = [TeamGrant(team, permission) for team, permission in one.teams.items()]
             place.default_level = one.step.default_level

@@ -161,7 +161,7 @@ def read_response(encoded: str, provider: ProviderRow, service: Service, moment:
         signed = signature.getparent()
         found = _verify(root, "./" if signed is root else f"./{_A}Assertion/", provider)
         if found.tag != signed.tag or found.get("ID") != signed.get("ID"):
-            raise RefusedResponse("SAML response: a signature covers an element other than its parent")
+            raise RefusedResponse("SAML response: each signature must cover its parent element")
         assertion = _get_assertion(found) if signed is root else found
     return _read(root, assertion, provider, service, moment)
 
@@ -199,16 +199,16 @@ def _verify(root: Any, location: str, provider: ProviderRow) -> Any:
         else:
             assert not isinstance(found, list)  # The signature has exactly one reference.
             return found.signed_xml
-    raise RefusedResponse(f"SAML response: its signature isn't valid: {problem}")
+    raise RefusedResponse(f"SAML response: the signature isn't valid: {problem}")
 
 
 def _decode(encoded: str) -> bytes:
     try:
         xml = base64.b64decode("".join(encoded.split()), validate=True)
     except (binascii.Error, ValueError):
-        raise RefusedResponse("SAML response: must be valid base64") from None
+        raise RefusedResponse("SAML response: must be valid Base64") from None
     if len(xml) > MAX_BYTES:
-        raise RefusedResponse("SAML response: too large")
+        raise RefusedResponse("SAML response: is too large")
     declaration = _DECLARATION.match(xml)
     body = xml[declaration.end() :] if declaration else xml
     encoding = _ENCODING.search(declaration[0]) if declaration else None
@@ -217,7 +217,7 @@ def _decode(encoded: str) -> bytes:
     # No DTD, entities, CDATA, processing instructions, or comments, which could split a name.
     if b"<!" in body or b"<?" in body or not body.lstrip().startswith(b"<"):
         raise RefusedResponse(
-            "SAML response: must contain plain elements only, without DTD, comments, or CDATA"
+            "SAML response: must contain only plain elements, without a DTD, comments, or CDATA"
         )
     return xml
 
@@ -235,7 +235,7 @@ def _get_assertion(root: Any) -> object:
         raise RefusedResponse("SAML response: must contain exactly one Response")
     ids = [element.get(name) for element in root.iter() for name in ("ID", "Id", "id") if element.get(name)]
     if len(ids) != len(set(ids)):
-        raise RefusedResponse("SAML response: two elements have the same ID")
+        raise RefusedResponse("SAML response: each element must have its own ID")
     return assertions[0]
 
 
@@ -246,23 +246,23 @@ def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
     if not signatures:
         raise RefusedResponse("SAML response: must be signed")
     if len(signatures) > 2 or len({id(s.getparent()) for s in signatures}) != len(signatures):
-        raise RefusedResponse("SAML response: has too many signatures")
+        raise RefusedResponse("SAML response: contains too many signatures")
     for signature in signatures:
         signed = signature.getparent()
         if signed is not root and signed is not assertion:
-            raise RefusedResponse("SAML response: a signature is in the wrong place")
+            raise RefusedResponse("SAML response: contains a signature in the wrong place")
         if [child.tag for child in signature][:2] != [f"{_DS}SignedInfo", f"{_DS}SignatureValue"] or any(
             child.tag not in (f"{_DS}SignedInfo", f"{_DS}SignatureValue", f"{_DS}KeyInfo")
             for child in signature
         ):
-            raise RefusedResponse("SAML response: a signature contains unexpected elements")
+            raise RefusedResponse("SAML response: a signature contains unsupported elements")
         info = signature[0]
         if [child.tag for child in info] != [
             f"{_DS}CanonicalizationMethod",
             f"{_DS}SignatureMethod",
             f"{_DS}Reference",
         ]:
-            raise RefusedResponse("SAML response: a signature must cover exactly one element")
+            raise RefusedResponse("SAML response: each signature must cover exactly one element")
         canonical, method, reference = info
         transforms = [t.get("Algorithm") for t in reference.iter(f"{_DS}Transform")]
         digest = reference.find(f"{_DS}DigestMethod")
@@ -272,11 +272,11 @@ def _require_sound_signatures(root: Any, assertion: Any) -> list[Any]:
             or digest is None
             or digest.get("Algorithm") not in _DIGESTS
         ):
-            raise RefusedResponse("SAML response: is signed with an unsupported algorithm")
+            raise RefusedResponse("SAML response: a signature uses an unsupported algorithm")
         if transforms[:1] != [_ENVELOPED] or len(transforms) > 2 or not set(transforms[1:]) <= _CANONICAL:
-            raise RefusedResponse("SAML response: the signature uses an unsupported transform")
+            raise RefusedResponse("SAML response: a signature uses an unsupported transform")
         if not signed.get("ID") or reference.get("URI") != f"#{signed.get('ID')}":
-            raise RefusedResponse("SAML response: a signature covers an element other than its parent")
+            raise RefusedResponse("SAML response: each signature must cover its parent element")
     return sorted(signatures, key=lambda signature: signature.getparent() is assertion)
 
 
@@ -289,30 +289,30 @@ def _require_once(parent: Any, name: str) -> Any:
 
 def _require_success(root: Any) -> None:
     if any(element.get("Version") != "2.0" for element in (root, *root.iter(f"{_A}Assertion"))):
-        raise RefusedResponse("SAML response: must be of version 2.0")
+        raise RefusedResponse("SAML response: must have version 2.0")
     code = _require_once(_require_once(root, f"{_P}Status"), f"{_P}StatusCode").get("Value")
     if code != _SUCCESS:
-        raise RefusedResponse(f"SAML response: the provider didn't sign anyone in: {code}")
+        raise RefusedResponse(f"SAML response: the provider rejected the sign-in: {code}")
 
 
 def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, moment: int) -> Assertion:
     _require_success(root)
     issuers = [*root.findall(f"{_A}Issuer"), _require_once(assertion, f"{_A}Issuer")]
     if any(_text(issuer) != provider.entity_id for issuer in issuers):
-        raise RefusedResponse("SAML response: comes from another issuer")
+        raise RefusedResponse("SAML response: must come from the issuer in the provider's settings")
     if root.get("Destination") not in (None, service.acs_url):
-        raise RefusedResponse("SAML response: is intended for another destination")
+        raise RefusedResponse("SAML response: must have this server's URL as its destination")
     conditions = _require_once(assertion, f"{_A}Conditions")
     restrictions = conditions.findall(f"{_A}AudienceRestriction")
     if not restrictions or any(
         service.entity_id not in [_text(a) for a in restriction.findall(f"{_A}Audience")]
         for restriction in restrictions
     ):
-        raise RefusedResponse("SAML response: is intended for another audience")
+        raise RefusedResponse("SAML response: must have this server's entity ID as its audience")
     _require_time(conditions, moment)
     session_ends = _time(_require_once(assertion, f"{_A}AuthnStatement").get("SessionNotOnOrAfter"))
     if session_ends is not None and moment >= session_ends + _SKEW:
-        raise RefusedResponse("SAML response: the session at the provider has expired")
+        raise RefusedResponse("SAML response: the provider's session has expired")
     subject_element = _require_once(assertion, f"{_A}Subject")
     confirmed = [
         data
@@ -322,20 +322,20 @@ def _read(root: Any, assertion: Any, provider: ProviderRow, service: Service, mo
         and data.get("Recipient") == service.acs_url
     ]
     if len(confirmed) != 1:
-        raise RefusedResponse("SAML response: is intended for another recipient")
+        raise RefusedResponse("SAML response: must have this server's URL as its recipient")
     expires_at = _require_time(confirmed[0], moment, needs_end=True)
     asked = {
         found for found in (root.get("InResponseTo"), confirmed[0].get("InResponseTo")) if found is not None
     }
     if len(asked) > 1 or (asked and confirmed[0].get("InResponseTo") is None):
-        raise RefusedResponse("SAML response: belongs to another request")
+        raise RefusedResponse("SAML response: must belong to a single sign-in request")
     name_element = _require_once(subject_element, f"{_A}NameID")
     name_id = _text(name_element)
     email = _attribute(assertion, _EMAIL_NAMES) or (name_id if "@" in name_id else None)
     transient = name_element.get("Format") == _TRANSIENT
     subject = f"email:{(email or '').lower()}" if transient else name_id
     if not name_id or len(subject) > 512 or (transient and email is None):
-        raise RefusedResponse("SAML response: doesn't identify a person")
+        raise RefusedResponse("SAML response: must identify a person")
     return Assertion(
         id=assertion.get("ID"),
         expires_at=expires_at + _SKEW,
@@ -353,11 +353,11 @@ def _require_time(element: Any, moment: int, *, needs_end: bool = False) -> int:
     NotOnOrAfter; by default, a day from ``moment``."""
     begins, ends = _time(element.get("NotBefore")), _time(element.get("NotOnOrAfter"))
     if needs_end and ends is None:
-        raise RefusedResponse("SAML response: has no expiration time")
+        raise RefusedResponse("SAML response: must have an expiration time")
     if (begins is not None and moment < begins - _SKEW) or (ends is not None and moment >= ends + _SKEW):
-        raise RefusedResponse("SAML response: expired or not valid yet")
+        raise RefusedResponse("SAML response: has expired or isn't valid yet")
     if ends is not None and ends - moment > _MAX_LIFETIME:
-        raise RefusedResponse("SAML response: is valid for longer than a day")
+        raise RefusedResponse("SAML response: must not be valid for more than a day")
     return ends if ends is not None else moment + _MAX_LIFETIME
 
 

@@ -49,7 +49,7 @@ def _validate_columns(
             raise BadRequest("ssoURL: must be an http or https URL")
     team = values.get("default_team")
     if team is not None and find_team(tx, org.organization_id, team) is None:
-        raise NotFound(f"This organization has no team {team!r}.")
+        raise NotFound(f"There is no team with the ID {team!r} in this organization.")
     return values
 
 
@@ -191,7 +191,7 @@ def get_saml_metadata(call: Call, saml_provider_id: str) -> Reply:
     """Get the SAML metadata about Octavo that the identity provider needs."""
     with call.db.read() as tx:
         if store.find_provider(tx, saml_provider_id) is None:
-            raise NotFound("This URL has no sign-in provider. Check the provider's ID.")
+            raise NotFound("There is no sign-in provider at this URL. Check the provider's ID.")
     metadata = service_metadata(service(call.context, saml_provider_id))
     return Reply(metadata, headers={"content-type": "application/samlmetadata+xml"})
 
@@ -218,7 +218,7 @@ def receive_saml(call: Call, saml_provider_id: str, body: RawBody) -> Reply:
         raise BadRequest("body: must be a form (application/x-www-form-urlencoded)") from None
     responses = form.get("SAMLResponse", [])
     if len(responses) != 1:
-        raise BadRequest("SAMLResponse: must be provided exactly once")
+        raise BadRequest("SAMLResponse: must be sent exactly once")
     relay_state = form.get("RelayState", [None])[0]
     return _redirect(call, signing_in.receive(call.context, saml_provider_id, responses[0], relay_state))
 

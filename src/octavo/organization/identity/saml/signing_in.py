@@ -141,20 +141,21 @@ def receive(context: Context, provider_id: str, encoded: str, relay_state: str |
     binding = None
     with context.db.write() as tx:
         if not store.remember_assertion(tx, provider_id, assertion.id, assertion.expires_at):
-            raise RefusedResponse("SAML response: has already been used. Start over at the sign-in page.")
+            raise RefusedResponse("SAML response: was already used. Start over on the sign-in page.")
         if assertion.in_response_to is not None:
             asked = one_time.redeem(tx, context.sealer, _asked(provider_id), assertion.in_response_to, _Asked)
             if asked is None:
                 raise RefusedResponse(
-                    "SAML response: belongs to an unknown or expired request. Start over at the sign-in page."
+                    "SAML response: belongs to an unknown or expired sign-in request. Start over on the"
+                    " sign-in page."
                 )
         elif provider.idp_initiated:
             binding = secrets.token_urlsafe(32)
             asked = _Asked(local_path(relay_state), hash_token(binding))
         else:
             raise RefusedResponse(
-                "SAML response: wasn't requested by Octavo. Start at Octavo's sign-in page, or allow sign-ins that the"
-                " provider initiates (`idpInitiated`)."
+                "SAML response: wasn't requested by Octavo. Start on Octavo's sign-in page, or turn on"
+                " `idpInitiated` to allow sign-ins that start with the provider."
             )
         secret = one_time.issue(tx, context.sealer, _ANSWER, _answer(provider_id, assertion, asked), LIFETIME)
     if binding is None:
@@ -190,8 +191,8 @@ def _get_answer(
     answer = one_time.peek(tx, context.sealer, _ANSWER, secret, _Answer)
     if answer is None or not secrets.compare_digest(hash_token(binding), answer.binding):
         raise Unauthorized(
-            "This sign-in has expired, was already used, or was started in another browser. "
-            "Start over at the sign-in page."
+            "This sign-in has expired, was already used, or was started in another browser. Start over on the"
+            " sign-in page."
         )
     return answer, store.get_active_provider(tx, answer.provider_id)
 
@@ -215,7 +216,7 @@ def finish(context: Context, by: ReturningBrowser, provider_id: str, secret: str
     with context.db.write() as tx:
         answer, provider = _get_answer(tx, context, by.binding, secret)
         if answer.provider_id != provider_id:
-            raise Unauthorized("This sign-in belongs to another provider. Start over at the sign-in page.")
+            raise Unauthorized("This sign-in belongs to another provider. Start over on the sign-in page.")
         known = _find_person(tx, provider, answer)
         if not answer.asked or (known is not None and not known.vouched):
             return _page(context, secret)
@@ -231,7 +232,8 @@ def confirm(context: Context, by: ReturningBrowser, secret: str) -> SamlSignIn:
         known = _find_person(tx, provider, answer)
         if known is not None and not known.vouched:
             raise Conflict(
-                "An account with this email address already exists. Sign in to it, then connect it."
+                "An account with this email address already exists. Sign in to it, then connect it to the"
+                " provider."
             )
         return _sign_in(tx, context, by, provider, answer, secret, known)
 
@@ -246,7 +248,8 @@ def connect(context: Context, by: ReturningBrowser, actor: Actor, secret: str) -
         known = _find_person(tx, provider, answer)
         if known is None or known.user_id != actor.user_id:
             raise Forbidden(
-                "The identity provider's response is for a different account than the one you are signed in to."
+                "The sign-in provider returned a different account than the one you're signed in to. Sign in"
+                " with the same account."
             )
         return _sign_in(tx, context, by, provider, answer, secret, known)
 
@@ -269,7 +272,7 @@ def _find_person(tx: Transaction, provider: store.ProviderRow, answer: _Answer) 
         user = find_user(tx, linked_id)
     elif answer.email is None:
         raise Forbidden(
-            "The identity provider didn't send your email address. Ask your administrator to include it."
+            "The sign-in provider didn't send your email address. Ask your administrator to include it."
         )
     else:
         user = find_user_by_email(tx, answer.email)
@@ -297,7 +300,7 @@ def _sign_in(
     known: _Known | None,
 ) -> SamlSignIn:
     if one_time.redeem(tx, context.sealer, _ANSWER, secret, _Answer) is None:
-        raise Unauthorized("This sign-in was already used. Start over at the sign-in page.")
+        raise Unauthorized("This sign-in was already used. Start over on the sign-in page.")
     user_id = known.user_id if known else _make_account(tx, provider, answer)
     if linked_accounts.find_user_id(tx, provider.id, answer.subject) is None:
         linked_accounts.link(tx, provider.id, answer.subject, user_id)

@@ -51,14 +51,14 @@ def get_provider(tx: Transaction, organization_id: str, provider_id: str) -> Pro
     organization."""
     found = find_provider(tx, provider_id)
     if found is None or found.organization_id != organization_id:
-        raise NotFound(f"This organization has no SAML provider {provider_id!r}.")
+        raise NotFound(f"There is no SAML provider with the ID {provider_id!r} in this organization.")
     return found
 
 
 def get_active_provider(tx: Transaction, provider_id: str) -> ProviderRow:
     found = find_provider(tx, provider_id)
     if found is None or not found.active:
-        raise NotFound("This sign-in provider doesn't exist or isn't set up yet. Check its settings.")
+        raise NotFound("This sign-in provider doesn't exist, or isn't set up yet. Check its settings.")
     return found
 
 

@@ -59,7 +59,7 @@ def delete_member(call: Call, org: OrgAccess, user_id: str) -> bool:
     remove anyone; members can remove themselves. Returns 409 if they are the last administrator."""
     if user_id != org.user_id and not at_least(org.role, ORGANIZATION[Can.ADMIN]):
         raise Forbidden(
-            "Only administrators can remove other members. Use your own user ID to leave the organization."
+            "Only administrators can remove other members. To leave the organization, use your own user ID."
         )
     with call.db.write() as tx:
         return editing.remove_member(tx, org, user_id)

@@ -64,7 +64,8 @@ def find_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRo
 
 def get_member(tx: Transaction, organization_id: str, user_id: str) -> MemberRow:
     return require_found(
-        find_member(tx, organization_id, user_id), f"This organization has no member {user_id!r}."
+        find_member(tx, organization_id, user_id),
+        f"There is no member with the ID {user_id!r} in this organization.",
     )
 
 

@@ -24,7 +24,8 @@ from . import store
 
 def get_team(tx: Transaction, org: OrgAccess, team_id: str) -> TeamRow:
     return require_found(
-        find_team(tx, org.organization_id, team_id), f"This organization has no team {team_id!r}."
+        find_team(tx, org.organization_id, team_id),
+        f"There is no team with the ID {team_id!r} in this organization.",
     )
 
 
@@ -113,7 +114,7 @@ def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
     if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
-        raise Forbidden("Only owners of the team and administrators can manage it.")
+        raise Forbidden("Only the team's owners and administrators can manage it.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:
@@ -122,7 +123,7 @@ def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: 
     found = store.find_member_ids(tx, org.organization_id, list(named))
     for name in named:
         if name not in found:
-            raise NotFound(f"{place}: {name!r} isn't a member of this organization.")
+            raise NotFound(f"{place}: {name!r} isn't a member of this organization")
     return list(dict.fromkeys(found[name] for name in named))
 
 

@@ -59,7 +59,9 @@ def find_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow | Non
 
 
 def get_link(tx: Transaction, site_id: str, link_id: str) -> ShareLinkRow:
-    return require_found(find_link(tx, site_id, link_id), f"There is no share link {link_id!r} on this site.")
+    return require_found(
+        find_link(tx, site_id, link_id), f"There is no share link with the ID {link_id!r} on this site."
+    )
 
 
 def list_links(
@@ -86,7 +88,7 @@ def create_link(tx: Transaction, context: Context, site: SiteAccess, name: str) 
     count = tx.value("SELECT count(*) FROM share_links WHERE site_id = :site", site=site.site_id)
     if count >= MAX_LINKS:
         raise Conflict(
-            f"A site can have at most {MAX_LINKS:,} share links. Delete one before creating another."
+            f"A site can have at most {MAX_LINKS:,} share links. Delete one before adding another."
         )
     link_id = ids.new_id()
     tx.insert(

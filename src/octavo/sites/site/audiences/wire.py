@@ -44,7 +44,7 @@ class UpdateLink(Struct):
 
     def __post_init__(self) -> None:
         if self.active is UNSET and self.name is UNSET:
-            raise ValueError("active: provide `active` or `name`")
+            raise ValueError("provide `active`, `name`, or both")
 
 
 class PublishingAuth(Struct, rename="camel", tag_field="object", tag="publishing-auth"):

@@ -83,7 +83,7 @@ def try_customization(
     kept = None
     if over is not None:
         if site_space_id is None:
-            raise BadRequest("siteSpace: required with `override`.")
+            raise BadRequest("siteSpace: is required with `override`")
         _require_seen(tx, site, site_space_id)
         _require_links(tx, site, over)
         kept = msgspec.json.encode(_without_nulls(msgspec.to_builtins(over))).decode()
@@ -181,7 +181,8 @@ def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
             return was if given is UNSET else given
         if given not in (UNSET, was, item in listed):
             raise BadRequest(
-                f"{name}: conflicts with `pageActions.items`. Set only one of them, or the same value in both."
+                f"{name}: conflicts with `pageActions.items`. Set only one of them, or set both to the same"
+                " value."
             )
         return item in listed
 
@@ -252,7 +253,7 @@ def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None
     """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
     shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
     if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise NotFound(f"There is no site space {site_space_id!r} on this site.")
+        raise NotFound(f"There is no site space with the ID {site_space_id!r} on this site.")
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
@@ -337,14 +338,14 @@ def _require_links(tx: Transaction, site: SiteAccess, body: PutCustomization | O
     for ref in _list_refs(body):
         space = getattr(ref, "space", None)
         if isinstance(space, str) and space not in shown:
-            raise NotFound(f"space: there is no space {space!r} on this site.")
+            raise NotFound(f"space: there is no space with the ID {space!r} on this site")
 
 
 def _require_fonts(tx: Transaction, site: SiteAccess, body: PutCustomization) -> None:
     for name in ("font", "heading_font", "monospace_font"):
         font = getattr(body.styling, name)
         if isinstance(font, FontDefinition) and not find_fonts(tx, site.organization_id, [font.id], ""):
-            raise NotFound(f"styling.{name}: there is no font {font.id!r} in this organization.")
+            raise NotFound(f"styling.{name}: there is no font with the ID {font.id!r} in this organization")
 
 
 def _list_refs(body: PutCustomization | Override) -> list[ContentRef]:

@@ -391,7 +391,7 @@ class Favicon(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.icon is not UNSET and self.emoji is not UNSET:
-            raise ValueError("favicon: provide an icon or an emoji, not both")
+            raise ValueError("favicon: provide `icon` or `emoji`, not both")
         require_emoji(self.emoji, "favicon.emoji")
 
 
@@ -641,7 +641,7 @@ class PutPageActions(Struct, rename="camel"):
 
     def __post_init__(self) -> None:
         if self.items is not UNSET and len(set(self.items)) < len(self.items):
-            raise ValueError("pageActions.items: must not list an action twice")
+            raise ValueError("pageActions.items: must list each action only once")
 
 
 class SocialDisplay(Struct, rename="camel"):

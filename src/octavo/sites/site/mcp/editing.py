@@ -17,7 +17,7 @@ from .store import McpServerRow
 def get_server(tx: Transaction, context: Context, site: SiteAccess, server_id: str) -> McpServerRow:
     found = store.find_server(tx, context.sealer, site.site_id, server_id)
     if found is None:
-        raise NotFound(f"There is no MCP server {server_id!r} on this site.")
+        raise NotFound(f"There is no MCP server with the ID {server_id!r} on this site.")
     return found
 
 

@@ -53,7 +53,8 @@ class RedirectFields(Struct, frozen=True, kw_only=True):
 
 def get_redirect(tx: Transaction, site_id: str, redirect_id: str) -> RedirectRow:
     return require_found(
-        store.find_redirect(tx, site_id, redirect_id), f"There is no redirect {redirect_id!r} on this site."
+        store.find_redirect(tx, site_id, redirect_id),
+        f"There is no redirect with the ID {redirect_id!r} on this site.",
     )
 
 
@@ -85,7 +86,7 @@ class RedirectEditor:
         destination = self._resolve(fields.destination)
         if self.is_full:
             raise Conflict(
-                f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete some before adding others."
+                f"A site can have at most {store.MAX_REDIRECTS} redirects. Delete one before adding another."
             )
         self._require_free(source, draft=draft)
         self._require_effect(source, destination, capture=bool(fields.capture), draft=draft)
@@ -166,7 +167,7 @@ class RedirectEditor:
     def _require_free(self, source: str, *, draft: bool) -> None:
         if self.find(source, draft=draft) is not None:
             kind = "a draft of a redirect" if draft else "a redirect"
-            raise Conflict(f"source: there is already {kind} from {source!r}. Edit or delete it instead.")
+            raise Conflict(f"source: {kind} from {source!r} already exists. Edit or delete it instead.")
 
     # --- destinations ----------------------------------------------------------------------------------
 
@@ -180,7 +181,9 @@ class RedirectEditor:
                 get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
             case ToPage():
                 shown = get_site_space(self.structure, destination.site_space_id, "destination.siteSpaceId")
-                missing = f"destination.pageId: there is no page {destination.page_id!r} in this space."
+                missing = (
+                    f"destination.pageId: there is no page with the ID {destination.page_id!r} in this space"
+                )
                 space = find_space_access(self._tx, self._site.actor, Ability.VIEW, shown.space_id)
                 if space is None:
                     raise NotFound(missing)
@@ -194,8 +197,8 @@ class RedirectEditor:
                 row = get_site(self._tx, self._site.site_id)
                 if not is_elsewhere(destination.url, row, self._to.settings.sites_url):
                     raise BadRequest(
-                        "destination.url: must be outside of this server's sites."
-                        " Choose a section, space, or page for destinations on the site."
+                        "destination.url: must not be a URL of a site on this server. Choose a section,"
+                        " space, or page as the destination instead."
                     )
                 return ToExternal(destination.url)
         return destination
@@ -206,10 +209,12 @@ class RedirectEditor:
             None,
         )
         if shown is None:
-            raise NotFound(f"destination.spaceId: the space {destination.space_id!r} isn't on this site.")
+            raise NotFound(
+                f"destination.spaceId: there is no space with the ID {destination.space_id!r} on this site"
+            )
         found = self.page_at(shown, destination.path.strip("/"))
         if found is None:
-            raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space.")
+            raise NotFound(f"destination.path: there is no page at {destination.path[:200]!r} in this space")
         return found
 
     def page_at(self, shown: SiteSpaceRow, path: str) -> ToSiteSpace | ToPage | None:
@@ -243,7 +248,7 @@ class RedirectEditor:
         if leads_to is None:
             return
         if leads_to == key:
-            raise BadRequest(f"destination: is already at {source}, so this redirect would point to itself")
+            raise BadRequest(f"destination: must not be the same as the source {source}")
         if not capture:
             return
         way, seen = [source], {key}
@@ -252,7 +257,9 @@ class RedirectEditor:
             reached = store.match(self._tx, self._site.site_id, f"{leads_to}/\ufffd", drafts=draft)
             own = f"{leads_to}/".startswith(key.removesuffix(WILDCARD))
             if own and (reached is None or len(store.source_key(reached.source)) <= len(key)):
-                raise BadRequest(f"captureWildcard: would redirect in a loop: {' → '.join([*way, source])}")
+                raise BadRequest(
+                    f"captureWildcard: would cause a redirect loop: {' → '.join([*way, source])}"
+                )
             if reached is None or not reached.capture or reached.id == but:
                 return
             if store.source_key(reached.source) in seen:

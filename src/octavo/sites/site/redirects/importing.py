@@ -76,7 +76,8 @@ def import_redirects(
         raise BadRequest(f"text: {error}") from None
     if len(rows) > MAX_ROWS:
         raise BadRequest(
-            f"text: can have at most {MAX_ROWS:,} redirects. Split the file and import the parts."
+            f"text: must have at most {MAX_ROWS:,} redirects. Split the file, and import the parts one by"
+            " one."
         )
     done = Imported(format)
     importing = _Importing(tx, to, site, draft=draft)
@@ -139,7 +140,7 @@ class _Importing:
         shown, path = self._editor.structure.find_at(segments)
         found = self._editor.page_at(shown, path) if shown is not None else None
         if found is None:
-            raise NotFound(f"destination: there is no page at {text[:200]!r} on this site.")
+            raise NotFound(f"destination: there is no page at {text[:200]!r} on this site")
         return found
 
 

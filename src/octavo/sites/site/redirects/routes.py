@@ -116,7 +116,7 @@ def get_redirect_by_source(
     variants; `redirect` then has the ID of the site space."""
     with call.db.read() as tx:
         if query.share_key is not None and find_link_by_key(tx, site.site_id, query.share_key) is None:
-            raise NotFound("shareKey: there is no active share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key")
         match site:
             case VisitedSite():
                 found = _resolve_for_visitor(tx, call, site, query)

@@ -68,7 +68,7 @@ def is_source(text: str) -> bool:
 def require_source(source: str) -> None:
     """Raise BadRequest if a string isn't a valid source."""
     if len(source) > MAX_SOURCE:
-        raise BadRequest(f"source: can have at most {MAX_SOURCE:,} characters")
+        raise BadRequest(f"source: must have at most {MAX_SOURCE:,} characters")
     if not is_source(source):
         raise BadRequest("source: must be a path on the site, such as /old, /old/*, or /old*")
 
@@ -97,7 +97,7 @@ def _upsert(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
         )
         if row is None and status == "unchanged":
             raise NotFound(
-                f"source: there is no {'draft of a ' if draft else ''}redirect from {wanted.source!r}."
+                f"source: there is no {'draft of a ' if draft else ''}redirect from {wanted.source!r}"
             )
     except (BadRequest, NotFound, Conflict) as error:
         return UpsertResult(status="error", source=wanted.source, draft=draft, error=error.message)
@@ -112,10 +112,13 @@ def _upsert(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
 
 def _publish(editor: RedirectEditor, wanted: UpsertedRedirect) -> UpsertResult:
     if wanted.destination is not UNSET:
-        raise BadRequest("destination: can't be set when a draft is published. Update the draft first.")
+        raise BadRequest(
+            "destination: must be omitted when you publish a draft. To change the destination, update the"
+            " draft first."
+        )
     found = editor.find(wanted.source, draft=True)
     if found is None:
-        raise NotFound(f"source: there is no draft of a redirect from {wanted.source!r}.")
+        raise NotFound(f"source: there is no draft of a redirect from {wanted.source!r}")
     made = editor.update(found, RedirectFields(draft=False))
     return UpsertResult(status="published", source=wanted.source, draft=False, id=made.id)
 
@@ -131,7 +134,7 @@ def _checked(
         return msgspec.convert({"kind": "external", "url": destination.url}, ToExternal)
     except msgspec.ValidationError:
         raise BadRequest(
-            "destination.url: must be a URL that starts with http:// or https:// and has at most 2048 characters"
+            "destination.url: must start with http:// or https:// and have at most 2,048 characters"
         ) from None
 
 

@@ -42,9 +42,7 @@ def require_bounds(config: DocsConfig) -> None:
     ):
         count = sum(entry.type == type for entry in entries)
         if count > most:
-            raise BadRequest(
-                f"{DOCS_PATH}: a site can have at most {most:,} entries of type {type}, but the file has {count:,}"
-            )
+            raise BadRequest(f"{DOCS_PATH}: must have at most {most:,} entries of type {type}, not {count:,}")
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
@@ -141,7 +139,10 @@ def provide_spaces(
         elif entry.directory is not None:
             continue
         elif space_id is None:
-            message = f"{entry.key} is skipped: it has no directory, and the site has no space with this key"
+            message = (
+                f"{entry.key} was skipped, because it has no directory and the site has no space with this"
+                " key"
+            )
             config.problems.append(Problem(DOCS_PATH, entry.line, "no_directory", message))
             continue
         if space_id not in found.values():
@@ -273,7 +274,8 @@ class _Arrangement:
             self.add_problem(
                 entry.line,
                 "bad_value",
-                f"only one entry can be the default: {said[0].key} is used, and `default` of {entry.key} is ignored",
+                f"only one entry can be the default: {said[0].key} is used, and `default` is ignored for"
+                f" {entry.key}",
             )
         were = [entry for entry, old in zip(entries, olds, strict=True) if old in before]
         return next(iter([*said, *were, *entries]), None)
@@ -306,7 +308,9 @@ class _Arrangement:
             if wanted is not None and not is_taken(at)(wanted):
                 found[at] = wanted
             elif wanted is not None:
-                self.add_problem(entry.line, "path_taken", f"another part of the site is already at {wanted}")
+                self.add_problem(
+                    entry.line, "path_taken", f"the path {wanted} is already used by another part of the site"
+                )
         for at, entry in enumerate(entries):
             if at not in found:
                 wanted = olds[at] or slugify(entry.title)[:_PATH_MAX]

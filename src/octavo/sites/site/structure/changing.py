@@ -17,7 +17,7 @@ from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
-from octavo.errors import BadRequest, Conflict, Forbidden, NotFound
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_found
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
@@ -51,13 +51,13 @@ def read_path(field: str, text: str) -> str:
     readable = _PATH.fullmatch(path) or path == slugify(path)
     if not readable or path in RESERVED or path.endswith(".md"):
         raise BadRequest(
-            f"{field}: can only contain letters, digits, and `-_.+`, and must not be a reserved name"
+            f"{field}: must contain only letters, digits, and `-_.+`, and must not be a reserved name"
         )
     return path
 
 
 def lock(tx: Transaction, site_id: str) -> None:
-    """Lock a site against other changes until the transaction ends."""
+    """Lock a site until the transaction ends, so that no other transaction changes it."""
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
@@ -82,7 +82,9 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     taken: dict[str, str] = {}
     for shown_id, base in bases.items():
         if taken.setdefault(base, shown_id) != shown_id:
-            raise BadRequest(f"path: two spaces on the site would have the path /{base}")
+            raise BadRequest(
+                f"path: two spaces on the site would have the path /{base}. Change one of their paths."
+            )
     left = {
         base: shown.id
         for shown in before.site_spaces.values()
@@ -143,34 +145,30 @@ def note(
 # --- lookup -------------------------------------------------------------------------------------------
 
 
+def _absent(what: str, id: str, field: str) -> str:
+    """Return the message for a part that isn't on the site. ``field``: the field that names it; empty for the path."""
+    problem = f"here is no {what} with the ID {id!r} on this site"
+    return f"{field}: t{problem}" if field else f"T{problem}."
+
+
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
     """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
     there is none."""
-    found = structure.sections.get(section_id)
-    if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no section {section_id!r} on this site.")
-    return found
+    return require_found(structure.sections.get(section_id), _absent("section", section_id, field))
 
 
 def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGroupRow:
-    found = structure.groups.get(group_id)
-    if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no section group {group_id!r} on this site.")
-    return found
+    return require_found(structure.groups.get(group_id), _absent("section group", group_id, field))
 
 
 def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLinkRow:
-    found = structure.links.get(link_id)
-    if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no external link {link_id!r} on this site.")
-    return found
+    return require_found(structure.links.get(link_id), _absent("external link", link_id, field))
 
 
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
-    found = structure.site_spaces.get(site_space_id)
-    if found is None:
-        raise NotFound(f"{field and f'{field}: '}there is no site space {site_space_id!r} on this site.")
-    return found
+    return require_found(
+        structure.site_spaces.get(site_space_id), _absent("site space", site_space_id, field)
+    )
 
 
 # --- sections -----------------------------------------------------------------------------------------
@@ -225,7 +223,9 @@ def add_section(
     checked permission to publish the space."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.sections) >= store.MAX_SECTIONS:
-            raise Conflict(f"A site can have at most {store.MAX_SECTIONS} sections.")
+            raise Conflict(
+                f"A site can have at most {store.MAX_SECTIONS} sections. Delete one before adding another."
+            )
         if group_id is not None:
             get_group(structure, group_id, "siteSectionGroupId")
         _require_page(tx, space_id, page_id)
@@ -285,7 +285,9 @@ def update_section(
         if default_site_space is not None:
             chosen = get_site_space(structure, default_site_space, "defaultSiteSpace")
             if chosen.section_id != section_id:
-                raise BadRequest(f"defaultSiteSpace: {default_site_space!r} isn't in this section")
+                raise BadRequest(
+                    f"defaultSiteSpace: must be a site space in this section, not {default_site_space!r}"
+                )
             _set_default_site_space(tx, structure, chosen)
     was = {name: getattr(section, name) for name in values}
     note(tx, site, "siteSection.updated", ("siteSection", section_id), was, values)
@@ -294,7 +296,9 @@ def update_section(
 def _require_free_path(structure: Structure, section: SectionRow, path: str) -> None:
     for other in structure.sections.values():
         if other.id != section.id and other.path == path:
-            raise BadRequest(f"path: another section on the site already has the path {path!r}")
+            raise BadRequest(
+                f"path: {path!r} is already used by another section on the site. Choose another path."
+            )
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
@@ -339,7 +343,10 @@ def add_group(
     the site is full."""
     with change_structure(tx, site.site_id, site) as structure:
         if len(structure.groups) >= store.MAX_GROUPS:
-            raise Conflict(f"A site can have at most {store.MAX_GROUPS} section groups.")
+            raise Conflict(
+                f"A site can have at most {store.MAX_GROUPS} section groups. Delete one before adding"
+                " another."
+            )
         if parent_id is not None:
             get_group(structure, parent_id, "parent")
         if structure.depth(parent_id) >= store.MAX_DEPTH:
@@ -410,7 +417,7 @@ def add_section_to_group(tx: Transaction, site: SiteAccess, group_id: str, secti
         get_group(structure, group_id)
         section = get_section(structure, section_id, "sectionId")
         if section.group_id == group_id:
-            raise Conflict("sectionId: the section is already in this group.")
+            raise Conflict("sectionId: the section is already in this group")
         store.update_row(tx, section, group_id=group_id, rank=rank_at_end(structure.children(group_id)))
     state = {"group": group_id}
     note(tx, site, "siteSection.moved", ("siteSection", section_id), {"group": section.group_id}, state)
@@ -473,7 +480,7 @@ def add_site_space(
             section_id = structure.default_section.id
         _require_room(structure)
         if any(shown.space_id == space_id for shown in structure.variants(section_id)):
-            raise Conflict("spaceId: the space is already in this section.")
+            raise Conflict("spaceId: the space is already in this section")
         _require_page(tx, space_id, page_id)
         site_space_id = _insert_site_space(tx, structure, site.site_id, space_id, section_id)
         made = get_site_space(store.load_structure(tx, site.site_id, trashed=True), site_space_id)
@@ -488,14 +495,16 @@ def _require_page(tx: Transaction, space_id: str, page_id: str | None) -> None:
         return
     page = find_page(tx, shown_state(tx, None, space_id), page_id)
     if page is None:
-        raise NotFound(f"pageId: there is no page {page_id!r} in this space.")
+        raise NotFound(f"pageId: there is no page with the ID {page_id!r} in this space")
     if page.kind not in ("document", "group"):
         raise BadRequest("pageId: must be a page, not a link")
 
 
 def _require_room(structure: Structure) -> None:
     if len(structure.site_spaces) >= store.MAX_SITE_SPACES:
-        raise Conflict(f"A site can show at most {store.MAX_SITE_SPACES} spaces.")
+        raise Conflict(
+            f"A site can have at most {store.MAX_SITE_SPACES} spaces. Remove one before adding another."
+        )
 
 
 def update_site_space(
@@ -507,9 +516,12 @@ def update_site_space(
         shown = get_site_space(structure, site_space_id)
         others = [other for other in structure.variants(shown.section_id) if other.id != site_space_id]
         if "path" in values and any(other.path == values["path"] for other in others):
-            raise BadRequest(f"path: another space in the section already has the path {values['path']!r}")
+            raise BadRequest(
+                f"path: {values['path']!r} is already used by another space in the section. Choose another"
+                " path."
+            )
         if "space_id" in values and any(other.space_id == values["space_id"] for other in others):
-            raise Conflict("spaceId: the space is already in this section.")
+            raise Conflict("spaceId: the space is already in this section")
         space_id = values.get("space_id", shown.space_id)
         if space_id != shown.space_id:
             values = {"page_id": None, **values}

@@ -47,9 +47,9 @@ def space_to_add(
     a template is combined with an existing space, if a home page is combined with a new space, or if the
     template is invalid."""
     if space_id is not None and template is not None:
-        raise BadRequest("template: only for a new space. Set `spaceId` to null to create one.")
+        raise BadRequest("template: can only be used for a new space. Set `spaceId` to null to create one.")
     if space_id is None and page_id is not None:
-        raise BadRequest("pageId: only for an existing space. A new space has no pages yet.")
+        raise BadRequest("pageId: can only be used for an existing space. A new space has no pages yet.")
     make = None
     if template is not None:
         with context.db.read() as tx:

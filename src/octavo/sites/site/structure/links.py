@@ -19,9 +19,13 @@ def add_link(tx: Transaction, site: SiteAccess, parent: str | None, values: dict
     doesn't exist, and Conflict if the site has no sections or too many links."""
     with change_structure(tx, site.site_id, site) as structure:
         if not structure.sections:
-            raise Conflict("External links appear between sections. Add a section to the site first.")
+            raise Conflict(
+                "External links appear between sections, but this site has none. Add a section first."
+            )
         if len(structure.links) >= store.MAX_LINKS:
-            raise Conflict(f"A site can have at most {store.MAX_LINKS} external links.")
+            raise Conflict(
+                f"A site can have at most {store.MAX_LINKS} external links. Delete one before adding another."
+            )
         if parent is not None:
             get_group(structure, parent, "parent")
         link_id, rank = ids.new_id(), rank_at_end(structure.children(parent))

@@ -72,7 +72,7 @@ class ShownStructure:
                 assert_never(site)
         self._base: str | None = None
         if share_key is not None and find_link_by_key(tx, site.site_id, share_key) is None:
-            raise NotFound("shareKey: there is no active share link with this key.")
+            raise NotFound("shareKey: there is no active share link with this key")
         if self._visitor is not None:
             self._base = self._visitor.base
         elif self.site.published:
@@ -92,7 +92,7 @@ class ShownStructure:
     def site_space(self, shown: SiteSpaceRow) -> wire.SiteSpace:
         """Present a site space. Raises NotFound if the caller can't see its space."""
         if shown.space_id not in self._spaces:
-            raise NotFound(f"There is no site space {shown.id!r} on this site.")
+            raise NotFound(f"There is no site space with the ID {shown.id!r} on this site.")
         space, _ = self._spaces[shown.space_id]
         urls = self._urls(None if self._is_unseen(shown) else self.structure.base(shown))
         if self._visitor is None:
@@ -172,7 +172,7 @@ class ShownStructure:
     def require_seen(self, node: Node) -> None:
         """Raise NotFound if the caller can't see the section or group."""
         if self._visitor is None and not self._sees(node):
-            raise NotFound(f"There is no section or group {node.id!r} on this site.")
+            raise NotFound(f"There is no section or group with the ID {node.id!r} on this site.")
 
     def section(self, section: SectionRow) -> wire.SiteSection:
         shown = self._variants(section)
@@ -252,7 +252,9 @@ class ShownStructure:
             return self.node(node)
         if item_id in structure.site_spaces:
             return self.site_space(structure.site_spaces[item_id])
-        raise NotFound(f"There is no section, group, link, or site space {item_id!r} on this site.")
+        raise NotFound(
+            f"There is no section, group, link, or site space with the ID {item_id!r} on this site."
+        )
 
 
 def localized_of(row: Row, name: str) -> dict[str, str] | UnsetType:

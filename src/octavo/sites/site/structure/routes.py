@@ -414,7 +414,9 @@ def apply_template(call: Call, site: SiteAccess) -> None:
         with space_to_add(call.context, site, None, choice, title=title) as space, call.db.write() as tx:
             structure = load_structure(tx, site.site_id, trashed=True)
             if template == _STARTING[0][0] and structure.site_spaces:
-                raise Conflict("This site has content. Only an empty site can be filled with a template.")
+                raise Conflict(
+                    "This site already has content. Only an empty site can be filled from a template."
+                )
             changing.add_section(tx, site, space.id(tx), title=title, icon=None, draft=False)
 
 

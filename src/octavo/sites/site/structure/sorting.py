@@ -68,10 +68,10 @@ def move(
             if neighbor is not None:
                 found.append((neighbor, _get(structure, neighbor), step))
         if not found:
-            raise BadRequest("position: provide `before` or `after`")
+            raise BadRequest("position: provide `before`, `after`, or both")
         places = {_place(structure, row, *one) for one in found}
         if len(places) > 1:
-            raise BadRequest("position: `before` and `after` aren't next to each other")
+            raise BadRequest("position: `before` and `after` must be next to each other")
         parent, index = places.pop()
         siblings = [other for other in _siblings(structure, row, parent) if other.id != row.id]
         rank = _rank_at(tx, siblings, index)
@@ -101,14 +101,14 @@ def _place(
 ) -> tuple[str | None, int]:
     """Return the parent that a neighbor determines, and the index among the parent's other children."""
     if isinstance(row, SiteSpaceRow) != isinstance(at, SiteSpaceRow):
-        raise BadRequest(f"{neighbor.field}: can't be a {neighbor.kind}. Choose a part of the same kind")
+        raise BadRequest(f"{neighbor.field}: must not be a {neighbor.kind}. Choose an item of the same kind.")
     if at.id == row.id:
-        raise BadRequest(f"{neighbor.field}: can't be the item that you're moving. Choose another one")
+        raise BadRequest(f"{neighbor.field}: must not be the item that you're moving. Choose another item.")
     parent = _parent(structure, at)
     if isinstance(row, SiteSpaceRow) and parent != row.section_id:
         raise BadRequest(
-            f"{neighbor.field}: must be in the same section, because a site space can only be moved "
-            "within its section"
+            f"{neighbor.field}: must be in the same section. A site space can only be moved within its"
+            " section."
         )
     others = [other.id for other in _siblings(structure, row, parent) if other.id != row.id]
     return parent, others.index(at.id) + step

@@ -1,0 +1,109 @@
+/** A page with live editing, with a server that answers when the test says so. */
+import { EditorState } from "prosemirror-state";
+import type { EditorView } from "prosemirror-view";
+import { afterEach, expect, test, vi } from "vitest";
+import { api } from "../../shared/client.ts";
+import { schema } from "../document/schema.ts";
+import type { SaveState } from "./base.ts";
+import { LivePage } from "./livepage.ts";
+import type { KeptPage } from "./storedpage.ts";
+
+afterEach(() => vi.restoreAllMocks());
+
+const { doc, paragraph } = schema.nodes;
+const page = doc!.create(null, paragraph!.create({ key: "first" }, schema.text("First.")));
+
+/** Open a page; `answer` is the server. */
+function open(answer: (path: string, body: never) => Promise<[status: number, answer: object]>) {
+  vi.spyOn(api, "POST").mockImplementation(
+    (async (path: string, { body }: { body: never }) => {
+      const [status, data] = await answer(path, body);
+      const response = new Response(null, { status });
+      return status < 300 ? { data, response } : { error: data, response };
+    }) as never,
+  );
+  for (const method of ["GET", "PUT"] as const) {
+    vi.spyOn(api, method).mockImplementation((() => new Promise(() => {})) as never);
+  }
+  let state = EditorState.create({ doc: page });
+  const stored: (KeptPage | undefined)[] = [];
+  const states: SaveState["kind"][] = [];
+  const none = () => {};
+  const live = new LivePage({
+    ...{ space: "s", change: 1, page: "p", tab: "client-a", followed: "c" },
+    opened: { epoch: "e", version: 0, savedVersion: 0, document: page.toJSON() } as never,
+    // The browser copies it a moment later.
+    keep: async (kept) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      stored.push(structuredClone(kept));
+    },
+    onstate: ({ kind }) => states.push(kind),
+    ...{ onproblem: none, onrestored: none, onaside: none, oncaret: none, onsaved: none, onend: none },
+  });
+  const view = {
+    composing: false,
+    domObserver: { flush: none },
+    get state() {
+      return state;
+    },
+    dispatch(transaction: never) {
+      state = state.apply(transaction);
+      live.changed(transaction);
+    },
+  };
+  live.attach(view as unknown as EditorView);
+  return { live, view, stored, states };
+}
+
+test("all texts that are set aside at once reach the server", async () => {
+  const aside: string[] = [];
+  const { live, view, stored, states } = open(async (path, body: never) => {
+    const { steps, document, markdown } = body as Record<string, never>;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    if (path.endsWith("/convert")) return [200, { markdown: JSON.stringify(document) }];
+    if (path.endsWith("/set-aside")) return [201, { id: aside.push(markdown) }];
+    return [422, { error: { code: 422, message: `steps[0]: ${steps}`, reason: "step" }, index: 0 }];
+  });
+  for (const word of ["one", "two", "three"]) {
+    view.dispatch(view.state.tr.insertText(word, 1) as never);
+    await live.flush().catch(() => {});
+  }
+  await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
+  for (const word of ["one", "two", "three"]) {
+    expect(aside.filter((text) => text.includes(word)), word).toHaveLength(1);
+  }
+  expect(stored.at(-1)).toBeUndefined();
+  await live.stop();
+});
+
+test("a stored page has the version of its batches, whatever arrives in the meantime", async () => {
+  let version = 0;
+  const step = (text: string) => ({
+    ...{ stepType: "replace", from: 1, to: 1 },
+    slice: { content: [{ type: "text", text }] },
+  });
+  const { live, view, stored } = open(async (_path, body: never) => {
+    const { client, batch, attempt, steps } = body as Record<string, never[]>;
+    await new Promise((resolve) => setTimeout(resolve, 1));
+    const theirs = {
+      client: "client-b",
+      batch: ++version,
+      attempt: 1,
+      user: "b",
+      steps: [step("b ")],
+      version,
+    };
+    version += steps!.length;
+    return [200, { version, batches: [theirs, { client, batch, attempt, steps, version, user: "a" }] }];
+  });
+  for (let count = 0; count < 10; count++) {
+    view.dispatch(view.state.tr.insertText("a", view.state.doc.content.size - 1) as never);
+    await new Promise((resolve) => setTimeout(resolve, 4));
+  }
+  await live.stop();
+  const kept = stored.filter((each) => each !== undefined);
+  expect(kept.length).toBeGreaterThan(2);
+  for (const { version, batches, own } of kept) {
+    expect(own.version).toBe(version + batches.reduce((sum, { steps }) => sum + steps.length, 0));
+  }
+});
