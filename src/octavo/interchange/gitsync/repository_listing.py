@@ -169,8 +169,8 @@ def find_file(account: ProviderAccount, repository: str, path: str, ref: str) ->
         found = _ask(account, f"{place}/contents/{quote(path.strip('/'))}", query, _GitHubFile)
         return ListedFile(found.name, found.path, found.sha, found.size)
     file = quote(path.strip("/"), safe="")
-    gitlab_file = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
-    return ListedFile(gitlab_file.file_name, found.file_path, found.blob_id, found.size)
+    at_gitlab = _ask(account, f"{place}/repository/files/{file}", query, _GitLabFile)
+    return ListedFile(at_gitlab.file_name, at_gitlab.file_path, at_gitlab.blob_id, at_gitlab.size)
 
 
 def find_repository_path(account: ProviderAccount, number: int) -> str:
