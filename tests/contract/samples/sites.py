@@ -92,6 +92,9 @@ def _sent_in(world: World, place: Place) -> None:
     world.post(place.admin, place.path(f"{_SITE}/ads"), {"topic": "webdev"})
 
 
+_LIVE = {"edit": 403, "review": 403}
+"""Outcomes of changes to what visitors see. Editors of a site can only change drafts."""
+
 SAMPLES = {
     "adsListSites": Sample(before=_sent_in),
     "adsUpdateSite": Sample(body={"status": "live", "zoneId": "zone", "reportingId": "report"}),
@@ -132,7 +135,7 @@ SAMPLES = {
     ),
     "listSiteSections": Sample(before=_published),
     "addSectionToSite": Sample(
-        body=lambda place: {"spaceId": place["spaceId"], "title": "More", "icon": "gear"}
+        body=lambda place: {"spaceId": place["spaceId"], "title": "More", "icon": "gear"}, outcomes=_LIVE
     ),
     "updateSiteSectionById": Sample(
         body=lambda place: {
@@ -142,9 +145,10 @@ SAMPLES = {
             "condition": "visitor.claims.paying",
             "icon": "gear",
             "description": "All of it",
-        }
+        },
+        outcomes=_LIVE,
     ),
-    "deleteSiteSectionById": Sample(),
+    "deleteSiteSectionById": Sample(outcomes=_LIVE),
     "moveSiteSection": Sample(
         body=_after("site-section", "siteSection", "otherSiteSectionId"),
     ),
@@ -155,10 +159,11 @@ SAMPLES = {
             "icon": "gear",
             "sections": [place["siteSectionId"]],
             "parent": place["siteSectionGroupId"],
-        }
+        },
+        outcomes=_LIVE,
     ),
-    "updateSiteSectionGroupById": Sample(body={"title": "Products", "icon": None}),
-    "deleteSiteSectionGroupById": Sample(),
+    "updateSiteSectionGroupById": Sample(body={"title": "Products", "icon": None}, outcomes=_LIVE),
+    "deleteSiteSectionGroupById": Sample(outcomes=_LIVE),
     "moveSiteSectionGroup": Sample(
         body=lambda place: {
             "position": {"before": {"type": "site-section", "id": place["otherSiteSectionId"]}}
@@ -168,12 +173,13 @@ SAMPLES = {
     "removeSectionFromGroup": Sample(),
     "listSiteSpaces": Sample(before=_published),
     "addSpaceToSite": Sample(
-        body=lambda place: {"spaceId": place["spaceId"], "sectionId": place["otherSiteSectionId"]}
+        body=lambda place: {"spaceId": place["spaceId"], "sectionId": place["otherSiteSectionId"]},
+        outcomes=_LIVE,
     ),
     "updateSiteSpaceById": Sample(
-        body=lambda place: {"path": "v1", "condition": None, "spaceId": place["spaceId"]}
+        body=lambda place: {"path": "v1", "condition": None, "spaceId": place["spaceId"]}, outcomes=_LIVE
     ),
-    "deleteSiteSpaceById": Sample(),
+    "deleteSiteSpaceById": Sample(outcomes=_LIVE),
     "moveSiteSpace": Sample(body=_after("site-space", "siteSpace", "otherSiteSpaceId")),
     "applyTemplateToSite": Sample(before=_emptied),
     "duplicateSiteSpace": Sample(body={"draft": True}),
@@ -229,13 +235,15 @@ SAMPLES = {
                 "siteSpaceId": place["siteSpaceId"],
                 "pageId": place["pageId"],
             },
-        }
+        },
+        outcomes=_LIVE,
     ),
     "updateSiteRedirectById": Sample(
         body=lambda place: {
             "source": "/oldest",
             "destination": {"kind": "site-section", "siteSectionId": place["siteSectionId"]},
-        }
+        },
+        outcomes=_LIVE,
     ),
     "bulkUpsertSiteRedirects": Sample(
         # Foreign ids are reported for each redirect: tests/site/test_redirects.py.
@@ -251,9 +259,10 @@ SAMPLES = {
                 {"source": "/old", "destination": None},
                 {"source": "/nowhere", "destination": None},
             ]
-        }
+        },
+        outcomes=_LIVE,
     ),
-    "deleteSiteRedirectById": Sample(),
+    "deleteSiteRedirectById": Sample(outcomes=_LIVE),
     "getSiteRedirectBySource": Sample(query={"source": "/Old"}),
     "getSiteCustomizationById": Sample(),
     "previewSiteCustomization": Sample(
@@ -337,5 +346,7 @@ SAMPLES = {
     "getCustomHostname": Sample(before=_named),
     "dnsRevalidateCustomHostname": Sample(before=_named),
     "removeCustomHostname": Sample(before=_named),
-    "importSiteRedirects": Sample(body={"csv": "source,destination\n/a,https://example.org/\n/old,\n"}),
+    "importSiteRedirects": Sample(
+        body={"csv": "source,destination\n/a,https://example.org/\n/old,\n"}, outcomes=_LIVE
+    ),
 }

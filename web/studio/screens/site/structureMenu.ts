@@ -12,12 +12,14 @@ interface Ways {
   /** Called to add a variant. */
   add: () => unknown;
   remove: () => unknown;
+  /** Whether the person can change what visitors see. */
+  publishes: boolean;
 }
 
 export function structureMenu(
   structure: Structure,
   item: Item,
-  { editor, rename, move, add, remove }: Ways,
+  { editor, rename, move, add, remove, publishes }: Ways,
 ): MenuEntry[] {
   const entries: MenuEntry[] = [{
     text: item.object === "site-space" ? t("edit") : t("rename"),
@@ -25,16 +27,18 @@ export function structureMenu(
     keys: "f2",
     run: rename,
   }];
-  if ((item.object === "site-section" || item.object === "site-space") && !item.default) {
+  if (publishes && (item.object === "site-section" || item.object === "site-space") && !item.default) {
     entries.push({ text: t("setAsDefault"), icon: "star", run: () => editor.begin(item) });
   }
-  entries.push({
-    text: item.draft ? t("showToVisitors") : t("convertToDraft"),
-    icon: item.draft ? "eye" : "eye-slash",
-    run: () => editor.update(item, { draft: !item.draft }).catch(rename),
-  });
+  if (publishes) {
+    entries.push({
+      text: item.draft ? t("showToVisitors") : t("convertToDraft"),
+      icon: item.draft ? "eye" : "eye-slash",
+      run: () => editor.update(item, { draft: !item.draft }).catch(rename),
+    });
+  }
   if (item.object === "site-section") entries.push({ text: t("addVariant"), icon: "plus", run: add });
-  if (item.object === "site-space") {
+  if (publishes && item.object === "site-space") {
     entries.push({ text: t("duplicateAsDraft"), icon: "copy", run: () => editor.duplicate(item) });
   }
   const ways = [

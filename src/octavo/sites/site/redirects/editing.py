@@ -22,7 +22,7 @@ from octavo.organization.access.authorization import SiteAccess, find_space_acce
 from octavo.organization.access.roles import Can as Ability
 
 from ..store import get_site
-from ..structure.changing import get_section, get_site_space, lock
+from ..structure.changing import get_section, get_site_space, lock, require_live_edits
 from ..structure.store import SiteSpaceRow, Structure, load_structure
 from . import store
 from .resolving import is_elsewhere, with_rest
@@ -81,6 +81,8 @@ class RedirectEditor:
         isn't on the site."""
         assert fields.source is not UNSET and fields.destination is not UNSET, "both are required"
         source, draft = fields.source, bool(fields.draft)
+        if not draft:
+            require_live_edits(self._site)
         destination = self._resolve(fields.destination)
         if self.is_full:
             raise Conflict(
@@ -110,6 +112,8 @@ class RedirectEditor:
         if fields.source is not UNSET:
             source = fields.source
             values |= {"source": source, "source_key": store.source_key(source)}
+        if not (before.draft and draft):
+            require_live_edits(self._site)
         is_published = before.draft and not draft
         if store.source_key(source) != store.source_key(before.source) or (draft and not before.draft):
             self._require_free(source, draft=draft)
@@ -117,8 +121,6 @@ class RedirectEditor:
         if fields.destination is not UNSET:
             destination = self._resolve(fields.destination)
             values |= columns_of(destination)
-        elif is_published:
-            self._require_destination(source, destination)
         capture = bool(before.capture) if fields.capture is UNSET else fields.capture
         self._require_effect(source, destination, capture=capture, draft=draft, but=before.id)
         values |= {"draft": int(draft), "capture": int(capture)}
@@ -138,6 +140,8 @@ class RedirectEditor:
 
     def delete(self, row: RedirectRow) -> None:
         """Delete a redirect."""
+        if not row.draft:
+            require_live_edits(self._site)
         store.delete_redirect(self._tx, row.id)
         self._count -= 1
         self._note("removed", row, before={"source": row.source})
@@ -198,15 +202,6 @@ class RedirectEditor:
                     )
                 return ToExternal(destination.url)
         return destination
-
-    def _require_destination(self, source: str, destination: Destination) -> None:
-        """Raise NotFound if the destination of a draft was removed after the draft was created."""
-        try:
-            self._resolve(destination)
-        except NotFound:
-            raise NotFound(
-                f"destination: the destination of the redirect from {source!r} no longer exists. Select another one."
-            ) from None
 
     def _at_path(self, destination: ToPath) -> Destination:
         shown = next(

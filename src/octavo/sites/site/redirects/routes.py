@@ -45,10 +45,11 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
     return present_slice(found, wire.present_redirect)
 
 
-@operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.ADMIN, status=201)
+@operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.EDIT, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
     """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
-    matches everything that starts with `/old`. Drafts redirect only people who preview the site."""
+    matches everything that starts with `/old`. Drafts redirect only people who preview the site.
+    Editors of the site can only create drafts."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(wire.fields_of(body)))
 
@@ -57,7 +58,7 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     "bulkUpsertSiteRedirects",
     "PUT",
     _REDIRECTS,
-    needs=Can.ADMIN,
+    needs=Can.EDIT,
     errors=(400, 404),
     body_limit=4 * 1024 * 1024,
 )
@@ -76,7 +77,7 @@ def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 
 
-@operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.ADMIN, body_limit=2 * 1024 * 1024)
+@operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.EDIT, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
     """Import up to 500 redirects from another platform's file, or from a CSV table with the columns `source`,
     `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a
@@ -85,7 +86,7 @@ def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -
         return importing.import_redirects(tx, call, site, body.text or body.csv, body.name, draft=body.draft)
 
 
-@operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.ADMIN)
+@operation("updateSiteRedirectById", "PATCH", _REDIRECT, needs=Can.EDIT)
 def update_redirect(
     call: Call, site: SiteAccess, site_redirect_id: str, body: wire.UpdateRedirect
 ) -> wire.Redirect:
@@ -97,7 +98,7 @@ def update_redirect(
         return wire.present_redirect(editor.update(found, wire.fields_of(body)))
 
 
-@operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.ADMIN)
+@operation("deleteSiteRedirectById", "DELETE", _REDIRECT, needs=Can.EDIT)
 def delete_redirect(call: Call, site: SiteAccess, site_redirect_id: str) -> bool:
     """Delete a redirect."""
     with call.db.write() as tx:

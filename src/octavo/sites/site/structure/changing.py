@@ -11,15 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
+
 from octavo.content.revisions.page_versions import find_page
 from octavo.content.revisions.restrictions import shown_state
 from octavo.core.free_names import free_name
 from octavo.core.pages import rank_between, slugify
-from octavo.errors import BadRequest, Conflict, NotFound, require_found
+from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_found
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
 from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.roles import SITE, Can, at_least
 from octavo.organization.spaces.store import get_space
 
 from ..publishing import require_publish_permission_if_published
@@ -63,13 +66,15 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
     for the server administrator. Raises BadRequest if two parts have the same path after the change, and
     Forbidden if a published site would show a space to more people and the caller can't publish that
-    space."""
+    space, or if the caller can only edit drafts and something else changes."""
     lock(tx, site_id)
     before = store.load_structure(tx, site_id, trashed=True)
     yield before
     after = store.load_structure(tx, site_id, trashed=True)
     if after.is_same(before):
         return
+    if by is not None and (not before.site_spaces or _live_rows(before) != _live_rows(after)):
+        require_live_edits(by)
     opened = _newly_visible(before, after)
     if by is not None and opened:
         require_publish_permission_if_published(tx, by, opened)
@@ -85,11 +90,33 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
         for shown in before.site_spaces.values()
         if shown.id in bases and taken.get(base := before.base(shown).strip("/")) != shown.id
     }
-    # If another site space now has a former path, pages may still be looked up there.
-    store.remove_former_paths(tx, site_id, [base for base in taken if base not in left])
+    # If another site space now has a former path, pages may still be looked up there. Visitors can't see drafts, so
+    # former paths redirect them until the draft is published.
+    live = [base for base, shown_id in taken.items() if not after.is_draft(after.site_spaces[shown_id])]
+    store.remove_former_paths(tx, site_id, [base for base in live if base not in left])
     store.put_former_paths(tx, site_id, left)
     touch_site(tx, site_id)
     notice_project(tx, site_id)
+
+
+def require_live_edits(site: SiteAccess) -> None:
+    """Raise Forbidden unless the caller can change what visitors see. Editors of a site can only edit drafts."""
+    role = SITE[Can.ADMIN]
+    if not at_least(site.role, role):
+        raise Forbidden(
+            f"Visitors can see this, so changing it requires the `{role}` role or higher; your role here is"
+            f" `{site.role}`. Create a draft instead, or ask an administrator for access."
+        )
+
+
+def _live_rows(structure: Structure) -> list[Row]:
+    """Return the rows that aren't drafts, in reading order. Their ranks may change when a draft is added."""
+    rows: list[Row] = [*structure.variants(None)]
+    for node in structure.ordered():
+        rows.append(node)
+        if isinstance(node, SectionRow):
+            rows += structure.variants(node.id)
+    return [msgspec.structs.replace(row, rank="") for row in rows if not structure.is_draft(row)]
 
 
 def _newly_visible(before: Structure, after: Structure) -> set[str]:

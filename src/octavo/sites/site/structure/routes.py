@@ -74,7 +74,7 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     "sortSiteStructure",
     "PATCH",
     f"{_SITE}/structure/sort",
-    needs=Can.ADMIN,
+    needs=Can.EDIT,
     errors=(400, 404),
     minimal=True,
 )
@@ -108,10 +108,11 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.section)
 
 
-@operation("addSectionToSite", "POST", _SECTIONS, needs=Can.ADMIN, status=201, yields=("content:read",))
+@operation("addSectionToSite", "POST", _SECTIONS, needs=Can.EDIT, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
     """Add a section with one space where the caller has the role `create` or higher, or with a new space
-    (`spaceId` null). If the site had no sections, its previous content becomes the first section."""
+    (`spaceId` null). If the site had no sections, its previous content becomes the first section. Editors of
+    the site can only add drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -134,7 +135,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
         return _section(tx, call, site, made)
 
 
-@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.ADMIN, minimal=True)
+@operation("updateSiteSectionById", "PATCH", _SECTION, needs=Can.EDIT, minimal=True)
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
@@ -157,7 +158,7 @@ def update_section(
         return _section(tx, call, site, site_section_id)
 
 
-@operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.ADMIN)
+@operation("deleteSiteSectionById", "DELETE", _SECTION, needs=Can.EDIT)
 def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
     """Delete a section. The content of its spaces is kept."""
     with call.db.write() as tx:
@@ -196,7 +197,7 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
         return present_ordered(rows, query.limit, query.page, shown.structure.key, shown.group)
 
 
-@operation("addSectionGroupToSite", "POST", _GROUPS, needs=Can.ADMIN, status=201)
+@operation("addSectionGroupToSite", "POST", _GROUPS, needs=Can.EDIT, status=201)
 def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
     """Add a group around sections of the site, at the top level or in another group."""
     with call.db.write() as tx:
@@ -213,7 +214,7 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
         return _group(tx, call, site, made)
 
 
-@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.ADMIN, minimal=True)
+@operation("updateSiteSectionGroupById", "PATCH", _GROUP, needs=Can.EDIT, minimal=True)
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
@@ -228,7 +229,7 @@ def update_group(
         return _group(tx, call, site, site_section_group_id)
 
 
-@operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.ADMIN)
+@operation("deleteSiteSectionGroupById", "DELETE", _GROUP, needs=Can.EDIT)
 def delete_group(call: Call, site: SiteAccess, site_section_group_id: str) -> bool:
     """Delete a group. The sections and groups in it take its place."""
     with call.db.write() as tx:
@@ -276,7 +277,7 @@ def _link(tx: Transaction, call: Call, site: SiteAccess, link_id: str) -> wire.S
     return shown.link(changing.get_link(shown.structure, link_id))
 
 
-@operation("addExternalLinkToSite", "POST", _LINKS, needs=Can.ADMIN, status=201)
+@operation("addExternalLinkToSite", "POST", _LINKS, needs=Can.EDIT, status=201)
 def add_link(call: Call, site: SiteAccess, body: wire.AddExternalLink) -> wire.SiteExternalLink:
     """Add a link to another website to the navigation of a site with sections, at the top level or in a group."""
     values: dict[str, object] = {
@@ -294,7 +295,7 @@ def add_link(call: Call, site: SiteAccess, body: wire.AddExternalLink) -> wire.S
         return _link(tx, call, site, made)
 
 
-@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.ADMIN, minimal=True)
+@operation("updateSiteExternalLinkById", "PATCH", _LINK, needs=Can.EDIT, minimal=True)
 def update_link(
     call: Call, site: SiteAccess, site_external_link_id: str, body: wire.UpdateExternalLink
 ) -> wire.SiteExternalLink:
@@ -315,7 +316,7 @@ def update_link(
         return _link(tx, call, site, site_external_link_id)
 
 
-@operation("deleteSiteExternalLinkById", "DELETE", _LINK, needs=Can.ADMIN)
+@operation("deleteSiteExternalLinkById", "DELETE", _LINK, needs=Can.EDIT)
 def delete_link(call: Call, site: SiteAccess, site_external_link_id: str) -> bool:
     """Delete an external link."""
     with call.db.write() as tx:
@@ -348,14 +349,14 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     "addSpaceToSite",
     "POST",
     _SPACES,
-    needs=Can.ADMIN,
+    needs=Can.EDIT,
     status=201,
     yields=("content:read",),
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
     """Add a space where the caller has the role `create` or higher, or a new space (`spaceId` null), as a
-    variant of a section or of the site."""
+    variant of a section or of the site. Editors of the site can only add drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -377,7 +378,7 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
         return _site_space(tx, call, site, made)
 
 
-@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.ADMIN, minimal=True)
+@operation("updateSiteSpaceById", "PATCH", _SPACE, needs=Can.EDIT, minimal=True)
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
@@ -456,7 +457,7 @@ def duplicate_site_space(
         return _site_space(tx, call, site, added)
 
 
-@operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.ADMIN)
+@operation("deleteSiteSpaceById", "DELETE", _SPACE, needs=Can.EDIT)
 def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
     """Remove a space from the site. Its content is kept."""
     with call.db.write() as tx:
