@@ -1,5 +1,4 @@
 /** Creates objects from any screen: spaces, which are named afterward, collections, sites, and questions. */
-import type { Schemas } from "../../shared/client.ts";
 import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import * as spaces from "../api/spaces.ts";
