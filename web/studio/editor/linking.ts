@@ -247,7 +247,7 @@ export function openTargets(
     find(typed).then((found) => {
       if (mine !== asked) return;
       choices = [...own, ...found];
-      if (typed && !choices.length) message.textContent = t("noResultsForQuery", { query: typed });
+      if (typed && choices.every(({ create }) => create)) message.textContent = t("noResultsForQuery", { query: typed });
       draw();
     }, () => {});
   };
