@@ -231,6 +231,8 @@ export function openTargets(
     list.replaceChildren(...rows);
     set(input, { "aria-activedescendant": choices.length ? `link-choice-${active}` : null });
     list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+    // With its results, the box may no longer fit below.
+    place(box, beside instanceof HTMLElement ? beside.getBoundingClientRect() : beside);
   };
   const look = (): void => {
     const typed = input.value.trim();
@@ -247,7 +249,9 @@ export function openTargets(
     find(typed).then((found) => {
       if (mine !== asked) return;
       choices = [...own, ...found];
-      if (typed && choices.every(({ create }) => create)) message.textContent = t("noResultsForQuery", { query: typed });
+      if (typed && choices.every(({ create }) => create)) {
+        message.textContent = t("noResultsForQuery", { query: typed });
+      }
       draw();
     }, () => {});
   };
@@ -276,7 +280,6 @@ export function openTargets(
     close = undefined;
     onclose?.();
   };
-  place(box, beside instanceof HTMLElement ? beside.getBoundingClientRect() : beside);
   input.select();
   input.focus();
   look();

@@ -237,7 +237,11 @@ export function triggers(
         const node = schema.nodes.mention!.create({ data });
         view.dispatch(view.state.tr.replaceWith(from, to, [node, schema.text(" ")]).scrollIntoView());
       };
+      const made = creates ? newTarget(typed, where, create).map(created) : [];
+      // The search also finds pages with similar words, which are less likely meant than a new page.
+      const fits = where.some(({ title }) => title.toLowerCase().includes(wanted));
       return [
+        ...(fits ? [] : made),
         ...who.slice(0, 6).map((each): Choice => ({
           title: each.name,
           group: words.people,
@@ -252,7 +256,7 @@ export function triggers(
             ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
             : {}),
         })),
-        ...(creates ? newTarget(typed, where, create).map(created) : []),
+        ...(fits ? made : []),
         ...dates(wanted),
         ...common.filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 4).map(([name, value]) =>
           expression(`space.vars.${name}`, value)
