@@ -206,3 +206,43 @@ def test_formulas_and_diagrams_are_rendered_while_typing(app):
     expect(page.get_by_text("The diagram has an error.")).to_be_visible()
     expect(drawn).to_be_visible()
     page.context.close()
+
+
+def test_a_link_creates_a_page_under_the_current_one(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.type(" [[Retries")
+    page.get_by_role("option", name="Create page “Retries”").wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".mention", has_text="Retries").wait_for()
+    draft.until(lambda found: "retries.md" in found)
+    made = app.call("GET", draft.content.replace("path/page?", "path/page%2Fretries?"))
+    assert made["title"] == "Retries"
+    # Text after @ is often no mention, so Enter must not create a page there.
+    page.keyboard.type("@todo write this")
+    page.wait_for_timeout(500)
+    expect(page.get_by_role("option", name="Create page")).to_have_count(0)
+    page.context.close()
+
+
+def test_tasks_dates_and_several_blocks_by_keyboard(app):
+    draft = Draft(app)
+    page = draft.open()
+    _go_behind(page, "Behind.")
+    page.keyboard.press("Enter")
+    page.keyboard.type("[] Check this")
+    page.keyboard.press("ControlOrMeta+Enter")
+    draft.until(lambda found: "* [x] Check this" in found or "- [x] Check this" in found)
+    page.keyboard.type(" @today")
+    page.get_by_role("option", name="today").wait_for()
+    page.keyboard.press("Enter")
+    draft.until(lambda found: re.search(r"Check this \w+ \d+, \d{4}", found))
+    _go_behind(page, "Before.")
+    wait_for_selection(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Shift+ArrowDown")
+    wait_for_selection(page)
+    page.keyboard.press("Delete")
+    draft.until(lambda found: "Before." not in found and "Own part" not in found and "a = 1" in found)
+    page.context.close()

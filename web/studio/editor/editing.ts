@@ -269,6 +269,33 @@ const writeAtEnd: Command = (state, dispatch, view) => {
 const item = nodes.list_item!;
 
 /** Add the next list item; a new task is unchecked. */
+/** Check or uncheck the task of the caret. */
+const toggleTask: Command = ({ selection: { $from }, tr }, dispatch) => {
+  for (let depth = $from.depth; depth > 0; depth--) {
+    const { checked, ...data } = ($from.node(depth).attrs.data ?? {}) as Record<string, unknown>;
+    if (typeof checked !== "boolean") continue;
+    dispatch?.(tr.setNodeAttribute($from.before(depth), "data", { ...data, checked: !checked }));
+    return true;
+  }
+  return false;
+};
+
+/** Extend the selection of a block to the previous or next block. */
+function selectNext(by: -1 | 1): Command {
+  return ({ selection, doc, tr }, dispatch) => {
+    if (!(selection instanceof NodeSelection) || !selection.node.isBlock) return false;
+    const { $from, $to } = selection;
+    const next = Selection.findFrom(by < 0 ? $from : $to, by, true);
+    if (!next) return false;
+    const own = by < 0 ? Selection.findFrom($to, -1, true) : Selection.findFrom($from, 1, true);
+    if (!own) return false;
+    const head = next.$from;
+    const edge = doc.resolve(by < 0 ? head.start() : head.end());
+    dispatch?.(tr.setSelection(TextSelection.between(by < 0 ? own.$to : own.$from, edge)).scrollIntoView());
+    return true;
+  };
+}
+
 const nextItem: Command = (state, dispatch, view) => {
   const { $from } = state.selection;
   const around = $from.depth > 1 ? $from.node(-1) : null;
@@ -317,6 +344,8 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
     "Meta-ArrowDown": goToEdge(Selection.atEnd, false),
     "Shift-Meta-ArrowDown": goToEdge(Selection.atEnd, true),
     Escape: selectBlock,
+    "Shift-ArrowUp": selectNext(-1),
+    "Shift-ArrowDown": selectNext(1),
     "Alt-ArrowUp": chainCommands(moveChosenRows(-1), moveBlock(-1)),
     "Alt-ArrowDown": chainCommands(moveChosenRows(1), moveBlock(1)),
     "Alt-ArrowLeft": resizeImage(-1),
@@ -335,7 +364,7 @@ function bindings({ save, link, find, comment }: Keys): Record<string, Command> 
       liftEmptyBlock,
       splitBlockKeepMarks,
     ),
-    "Mod-Enter": chainCommands(leaveCode, addRow(true), exitCode),
+    "Mod-Enter": chainCommands(leaveCode, addRow(true), toggleTask, exitCode),
     "Shift-Enter": chainCommands(newLine, hardBreak),
     Tab: chainCommands(goToCell(1), indentCode(true), sinkListItem(item), stay),
     "Shift-Tab": chainCommands(goToCell(-1), indentCode(false), liftListItem(item), stay),

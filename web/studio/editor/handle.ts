@@ -173,6 +173,25 @@ class Handle {
     event.dataTransfer.effectAllowed = "copyMove";
     if (this.#at) event.dataTransfer.setDragImage(this.#at.element, 0, 0);
     this.view.dragging = { slice, move: true } as EditorView["dragging"];
+    this.#dropBetween();
+  }
+
+  /** Until the drag ends, a drop is above the block under the pointer in its upper half, and else below it. The
+   * library decides by the position in the text, which depends on how far right the pointer is. */
+  #dropBetween(): void {
+    const { view } = this;
+    const find = view.posAtCoords.bind(view);
+    view.posAtCoords = (point) => {
+      const found = find(point);
+      if (!found) return null;
+      const place = view.state.doc.resolve(found.pos);
+      const depth = place.parent.isTextblock ? place.depth : 0;
+      const element = depth ? view.nodeDOM(place.before(depth)) : null;
+      if (!(element instanceof HTMLElement)) return found;
+      const { top, height } = element.getBoundingClientRect();
+      return { ...found, pos: point.top < top + height / 2 ? place.before(depth) : place.after(depth) };
+    };
+    addEventListener("dragend", () => (view.posAtCoords = find), { once: true });
   }
 
   #open(beside: HTMLElement): void {

@@ -19,6 +19,8 @@ export interface Found {
   /** Whether this result is part of the one above it. */
   within?: boolean;
   ref: Ref;
+  /** Creates the target, a page with this title. */
+  create?: { title: string; run: () => Promise<Ref> };
 }
 
 /** Find pages and their headings by words; the screen provides the search. */
@@ -29,6 +31,22 @@ export interface Finders {
   pages: FindPages;
   /** Find files of the space, or only images. */
   files: (words: string, image?: boolean) => Promise<Found[]>;
+  /** Create a page with this title under the current one. */
+  create: (title: string) => Promise<Ref>;
+}
+
+/** Return the choice that creates a page with the typed title, if none has it. */
+export function newTarget(typed: string, found: Found[], create: Finders["create"]): Found[] {
+  const title = typed.trim();
+  const known = found.some((each) => each.title.toLowerCase() === title.toLowerCase());
+  if (!title || known || addressOf(title)) return [];
+  return [{
+    title: t("createPageTitle", { title }),
+    group: words.pages,
+    icon: "plus",
+    ref: { kind: "page" },
+    create: { title, run: () => create(title) },
+  }];
 }
 
 const finders = new WeakMap<EditorView, Finders>();
@@ -213,6 +231,8 @@ export function openTargets(
     list.replaceChildren(...rows);
     set(input, { "aria-activedescendant": choices.length ? `link-choice-${active}` : null });
     list.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+    // With its results, the box may no longer fit below.
+    place(box, beside instanceof HTMLElement ? beside.getBoundingClientRect() : beside);
   };
   const look = (): void => {
     const typed = input.value.trim();
@@ -229,7 +249,9 @@ export function openTargets(
     find(typed).then((found) => {
       if (mine !== asked) return;
       choices = [...own, ...found];
-      if (typed && !choices.length) message.textContent = t("noResultsForQuery", { query: typed });
+      if (typed && choices.every(({ create }) => create)) {
+        message.textContent = t("noResultsForQuery", { query: typed });
+      }
       draw();
     }, () => {});
   };
@@ -258,10 +280,14 @@ export function openTargets(
     close = undefined;
     onclose?.();
   };
-  place(box, beside instanceof HTMLElement ? beside.getBoundingClientRect() : beside);
   input.select();
   input.focus();
   look();
+}
+
+async function linkTo(view: EditorView, from: number, to: number, found: Found): Promise<void> {
+  const { create } = found;
+  setLink(view, from, to, create ? await create.run() : found.ref, create?.title ?? found.title);
 }
 
 /** Open the link box for the selection. */
@@ -275,9 +301,10 @@ export function openLink(view: EditorView): void {
     value: urlOf(before?.data.ref) ?? (before || chosen.length > 60 ? "" : chosen),
     async find(typed) {
       const [pages, files] = await Promise.all([pagesFor(view, typed), typed ? findFiles(view, typed) : []]);
-      return [...pages, ...files];
+      const create = finders.get(view)?.create;
+      return [...pages, ...files, ...(create ? newTarget(typed, pages, create) : [])];
     },
-    take: ({ ref, title }) => setLink(view, from, to, ref, title),
+    take: (found) => void linkTo(view, from, to, found),
     ...(before
       ? { remove: () => view.dispatch(view.state.tr.removeMark(before.from, before.to, schema.marks.link!)) }
       : {}),

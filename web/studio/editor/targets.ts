@@ -5,6 +5,10 @@ import { t } from "../../shared/words.ts";
 import { readTopBlock } from "../document/convert.ts";
 import type { BlockJson, Ref } from "../document/types.ts";
 import { sizeOf } from "../parts/sizes.ts";
+import { changeContent } from "../state/changing.ts";
+import { notices } from "../state/notices.svelte.ts";
+import { baseKey } from "../state/parts.ts";
+import { refresh } from "../state/resource.svelte.ts";
 import type { Base } from "./base.ts";
 import type { Finders, Found } from "./linking.ts";
 import type { Lookup } from "./lookup.ts";
@@ -138,6 +142,15 @@ export function findersOf(
   return {
     lookup,
     pages,
+    async create(title) {
+      const into = lookup.page ?? null;
+      const { changes } = await changeContent(space, base, {
+        changes: [{ operation: "insert_page", title, document: { markdown: "" }, into }],
+      });
+      refresh(`space/${space}/${baseKey(base)}`);
+      notices.say(t("addedTitle", { title }));
+      return { kind: "page", page: (changes[0]!.page as { id: string }).id };
+    },
     async files(typed, image) {
       const wanted = typed.trim().toLowerCase();
       const { items } = await files().catch(() => ({ items: [] as Schemas["File"][] }));

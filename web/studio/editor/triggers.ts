@@ -1,6 +1,7 @@
 /** Lists that open while typing: `/` for blocks and pages, `:` for emoji, `@` for people and pages. */
 import { NodeSelection } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
+import { language, t } from "../../shared/words.ts";
 import { emojiCode, isPlayed } from "../document/richdrawing.ts";
 import { uid } from "../document/building.ts";
 import { schema } from "../document/schema.ts";
@@ -10,7 +11,7 @@ import { h } from "./dom.ts";
 import { findEmoji, loadEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
-import type { Finders, FindPages, Found } from "./linking.ts";
+import { type Finders, type FindPages, type Found, newTarget } from "./linking.ts";
 import type { Preview } from "./lookup.ts";
 import { loadSettings, openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
@@ -29,6 +30,8 @@ export interface People {
 export interface Sources {
   pages: FindPages;
   files: Finders["files"];
+  create: Finders["create"];
+  onproblem: (problem: Error) => void;
   people: (words: string) => Promise<People[]>;
   askFor: AskFor;
   /** Return the data that the pages of the space share. */
@@ -179,7 +182,88 @@ function pasteAs(url: string, preview?: Preview | null): Choice[] {
   ];
 }
 
-export function triggers({ pages, files, people, askFor, shared, preview }: Sources): Trigger[] {
+/** Return the dates that a typed word means: today, tomorrow, and yesterday, in the interface language. */
+function dates(wanted: string): Choice[] {
+  const relative = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const long = new Intl.DateTimeFormat(language, { dateStyle: "long" });
+  return [0, 1, -1].flatMap((days): Choice[] => {
+    const title = relative.format(days, "day");
+    if (wanted.length < 2 || !title.toLowerCase().startsWith(wanted)) return [];
+    const date = new Date();
+    date.setDate(date.getDate() + days);
+    const line = long.format(date);
+    return [{
+      title,
+      line,
+      group: t("date"),
+      sign: h("span", { class: "completion-sign bare" }, drawIcon("calendar")),
+      take: (view, from, to) =>
+        view.dispatch(view.state.tr.insertText(`${line} `, from, to).scrollIntoView()),
+    }];
+  });
+}
+
+export function triggers(
+  { pages, files, create, onproblem, people, askFor, shared, preview }: Sources,
+): Trigger[] {
+  /** Create a page, and put a mention of it in place of what was typed. */
+  const created = (each: Found): Choice => ({
+    ...targetLink(each),
+    take(view, from, to) {
+      const before = view.state.doc.textBetween(from, to);
+      each.create!.run().then((ref) => {
+        // The person may have written on in the meantime.
+        if (to > view.state.doc.content.size || view.state.doc.textBetween(from, to) !== before) return;
+        const node = schema.nodes.mention!.create({ data: { ref, label: each.create!.title } });
+        view.dispatch(view.state.tr.replaceWith(from, to, [node, schema.text(" ")]).scrollIntoView());
+      }, onproblem);
+      closeCompletion(view);
+    },
+  });
+  /** `creates`: whether a page with the typed title can be created. Text after `@` is often no mention at all. */
+  const mentions = (creates: boolean): Omit<Trigger, "pattern"> => ({
+    label: words.mention,
+    hint: () => null,
+    find: () => [],
+    async more(typed) {
+      const wanted = typed.trim().toLowerCase();
+      const [who, where, kept, common] = await Promise.all([
+        people(typed).catch(() => []),
+        typed ? pages(typed).catch(() => []) : [],
+        typed ? files(typed).catch(() => []) : [],
+        typed ? shared().then((each) => Object.entries(each.variables)).catch(() => []) : [],
+      ]);
+      const mention = (view: EditorView, from: number, to: number, data: Record<string, unknown>): void => {
+        const node = schema.nodes.mention!.create({ data });
+        view.dispatch(view.state.tr.replaceWith(from, to, [node, schema.text(" ")]).scrollIntoView());
+      };
+      const made = creates ? newTarget(typed, where, create).map(created) : [];
+      // The search also finds pages with similar words, which are less likely meant than a new page.
+      const fits = where.some(({ title }) => title.toLowerCase().includes(wanted));
+      return [
+        ...(fits ? [] : made),
+        ...who.slice(0, 6).map((each): Choice => ({
+          title: each.name,
+          group: words.people,
+          sign: h("span", { class: "completion-sign bare" }, drawIcon("user")),
+          take: (view, from, to) =>
+            mention(view, from, to, { ref: { kind: "user", user: each.id }, label: each.name }),
+        })),
+        ...[...where.slice(0, 8), ...kept.slice(0, 4)].map((each): Choice => ({
+          ...targetLink(each),
+          // Files have no title in text, and headings only have their text, so both become links.
+          ...(each.ref?.kind === "page"
+            ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
+            : {}),
+        })),
+        ...(fits ? made : []),
+        ...dates(wanted),
+        ...common.filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 4).map(([name, value]) =>
+          expression(`space.vars.${name}`, value)
+        ),
+      ];
+    },
+  });
   return [
     {
       pattern: /^(https?:\/\/[^\s\ufffc]+)$/,
@@ -263,44 +347,8 @@ export function triggers({ pages, files, people, askFor, shared, preview }: Sour
         }));
       },
     },
-    {
-      pattern: /(?:^|[\s(])@((?:[^\s@][^@]{0,30})?)$/,
-      label: words.mention,
-      hint: () => null,
-      find: () => [],
-      async more(typed) {
-        const wanted = typed.trim().toLowerCase();
-        const [who, where, kept, common] = await Promise.all([
-          people(typed).catch(() => []),
-          typed ? pages(typed).catch(() => []) : [],
-          typed ? files(typed).catch(() => []) : [],
-          typed ? shared().then((each) => Object.entries(each.variables)).catch(() => []) : [],
-        ]);
-        const mention = (view: EditorView, from: number, to: number, data: Record<string, unknown>): void => {
-          const node = schema.nodes.mention!.create({ data });
-          view.dispatch(view.state.tr.replaceWith(from, to, [node, schema.text(" ")]).scrollIntoView());
-        };
-        return [
-          ...who.slice(0, 6).map((each): Choice => ({
-            title: each.name,
-            group: words.people,
-            sign: h("span", { class: "completion-sign bare" }, drawIcon("user")),
-            take: (view, from, to) =>
-              mention(view, from, to, { ref: { kind: "user", user: each.id }, label: each.name }),
-          })),
-          ...[...where.slice(0, 8), ...kept.slice(0, 4)].map((each): Choice => ({
-            ...targetLink(each),
-            // Files have no title in text, and headings only have their text, so both become links.
-            ...(each.ref?.kind === "page"
-              ? { take: (view, from, to) => mention(view, from, to, { ref: each.ref, label: each.title }) }
-              : {}),
-          })),
-          ...common.filter(([name]) => name.toLowerCase().includes(wanted)).slice(0, 4).map(([name, value]) =>
-            expression(`space.vars.${name}`, value)
-          ),
-        ];
-      },
-    },
+    { ...mentions(false), pattern: /(?:^|[\s(])@((?:[^\s@][^@]{0,30})?)$/ },
+    { ...mentions(true), pattern: /\[\[([^[\]]{1,30})$/, sign: 2 },
   ];
 }
 

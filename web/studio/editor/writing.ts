@@ -433,6 +433,8 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
         triggers({
           pages: finders.pages,
           files: finders.files,
+          create: finders.create,
+          onproblem,
           people,
           shared: () => options.lookup.shared(),
           preview: (url) => options.lookup.preview(url),
