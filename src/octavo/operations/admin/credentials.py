@@ -16,7 +16,7 @@ from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import MAX_LIMIT, Slice
 from octavo.organization.access.accounts import find_user_by_email
 from octavo.organization.access.auditing import Stranger, audit_person
-from octavo.organization.access.limits import RESOURCES, measure, read_limits
+from octavo.organization.access.limits import RESOURCES, Resource, measure, read_limits
 from octavo.organization.access.store import revoke_token
 from octavo.organization.access.tokens import revoke_tokens as revoke_all_tokens
 from octavo.organization.identity.sessions import end as end_session
@@ -148,7 +148,7 @@ def make_administrator(context: Context, email: str, organization_id: str) -> No
         accounts.make_administrator(tx, _BY, organization_id, _user_id(tx, email))
 
 
-def show_limits(context: Context, organization_id: str) -> list[tuple[str, int | None, int | None]]:
+def show_limits(context: Context, organization_id: str) -> list[tuple[Resource, int | None, int | None]]:
     """Return the usage and the limit of each resource of an organization; the usage of requests is None."""
     with context.db.read() as tx:
         used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
