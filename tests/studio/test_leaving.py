@@ -71,6 +71,7 @@ def test_a_server_administrator_changes_deactivates_and_activates_accounts(app: 
     page.context.close()
 
 
+@pytest.mark.slow
 def test_a_deactivated_writer_is_stopped_and_keeps_unsent_text(app: App) -> None:
     app.colleague("Writer")
     space = app.fill_space("Writing", ["Start"])
@@ -115,7 +116,7 @@ def test_a_deactivated_writer_is_stopped_and_keeps_unsent_text(app: App) -> None
     admin.get_by_role("dialog").get_by_role("button", name="Deactivate account").click()
     expect(admin.get_by_text("Writer's account deactivated")).to_be_visible()
     page.context.set_offline(False)
-    expect(page.get_by_role("dialog", name="Your session has expired")).to_be_visible(timeout=15_000)
+    expect(page.get_by_role("dialog", name="Your session has expired")).to_be_visible(timeout=60_000)
     expect(content).to_contain_text("Words. Sent. Unsent.")
     page.reload()
     expect(page.get_by_role("button", name="Sign in").first).to_be_visible()
