@@ -7,7 +7,7 @@ import { h, set } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
 import { findFiles, lookupOf, openTargets } from "./linking.ts";
 import { senderOf } from "./uploads.ts";
-import { drawPicture } from "./imageviews.ts";
+import { drawPicture } from "./pictures.ts";
 import { words } from "./words.ts";
 
 export interface FileField {

@@ -7,7 +7,7 @@ import { openSettings } from "./opening.ts";
 import { noteText } from "./views.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";
-import { drawPicture } from "./imageviews.ts";
+import { drawPicture } from "./pictures.ts";
 
 export class PictureView extends Drawn {
   dom: HTMLElement;

@@ -4,7 +4,8 @@ import type { EditorView } from "prosemirror-view";
 import { schema } from "../document/schema.ts";
 import type { Data, Ref } from "../document/types.ts";
 import { h, place } from "./dom.ts";
-import { isLost, type Lookup } from "./lookup.ts";
+import type { Lookup } from "./lookup.ts";
+import { isLost } from "./referenced.ts";
 import { words } from "./words.ts";
 
 const DELAY = 300;

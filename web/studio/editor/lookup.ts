@@ -3,46 +3,13 @@ import { urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
 import type { DocumentJson } from "../document/types.ts";
 import type { Base } from "./base.ts";
+import type { Asset, Preview, Target } from "./referenced.ts";
 import { readReusable, readShared, type Shared } from "./sharing.ts";
-
-export interface Target {
-  title?: string;
-  description?: string;
-  /** The target's URL in the app, or the URL itself. */
-  href?: string;
-  icon?: string;
-  emoji?: string;
-  broken?: boolean;
-}
-
-export interface Preview {
-  title: string;
-  site: string;
-}
-
-export interface Asset {
-  url: string;
-  name: string;
-  size?: number;
-  width?: number;
-  height?: number;
-  /** The available widths of an image, for screens of any width. */
-  sources?: string;
-  /** Whether the target is on another server, from which nothing is loaded. */
-  foreign?: boolean;
-}
 
 const references = () => import("./references.ts");
 
 /** How long data that pages share is cached. */
 const SHARED = 20_000;
-
-/** Return whether a URL is a path without a page or file in the space. Existing pages and files are referenced by
- * ID. */
-export function isLost(ref: unknown): boolean {
-  const { kind, url } = (ref ?? {}) as Record<string, string>;
-  return kind === "url" && url !== undefined && !/^([a-z][a-z\d+.-]*:|\/\/|#)/i.test(url.trim());
-}
 
 export class Lookup {
   #targets = new Map<string, Promise<Target>>();

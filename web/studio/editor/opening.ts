@@ -1,32 +1,6 @@
-/**
- * Where the settings of a block are shown: in the side panel of the screen; on a screen without one, next to
- * the block. The code that renders them is large, so it's loaded when it is needed.
- */
+/** Opens the settings of a block. The code that renders them is large, so it's loaded when it is needed. */
 import type { Transaction } from "prosemirror-state";
 import type { EditorView } from "prosemirror-view";
-
-export interface ShownSettings {
-  /** The name of the block. */
-  title: string;
-  element: HTMLElement;
-  close: () => void;
-}
-
-export type SettingsHost = (shown: ShownSettings | undefined) => void;
-
-let host: SettingsHost | undefined;
-
-/** Register a screen that shows settings, until the returned function is called. */
-export function hostSettings(show: SettingsHost): () => void {
-  host = show;
-  return () => {
-    if (host === show) host = undefined;
-  };
-}
-
-export function settingsHost(): SettingsHost | undefined {
-  return host;
-}
 
 /** The code that renders settings, after they are opened for the first time. */
 let loaded: typeof import("./settings.ts") | undefined;

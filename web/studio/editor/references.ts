@@ -2,10 +2,10 @@
 import { api, ask, type Schemas } from "../../shared/client.ts";
 import { safeUrl, urlOf } from "../document/drawing.ts";
 import type { Ref } from "../document/types.ts";
-import { type Asset, isLost, type Lookup, type Preview, type Target } from "./lookup.ts";
+import { type Asset, isLost, type Preview, type Resolver, type Target } from "./referenced.ts";
 
 /** Return an image or a file. */
-export async function readAsset({ space, base }: Lookup, ref: Ref): Promise<Asset | undefined> {
+export async function readAsset({ space, base }: Resolver, ref: Ref): Promise<Asset | undefined> {
   if (ref?.kind === "url") {
     const url = urlOf(ref);
     if (url === undefined) return undefined;
@@ -36,7 +36,7 @@ export async function readAsset({ space, base }: Lookup, ref: Ref): Promise<Asse
 }
 
 /** Return the target of a reference. */
-export async function readTarget(lookup: Lookup, ref: Ref): Promise<Target> {
+export async function readTarget(lookup: Resolver, ref: Ref): Promise<Target> {
   const href = lookup.href(ref);
   if (ref?.kind === "url") {
     const url = safeUrl(ref.url);
@@ -70,7 +70,7 @@ export async function readTarget(lookup: Lookup, ref: Ref): Promise<Target> {
 }
 
 async function findPage(
-  lookup: Lookup,
+  lookup: Resolver,
   space: string,
   page: string,
 ): Promise<Schemas["DocumentPage"] | undefined> {
@@ -87,7 +87,7 @@ async function findPage(
 }
 
 /** Return the title and the name of the site of a page on another server. */
-export async function readPreview({ space }: Lookup, url: string): Promise<Preview | undefined> {
+export async function readPreview({ space }: Resolver, url: string): Promise<Preview | undefined> {
   const found = await ask(
     api.GET("/spaces/{spaceId}/embed", { params: { path: { spaceId: space }, query: { url } } }),
   );

@@ -5,7 +5,7 @@ import { valueText } from "../document/richdrawing.ts";
 import type { Data } from "../document/types.ts";
 import { h, sign } from "./dom.ts";
 import { drawIcon } from "./icons.ts";
-import type { Target } from "./lookup.ts";
+import type { Target } from "./referenced.ts";
 import { openSettings } from "./opening.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { dataOf, Drawn } from "./drawn.ts";

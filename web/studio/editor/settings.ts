@@ -15,7 +15,7 @@ import { h, place } from "./dom.ts";
 import { fileField } from "./filefield.ts";
 import { languageName, LANGUAGES } from "./languages.ts";
 import { lookupOf, openTargets, pagesFor } from "./linking.ts";
-import { settingsHost } from "./opening.ts";
+import { settingsHost } from "./settingshost.ts";
 import { drawIcon } from "./icons.ts";
 
 interface FieldType {

@@ -12,7 +12,7 @@ import { findEmoji, loadEmoji } from "./emoji.ts";
 import { drawIcon } from "./icons.ts";
 import { findInserts, type Insert } from "./inserts.ts";
 import { type Finders, type FindPages, type Found, newTarget } from "./linking.ts";
-import type { Preview } from "./lookup.ts";
+import type { Preview } from "./referenced.ts";
 import { loadSettings, openSettings } from "./opening.ts";
 import { reusableBlock } from "./reusing.ts";
 import type { Shared } from "./sharing.ts";

@@ -4,7 +4,7 @@ import type { Mark, Node } from "prosemirror-model";
 import type { EditorView, MarkViewConstructor, NodeView, NodeViewConstructor } from "prosemirror-view";
 import type { Data } from "../document/types.ts";
 import { h } from "./dom.ts";
-import { isLost } from "./lookup.ts";
+import { isLost } from "./referenced.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { viewWords as words } from "./viewwords.ts";
 import { ItemView } from "./blockviews.ts";

@@ -5,6 +5,7 @@ import { t } from "../../shared/words.ts";
 import { address } from "../addresses.ts";
 import type { Base } from "../editor/base.ts";
 import { favoriteEntry } from "../state/favorites.ts";
+import { editTree } from "../state/editingTree.ts";
 import { frame } from "../state/frame.svelte.ts";
 import { notices } from "../state/notices.svelte.ts";
 import { pageById } from "../state/page.svelte.ts";
@@ -18,7 +19,11 @@ import { verify } from "./verifying.ts";
 async function openAccess(tree: PageTree, { id }: TreePage, organization: string): Promise<void> {
   await notices.attempt(async () => {
     const page = await pageById(tree.space, tree.base, id).refresh({ force: true });
-    frame.open(() => import("./PageAccessDialog.svelte"), { editor: await tree.edit(), page, organization });
+    frame.open(() => import("./PageAccessDialog.svelte"), {
+      editor: await editTree(tree),
+      page,
+      organization,
+    });
   });
 }
 
@@ -54,14 +59,15 @@ async function copy(what: () => Promise<string> | string, said: string): Promise
 async function openSettings(tree: PageTree, { id }: TreePage): Promise<void> {
   await notices.attempt(async () => {
     const page = await pageById(tree.space, tree.base, id).refresh({ force: true });
-    frame.open(() => import("./PageOptions.svelte"), { editor: await tree.edit(), page });
+    frame.open(() => import("./PageOptions.svelte"), { editor: await editTree(tree), page });
   });
 }
 
 export function pageMenu({ page, tree, editable, base, about, rename, add }: About): MenuEntry[] {
   const { space } = tree;
   // Errors are shown where they occur.
-  const edit = (change: (editor: TreeEditor) => Promise<unknown>) => tree.edit().then(change).catch(() => {});
+  const edit = (change: (editor: TreeEditor) => Promise<unknown>) =>
+    editTree(tree).then(change).catch(() => {});
   const isDocument = page.type === "document";
   const href = address.page(space, page.path ?? "", base);
   const entries: MenuEntry[] = [];
@@ -72,7 +78,8 @@ export function pageMenu({ page, tree, editable, base, about, rename, add }: Abo
       entries.push({
         text: t("changeIcon"),
         icon: "smile",
-        run: async () => frame.open(() => import("./IconDialog.svelte"), { editor: await tree.edit(), page }),
+        run: async () =>
+          frame.open(() => import("./IconDialog.svelte"), { editor: await editTree(tree), page }),
       });
     }
     if (isDocument) {

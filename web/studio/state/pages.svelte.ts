@@ -7,7 +7,6 @@ import type { Base } from "../editor/base.ts";
 import { baseKey, firstWay, PART, readLevel, readWay, type TreePage, type Way } from "./parts.ts";
 import { type Resource, resource } from "./resource.svelte.ts";
 import { router } from "./router.svelte.ts";
-import type { TreeEditor } from "./treeEditor.ts";
 
 export type Mark = "edited" | "new" | "moved" | "deleted";
 
@@ -242,12 +241,6 @@ export class PageTree {
   /** Return the number of child pages or, without a parent, of top-level pages; undefined if unknown. */
   count(parent: string | null): number | undefined {
     return this.tree?.levels.get(parent ?? TOP)?.count;
-  }
-
-  /** Return the same tree for changes. Their code isn't needed to read. */
-  async edit(): Promise<TreeEditor> {
-    const { TreeEditor } = await import("./treeEditor.ts");
-    return new TreeEditor(this.space, this.base);
   }
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shownWidth } from "./imageviews.ts";
+import { shownWidth } from "./pictures.ts";
 
 const photo = { width: 2000, height: 1000 };
 
