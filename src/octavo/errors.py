@@ -43,7 +43,8 @@ class OctavoError(Exception):
         """Return the path of the field that the message begins with, such as ``document.markdown``; None if
         there is none.
 
-        >>> BadRequest("changes[0].title: this field is required").field 'changes[0].title'
+        >>> BadRequest("changes[0].title: this field is required").field
+        'changes[0].title'
         """
         match = _FIELD.match(self.message)
         return match[1] if match else None
@@ -59,8 +60,8 @@ class OctavoError(Exception):
         """Return the same error for a part of a larger body. ``path``: the path of the part, which is put
         before the field.
 
-        >>> BadRequest("title: this field is required").inside("changes[0]").message 'changes[0].title: this field
-        is required'
+        >>> BadRequest("title: this field is required").inside("changes[0]").message
+        'changes[0].title: this field is required'
         """
         return self.with_message(f"{path}{'.' if self.field else ': '}{self.message}")
 

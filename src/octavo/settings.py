@@ -48,7 +48,8 @@ Network = IPv4Network | IPv6Network
 def parse_networks(text: str) -> list[Network]:
     """Parse comma-separated addresses and networks. Raises ValueError if the text is invalid.
 
-    >>> parse_networks("10.0.0.0/8, ::1") [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
+    >>> parse_networks("10.0.0.0/8, ::1")
+    [IPv4Network('10.0.0.0/8'), IPv6Network('::1/128')]
     """
     return [ip_network(part.strip(), strict=False) for part in text.split(",") if part.strip()]
 
@@ -57,7 +58,8 @@ def parse_headers(text: str) -> frozenset[str]:
     """Parse comma-separated header names, and convert them to lowercase. Raises ValueError if the text is
     invalid.
 
-    >>> sorted(parse_headers("X-Api-Version, x-tenant")) ['x-api-version', 'x-tenant']
+    >>> sorted(parse_headers("X-Api-Version, x-tenant"))
+    ['x-api-version', 'x-tenant']
     """
     names = frozenset(part.strip().lower() for part in text.split(",") if part.strip())
     for name in names:
@@ -721,7 +723,8 @@ def split_address(name: str, text: str) -> tuple[str, int]:
     """Split ``host:port``, with an IPv6 address in brackets. Raises SettingsError with the name of the
     variable if it is invalid.
 
-    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000") ('::1', 9000)
+    >>> split_address("OCTAVO_METRICS_ADDRESS", "[::1]:9000")
+    ('::1', 9000)
     """
     host, _, port = text.rpartition(":")
     if not host or not port.isdigit() or not 0 < int(port) < 65_536:
@@ -732,7 +735,8 @@ def split_address(name: str, text: str) -> tuple[str, int]:
 def parse_servers(text: str) -> list[tuple[str, int]]:
     """Parse the name servers of ``OCTAVO_DNS_SERVERS``. Raises SettingsError if it is invalid.
 
-    >>> parse_servers("192.0.2.1:53, [::1]:5353") [('192.0.2.1', 53), ('::1', 5353)]
+    >>> parse_servers("192.0.2.1:53, [::1]:5353")
+    [('192.0.2.1', 53), ('::1', 5353)]
     """
     name = "OCTAVO_DNS_SERVERS"
     servers = [split_address(name, part.strip()) for part in text.split(",") if part.strip()]

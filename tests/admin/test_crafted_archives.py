@@ -379,7 +379,7 @@ def test_the_host_name_of_an_existing_organization_is_refused(installation, arch
     with installation.db.read() as tx:
         taken = tx.value("SELECT hostname FROM organizations")
     archive.change("organizations", set_to(hostname=taken))
-    with pytest.raises(BadRequest, match=r"organizations\.hostname: already taken"):
+    with pytest.raises(BadRequest, match=r"organizations\.hostname: is already in use"):
         import_organization(installation, archive.folder)
 
 
@@ -527,7 +527,7 @@ def test_content_of_a_refused_archive_is_marked_unused(
     sqlite_world: World, archive: Archive, installation
 ) -> None:
     archive.replace(sqlite_world.home["siteId"], sqlite_world.away["siteId"])
-    with pytest.raises(BadRequest, match="already an organization"):
+    with pytest.raises(BadRequest, match="already exists on this server"):
         import_organization(installation, archive.folder)
     with installation.db.read() as tx:
         named = {row["body"] for row in archive.rows("page_versions") if row["body"]}

@@ -164,7 +164,7 @@ def test_damage_and_gaps_are_reported(source: Context, tmp_path: Path) -> None:
     for damaged in (whole[:-1], whole[:-40] + b"\0" + whole[-39:], b"", other):
         path.write_bytes(damaged)
         assert any(second.name in finding for finding in verify_followed(place))
-        with pytest.raises(BadRequest, match="damaged|another entry"):
+        with pytest.raises(BadRequest, match="damaged|same name as another"):
             restore_followed(settings, place)
     path.unlink()
     assert "pages 2 of" in verify_followed(place)[0]

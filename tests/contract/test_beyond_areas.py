@@ -110,6 +110,7 @@ NOTHING_BEYOND = {
         "createOrganizationInvite",
     },
     "whether reviewers can see the changed pages": {"tryMergeRulesInSpace"},
+    "which pages are restricted, to leave them out": {"listOwnWatches", "listTranslations", "getTranslation"},
     "whether a space is empty, as sites show it": {
         "getIntegrationSiteInstallation",
         "getSiteGitSync",

@@ -103,7 +103,7 @@ def test_mistakes_in_a_manifest_are_reported(write, text, says):
 
 
 def test_an_unknown_environment_lists_the_existing_ones(write):
-    with pytest.raises(BadRequest, match="no environment 'live'. Available: one, two"):
+    with pytest.raises(BadRequest, match="no environment named 'live'. Available: one, two"):
         read_manifest(write(GOOD + "envs: {two: {}, one: {}}"), "live")
 
 

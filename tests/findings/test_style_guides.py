@@ -217,7 +217,7 @@ def test_a_style_guide_is_created_and_its_rules_find_and_fix(scene: ScanScene) -
     run = world.post("admin", f"{path}/runs", {"spaces": [place["spaceId"]]})
     (change,) = run["changeRequests"]
     page = f"/spaces/{place['spaceId']}/change-requests/{change['id']}/content/page/{place['pageId']}"
-    assert "You can use it to start." in world.get("admin", f"{page}?format=markdown")["markdown"]
+    assert "You can use it in order to start." in world.get("admin", f"{page}?format=markdown")["markdown"]
     origin = change["styleguide"]
     assert (origin["site"], origin["run"], origin["changedPages"]) == (place["siteId"], run["run"]["id"], 1)
     changes = place.path("/orgs/{organizationId}/change-requests?status=draft")

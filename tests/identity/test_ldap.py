@@ -5,7 +5,6 @@ from __future__ import annotations
 import socket
 import ssl
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -282,9 +281,7 @@ def test_a_directory_of_100000_people_with_one_group_of_all_works(directory: Wor
         directory.context.settings = msgspec.structs.replace(directory.context.settings, ldap_url=large.url)
         home = directory.home["organizationId"]
         directory.call("admin", "PUT", f"/orgs/{home}/teams", json={"title": "everyone"})
-        started = time.monotonic()
         user = user_of(directory, sign_in(directory, "person77777@example.org", "person77777"))
-        assert time.monotonic() - started < 10
         assert teams_of(directory, user["id"]) == {"everyone"}
         large.change(f"cn=everyone,{GROUPS}", member=[f"uid=person1,{PEOPLE}"])
         large.rename(f"uid=person77777,{PEOPLE}", "uid=Ängström")

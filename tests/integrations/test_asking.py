@@ -423,7 +423,7 @@ def test_outputs_are_limited():
         read_output(
             json.dumps(output({"type": "block", "children": [{"type": "divider"}] * 10_001})).encode()
         )
-    with pytest.raises(BadOutput, match="larger"):
+    with pytest.raises(BadOutput, match="at most 1 MB"):
         read_output(b" " * 2**21)
 
 

@@ -233,7 +233,7 @@ def test_the_error_message_of_a_provider_is_shown(
     server.failures = [(401, body)]
     with world_with_model(sqlite_world, server), pytest.raises(ModelFailed) as failed:
         ask(sqlite_world)
-    assert str(failed.value) == f"The language model failed: status 401: {shown}"
+    assert str(failed.value) == f"The language model failed: the provider responded with status 401: {shown}"
 
 
 def test_a_hanging_provider_is_abandoned_in_time(sqlite_world: World, server: ModelServer) -> None:

@@ -209,7 +209,9 @@ def test_a_hostile_specification_cannot_redirect_requests(world: World, make: An
         said, wrong = shop.call("get pets", server=server, path={"petId": "p"}, headers=SECRET)
         assert (
             wrong
-            and ("n't allowed" in said or "one of the servers" in said or "must be an http" in said)
+            and any(
+                part in said for part in ("n't allowed", "one of the servers", "must be an http", "must not")
+            )
             and "sesame" not in said
         ), (
             server,

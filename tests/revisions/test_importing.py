@@ -159,7 +159,7 @@ def test_a_removed_page_stays_in_its_old_revision(world, folder):
 
 def test_unreadable_sources_are_refused_without_changes(world, tmp_path):
     before = world.digest()
-    with pytest.raises(BadRequest, match="there is no page with the ID"):
+    with pytest.raises(BadRequest, match="doesn't exist"):
         bring_in(world, tmp_path / "nothing")
     with pytest.raises(NotFound):
         bring_in(world, tmp_path, space_id=world.away["spaceId"])

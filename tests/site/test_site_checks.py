@@ -159,7 +159,7 @@ def test_a_hostile_site_is_reported_by_page(
         ("", "link", "/gone answers 404"),
         ("", "link", "//[x isn't a valid URL"),
         ("", "link", "round causes a redirect loop"),
-        ("", "link", "huge does not respond"),
+        ("", "link", "huge doesn't respond"),
         ("empty", "link", "no readable HTML"),
         ("", "image", "gone.png answers 404"),
         ("", "image", "text/html"),

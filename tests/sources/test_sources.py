@@ -103,7 +103,7 @@ def test_settings_are_checked_and_secrets_hidden(sources: Sources) -> None:
         return str(answer.json()["error"]["message"])
 
     assert refused({"connector": "builtin:slack"}).startswith("connector: must be one of builtin:api")
-    assert "setupSettings.url: required" in refused({"connector": "builtin:website"})
+    assert "setupSettings.url: is required" in refused({"connector": "builtin:website"})
     assert "isn't a setting of" in refused({"connector": "builtin:email", "setupSettings": {"token": "t"}})
     wrong = {"connector": "builtin:website", "setupSettings": {"url": "file:///etc/passwd"}}
     assert "must be an http or https URL" in refused(wrong)

@@ -70,7 +70,7 @@ def test_a_review_says_who_loses_access_and_that_there_is_a_hidden_page(app):
     hers = app.open_as(cleo, review)
     after = hers.get_by_role("region", name="Access after the merge")
     expect(after).to_contain_text("Terms")
-    expect(after).to_contain_text("can no longer see this page and the pages below it.")
+    expect(after).to_contain_text("can no longer see this page or its subpages.")
     expect(after).to_contain_text("Ida")
     expect(after).not_to_contain_text("Dan")
     expect(hers.get_by_text("that you can't see")).to_have_count(0)

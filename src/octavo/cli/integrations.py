@@ -49,7 +49,7 @@ def _api(options: argparse.Namespace) -> Iterator[ApiClient]:
             token = path.read_text().strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Failure(
-                f"there is no token: {error}. Use --token-file with a file that contains one."
+                f"no token found: {error}. Use --token-file to specify a file that contains one."
             ) from None
     with ApiClient(options.url or settings.url, token) as api:
         yield api

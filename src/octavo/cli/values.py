@@ -63,7 +63,8 @@ def parse_limit(text: str) -> Limit:
     """Parse a whole number, or ``none`` for unlimited. Raises ArgumentTypeError if the text is anything
     else.
 
-    >>> parse_limit("none") Limit(number=None)
+    >>> parse_limit("none")
+    Limit(number=None)
     """
     if text.lower() == "none":
         return Limit(None)

@@ -53,7 +53,8 @@ _NEAREST = {
 def icon(name: str) -> Markup | None:
     """Return the icon as an inline SVG in the text's color and size; None if the name is unknown.
 
-    >>> icon("no-such-icon") is None True
+    >>> icon("no-such-icon") is None
+    True
     """
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")

@@ -96,8 +96,9 @@ def _detector() -> Any:
 def find_language(text: str) -> str | None:
     """Return the code of a text's language (``de``, ``zh``) if it is certain, or else None.
 
-    >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.") 'de' >>> find_language("make
-    serve")
+    >>> find_language("Das Zahnrad wird von Hand im Uhrzeigersinn gedreht.")
+    'de'
+    >>> find_language("make serve")
     """
     text = " ".join(text[:_MOST].encode("utf-8", "replace").decode().replace("\0", " ").split())
     if len(_LETTER.findall(text)) < _FEWEST:

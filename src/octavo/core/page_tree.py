@@ -186,7 +186,7 @@ class PageTree:
         return next((page for id in level if id and (page := self._by_id[id]).kind != "link"), None)
 
     def _with_slug(self, parent: str | None, slug: str) -> list[str]:
-        """Return the children with a lowercase slug, in order."""
+        """Return the children whose slug is ``slug`` in lowercase, in order."""
         known = self._slugs.get(parent)
         if known is None:
             known = {}

@@ -61,7 +61,8 @@ def stem(word: str) -> str:
     """Return the stem of a folded word in basic Latin letters, or an Arabic or Hebrew word without its
     article and attached prepositions. Other words are unchanged.
 
-    >>> stem("القالب"), stem("והתבנית") ('قالب', 'תבנית')
+    >>> stem("القالب"), stem("והתבנית")
+    ('قالب', 'תבנית')
     """
     if not (word.isascii() and word.isalpha()):
         return _PREFIXES.sub("", word, count=1) if "\u0590" <= word[:1] <= "\u06ff" else word

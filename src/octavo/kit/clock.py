@@ -37,7 +37,8 @@ def now() -> int:
 def iso(milliseconds: int) -> str:
     """Return a time in milliseconds in ISO 8601 format.
 
-    >>> iso(1767225600123) '2026-01-01T00:00:00.123Z'
+    >>> iso(1767225600123)
+    '2026-01-01T00:00:00.123Z'
     """
     seconds, rest = divmod(milliseconds, 1000)
     return f"{_second(seconds)}.{rest:03d}Z"

@@ -74,7 +74,7 @@ BOMB = (
         ("---\n- a\n---\n# T\n", 2, "a YAML mapping"),
         ("---\nicon: x\nhidden: maybe\n---\n# T\n", 3, "hidden: must be true or false"),
         ("---\na: " + "[" * 5000 + "\n---\n# T\n", 2, "nested"),
-        ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "longer"),
+        ("---\na: " + "x" * 70_000 + "\n---\n# T\n", 1, "at most"),
         ("---\n? [a]\n: b\n---\n# T\n", 2, "a key must be a string"),
     ],
 )

@@ -154,7 +154,7 @@ def find_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow | None:
 def get_scan(tx: Transaction, site_id: str, scan_id: str) -> ScanRow:
     found = find_scan(tx, site_id, scan_id)
     if found is None:
-        raise NotFound(f"There is no scan with the ID {scan_id!r} of this site.")
+        raise NotFound(f"This site has no scan with the ID {scan_id!r}.")
     return found
 
 

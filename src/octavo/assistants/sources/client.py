@@ -87,7 +87,7 @@ def _failure(name: str, status: int, headers: Mapping[str, str]) -> SourceFailur
     if status == 429 or (status == 403 and headers.get("x-ratelimit-remaining") == "0"):
         reason, text = (
             "rate_limited",
-            f"The rate limit of {name} was reached. The next sync will continue from here.",
+            f"{name} reached its rate limit. The next sync will continue from here.",
         )
     elif status in (401, 403):
         reason = "authentication"

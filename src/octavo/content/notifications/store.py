@@ -284,8 +284,8 @@ def lock_changing(
     limit: int,
     hidden: Pages,
 ) -> list[NotificationRow]:
-    """Lock and return up to ``limit`` notifications, created by ``until``, whose state is about to change,
-    except those about hidden pages. ``only``: the IDs of the notifications; by default, everything in the
+    """Lock and return up to ``limit`` notifications, created no later than ``until``, whose state is about to
+    change, except those about hidden pages. ``only``: the IDs of the notifications; by default, everything in the
     inbox."""
     which = "n.state <> 'done'" if only is None else f"n.id {tx.among('only')}"
     rows = tx.all(

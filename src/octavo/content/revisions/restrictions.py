@@ -219,7 +219,7 @@ def seen_by_recipient(tx: Transaction, to: Recipient, state: State) -> State:
 
 
 def as_seen(tx: Transaction, state: State, like: State) -> State:
-    """Return a state as the reader of another state sees it. Pages hidden in that state are hidden in this one, too."""
+    """Limit a state to what the reader of ``like`` can see. Pages hidden in ``like`` are also hidden in the result."""
     if like.reader is None:
         # Pages can have other parents in this state.
         limits = replace(like.limits, below=None) if like.limits is not None else None

@@ -117,8 +117,8 @@ def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
 
 
 def end_versions(tx: Transaction, space_id: str, begun_before: int | None = None) -> None:
-    """End the writing of all versions of a space, or of those that began before a time, without switching
-    to them. A later check looks for other processes that may have crashed."""
+    """Discard all versions of a space that are being written, or only those begun by ``begun_before``. If any
+    remain, a later check discards them in case their processes crashed."""
     ended = tx.run(
         "DELETE FROM staged_versions WHERE space_id = :space AND began_at <= :before",
         space=space_id,

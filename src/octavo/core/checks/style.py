@@ -371,8 +371,10 @@ def _remove(text: str, start: int, end: int) -> Replacement:
     """Return the edit that removes a word along with the space and commas around it. If the removed word
     started the sentence, the next word is capitalized.
 
-    >>> _remove("Obviously, you can.", 0, 9) Replacement(start=0, end=12, new='Y') >>> _remove("It is, of
-    course, fine.", 7, 16) Replacement(start=5, end=17, new='')
+    >>> _remove("Obviously, you can.", 0, 9)
+    Replacement(start=0, end=12, new='Y')
+    >>> _remove("It is, of course, fine.", 7, 16)
+    Replacement(start=5, end=17, new='')
     """
     before, after = text[:start], text[end:]
     if text[start].isupper() and (found := re.match(r",? (\S)", after)) is not None:

@@ -1,4 +1,4 @@
-"""Fields of each node type: the one table for reading, JSON, references, and rendering.
+"""Fields of each node type: the single table used for reading, JSON, references, and rendering.
 
 ``data`` is a dict of the fields listed here; a field marked * is required, every other is optional. Kinds of
 values: text, bool, number, int, ref (a ContentRef dict; as read from Markdown always
@@ -70,12 +70,13 @@ Types marked own are not in the public description. Heading ``level`` is set onl
 the default of the type (``##``, ``###``, ``####`` = 2, 3, 4). A hard line break is a ``\
 `` in a text leaf.
 
-The block ``unknown`` keeps content without a node: ``source`` is the Markdown before its children (an unknown
-tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` the Markdown after them
-(the end tag), ``kind`` its kind (tag, html, comment, definition, text). A renderer shows the children and, of
-``source``, the result of ``parts.inert_text``: for html and text its words as inert text, never tags that only
-contain blocks. The inline ``unknown`` is an HTML tag without meaning here or a comment; a renderer shows
-nothing for it. An element that HTML does not define (``<host>``) is plain text already.
+The block ``unknown`` keeps content that no node type represents: ``source`` is the Markdown before its children
+(an unknown tag, a whole piece of HTML, a nested link definition, text nested too deeply), ``end`` the Markdown
+after them (the end tag), ``kind`` its kind (tag, html, comment, definition, text). A renderer shows the
+children and, of ``source``, the result of ``parts.inert_text``: for ``html`` and ``text``, that is the text
+without markup; tags that only contain blocks are never shown. The inline ``unknown`` is an unsupported HTML tag
+or a comment; a renderer shows nothing for it. An element that HTML does not define (``<host>``) is plain text
+already.
 
 Tables: ``view`` is ``{"type": "grid", "columns": [id], "columnWidths": {id: px}, "hideHeader": bool}`` or
 ``{"type": "cards", "cardSize": "medium|large", "columns": [id], "targetDefinition", "coverDefinition",

@@ -150,7 +150,8 @@ _HUES = {
 def literal(text: str) -> Code:
     """Return a Typst string literal of this text; control characters, which fonts can't draw, are omitted.
 
-    >>> literal('a "b" #c') '"a \\\\"b\\\\" #c"'
+    >>> literal('a "b" #c')
+    '"a \\\\"b\\\\" #c"'
     """
     return Code(f'"{_SPECIAL.sub(_escape, text)}"')
 

@@ -35,8 +35,10 @@ def prefers_markdown(accepted: str) -> bool:
     higher weight. If both are listed with equal weights, Markdown wins, because browsers never list it. All
     other clients get HTML.
 
-    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1") True >>> prefers_markdown("text/html,
-    text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*") False
+    >>> prefers_markdown("text/markdown, text/html;q=0.9, */*;q=0.1")
+    True
+    >>> prefers_markdown("text/html, text/markdown;q=0.5") or prefers_markdown("text/*") or prefers_markdown("*/*")
+    False
     """
     return "markdown" in accepted.lower() and _prefers_markdown(accepted)
 

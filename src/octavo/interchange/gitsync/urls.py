@@ -59,7 +59,7 @@ def read_remote(text: str, *, local: bool) -> Remote:
         raise BadRequest("remote: must be the URL of a repository, without a query string")
     if parts.scheme == "file" and local:
         if parts.authority not in ("", "localhost") or not parts.path.startswith("/"):
-            raise BadRequest("remote: must not have a host in a file URL")
+            raise BadRequest("remote: a file URL must not contain a host")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
     if not _HOST.fullmatch(parts.host):
         raise BadRequest("remote: must have a host name")

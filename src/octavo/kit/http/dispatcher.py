@@ -308,8 +308,8 @@ class Dispatcher:
     def ask(
         self, call: Call, operation_id: str, path: dict[str, str], query: Mapping[str, object], body: object
     ) -> object:
-        """Return the response of another operation of the table to the caller of ``call``, with the same
-        checks, limits, and effects as a separate request.
+        """Run another operation as the caller of ``call``, with the same checks, limits, and effects as a
+        separate request.
 
         Returns decoded JSON, or None for an empty response. Raises the errors of the operation.
         """

@@ -12,8 +12,8 @@ def has_more_values(data: bytes, most: int) -> bool:
     """Return whether a JSON text has more values than a maximum, including those in arrays and objects at
     any depth.
 
-    >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3) (False,
-    True)
+    >>> has_more_values(b'[1, 2, {"a": "b, [c]"}]', 4), has_more_values(b'[1, 2, {"a": "b, [c]"}]', 3)
+    (False, True)
     """
     if data.count(b",") + data.count(b"[") + data.count(b"{") <= most:
         return False

@@ -15,9 +15,11 @@ def client_address(peer: str, forwarded: str, trusted: list[Network]) -> str:
     Each proxy appends its client, so the list is read from its end, as long as the proxy that added an entry is
     trusted. Entries that a client added are ignored.
 
-    >>> from octavo.settings import parse_networks >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7",
-    parse_networks("10.0.0.0/8")) '203.0.113.7' >>> client_address("203.0.113.7", "6.6.6.6",
-    parse_networks("10.0.0.0/8")) '203.0.113.7'
+    >>> from octavo.settings import parse_networks
+    >>> client_address("10.0.0.2", "6.6.6.6, 203.0.113.7", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
+    >>> client_address("203.0.113.7", "6.6.6.6", parse_networks("10.0.0.0/8"))
+    '203.0.113.7'
     """
     found = _plain(peer)
     if not forwarded:
@@ -36,7 +38,9 @@ def address_key(address: str) -> str:
     """Return the key that limits use to count an IP address: for IPv6, the whole /64 network counts as one
     client.
 
-    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2") True >>> address_key("203.0.113.7")
+    >>> address_key("2001:db8::1") == address_key("2001:db8::ffff:2")
+    True
+    >>> address_key("203.0.113.7")
     '203.0.113.7'
     """
     if ":" not in address:

@@ -26,8 +26,10 @@ class Routes(Generic[T]):
 
     A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
 
-    >>> routes = Routes() >>> routes.add("/spaces/{spaceId}/pages", 1) >>>
-    routes.add("/spaces/{spaceId}/path/{pagePath*}", 2) >>> routes.find(["spaces", "a", "path", "b", "c"])
+    >>> routes = Routes()
+    >>> routes.add("/spaces/{spaceId}/pages", 1)
+    >>> routes.add("/spaces/{spaceId}/path/{pagePath*}", 2)
+    >>> routes.find(["spaces", "a", "path", "b", "c"])
     (2, {'spaceId': 'a', 'pagePath': 'b/c'})
     """
 
@@ -89,7 +91,8 @@ def split_path(raw: bytes) -> list[str] | None:
 
     Encoded slashes stay within their segments. A single slash at the end is dropped.
 
-    >>> split_path(b"/a%2Fb/c/") ['a/b', 'c']
+    >>> split_path(b"/a%2Fb/c/")
+    ['a/b', 'c']
     """
     parts = raw.removeprefix(b"/").split(b"/")
     if parts[-1] == b"":

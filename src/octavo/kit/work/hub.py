@@ -105,10 +105,13 @@ def source(make: Callable[[], MessageSource]) -> Callable[[], MessageSource]:
     return make
 
 
-def check_streams(tx: Transaction, person: str) -> None:
+def check_streams(tx: Transaction, person: str, ended: int) -> int:
     """End the streams that a person can no longer see, in all processes, right after the transaction. Without this,
-    a silent stream of someone who was signed out stays open for up to ``QUIET`` seconds."""
-    outbox.emit(tx, _CHECK, person=person)
+    a silent stream of someone who was signed out stays open for up to ``QUIET`` seconds. ``ended``: the number of
+    their sessions or tokens that just ended, which is returned. If it is 0, nothing happens."""
+    if ended:
+        outbox.emit(tx, _CHECK, person=person)
+    return ended
 
 
 class _StreamMessage(msgspec.Struct, tag_field="kind", kw_only=True):

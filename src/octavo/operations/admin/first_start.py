@@ -45,10 +45,10 @@ ORGANIZATION_TITLE = "Octavo"
 
 
 def _person(tx: Transaction, email: str, *, hand_over: bool) -> str:
-    """Return the ID of the person with this email address. The person is created if unknown.
+    """Return the ID of the person with this email address, who is created if needed.
 
-    ``hand_over``: whether they get an existing account whose address was never verified, without its password,
-    sessions, tokens, and agents.
+    ``hand_over``: whether to give them an existing account whose email address was never verified. Its password,
+    sessions, tokens, and agents are removed first.
     """
     if "@" not in email.strip("@"):
         raise BadRequest(f"email: must be an email address, not {email!r}")

@@ -46,7 +46,8 @@ class PageViewer(NamedTuple):
 def read_entry(text: str) -> RuleEntry | None:
     """Parse an entry; None for ``administrators`` and ``sites``. Raises ValueError if the entry is invalid.
 
-    >>> read_entry("team:T1:edit") RuleEntry(subject='team', id='T1', level='edit')
+    >>> read_entry("team:T1:edit")
+    RuleEntry(subject='team', id='T1', level='edit')
     """
     if text in (ADMINISTRATORS, SITES):
         return None

@@ -150,27 +150,24 @@ def revoke_tokens(tx: Transaction, user_id: str, *, only: str | None = None) -> 
     """Revoke all tokens of a user, and return their number. ``only``: an organization, to revoke only tokens
     bound to it."""
     bound = "" if only is None else " AND organization_id = :only"
-    check_streams(tx, user_id)
-    return tx.run(
+    ended = tx.run(
         f"UPDATE tokens SET revoked_at = :at WHERE user_id = :user AND revoked_at IS NULL{bound}",
         at=now(),
         user=user_id,
         only=only,
     )
+    return check_streams(tx, user_id, ended)
 
 
 def revoke_token(tx: Transaction, user_id: str, token_id: str, *, only: str | None = None) -> bool:
     """Revoke one of a user's tokens. Return False if it doesn't exist or isn't active."""
     bound = "" if only is None else " AND organization_id = :only"
-    check_streams(tx, user_id)
-    return (
-        tx.run(
-            f"""UPDATE tokens SET revoked_at = :at
-                WHERE id = :id AND user_id = :user AND revoked_at IS NULL{bound}""",
-            at=now(),
-            id=token_id,
-            user=user_id,
-            only=only,
-        )
-        > 0
+    ended = tx.run(
+        f"""UPDATE tokens SET revoked_at = :at
+            WHERE id = :id AND user_id = :user AND revoked_at IS NULL{bound}""",
+        at=now(),
+        id=token_id,
+        user=user_id,
+        only=only,
     )
+    return check_streams(tx, user_id, ended) > 0

@@ -145,11 +145,11 @@ def find_session(tx: Transaction, user_id: str, session_id: str) -> SessionRow |
 
 def end(tx: Transaction, user_id: str, session_id: str) -> bool:
     """End a session of the user. Return False if it doesn't exist."""
-    check_streams(tx, user_id)
-    return tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id) > 0
+    ended = tx.run("DELETE FROM sessions WHERE id = :id AND user_id = :user", id=session_id, user=user_id)
+    return check_streams(tx, user_id, ended) > 0
 
 
 def end_others(tx: Transaction, user_id: str, kept: str | None) -> int:
     """End all sessions of the user except ``kept``. Return their number."""
-    check_streams(tx, user_id)
-    return tx.run("DELETE FROM sessions WHERE user_id = :user AND id <> :kept", user=user_id, kept=kept or "")
+    others = "DELETE FROM sessions WHERE user_id = :user AND id <> :kept"
+    return check_streams(tx, user_id, tx.run(others, user=user_id, kept=kept or ""))

@@ -172,9 +172,10 @@ def _with_code(context: Context, browser: Browser, proved: _Challenge, code: str
 
 
 def start_passkey(context: Context, browser: Browser, challenge: str | None) -> tuple[str, JsonObject]:
-    """Return a challenge and options for a passkey, for a complete sign-in or, with ``challenge``, instead
-    of a code. Raises Unauthorized if the challenge is invalid, TooManyRequests after too many attempts, and
-    Unavailable if passkeys aren't supported at this URL."""
+    """Start authentication with a passkey: return a challenge and options. Without ``challenge``, the passkey
+    is the whole sign-in. With it, the passkey replaces the two-factor code. Raises Unauthorized if the
+    challenge is invalid, TooManyRequests after too many attempts, and Unavailable if
+    passkeys aren't supported at this URL."""
     first = None
     if challenge is not None:
         first = context.signer.verify("second-factor", challenge)

@@ -92,7 +92,7 @@ class _Site:
         if agreed is not None and row.first == "export" and not ground.is_as_seen(DOCS_PATH):
             raise Stopped(
                 Reason.STRUCTURE,
-                f"{DOCS_PATH} was changed again after you chose a side. Choose again which side to keep.",
+                f"{DOCS_PATH} changed after you chose which version to keep. Choose again.",
             )
         side = _side(row, agreed, data, describe_site(tx, get_site(tx, row.id)).config, problems)
         made: set[str] = set()

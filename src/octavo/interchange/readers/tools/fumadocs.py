@@ -66,8 +66,8 @@ def _fumadocs(files: Heads, project: str) -> Layout:
 
 
 def _code_of(files: Heads, project: str, name: str, holds: str) -> str:
-    """Return the text of a code file, anywhere in the project, that has this name and contains the word
-    ``holds``."""
+    """Return the text of the code file called ``name``, anywhere in the project, that contains the word
+    given in ``holds``."""
     return next(
         (
             text
