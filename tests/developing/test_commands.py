@@ -241,7 +241,7 @@ def test_only_the_server_delivers_events(installed, tmp_path):
             ("publish", "{folder}", "--token-file", "{folder}/script.js"),
             "must be a file that contains only a token",
         ),
-        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file with a file"),
+        (("publish", "{folder}", "--token-file", "/nowhere"), "Use --token-file to specify a file"),
         (("publish", "{folder}", "--env", "live"), "no environment named 'live'. Available: none"),
         (("publish", "/nowhere"), "there is no manifest"),
         (("new", "{folder}"), "already exists"),
