@@ -78,7 +78,7 @@ def delete_own(call: Call, org: OrgAccess, conversation_id: str) -> bool:
 
 @operation("listChangeRequestConversations", "GET", _OF_CHANGE, needs=Can.VIEW, errors=(404,))
 def list_of_change(call: Call, change: ChangeAccess, query: PageQuery) -> Listing[wire.AgentConversation]:
-    """List the conversations with the assistant about a change request, without their questions, the most recently
+    """List the conversations with the assistant about a change request, without their questions, most recently
     used first."""
     with call.db.read() as tx:
         found = store.list_conversations_of_change(tx, change, query.limit, query.page)

@@ -158,7 +158,7 @@ class MessageContext(Struct):
 
 
 class MessageInput(Struct):
-    """Message in a conversation to continue. ``content``: text, or a document as JSON."""
+    """User message in a conversation. ``content``: text, or a document as JSON."""
 
     role: Literal["user"]
     content: Annotated[str, Meta(max_length=2048)] | dict[str, Any]

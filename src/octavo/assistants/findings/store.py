@@ -97,7 +97,7 @@ class FindingRow(Struct, frozen=True):
 
     @property
     def is_fixable(self) -> bool:
-        """Return whether the finding can be fixed in a change request without a decision by a person."""
+        """Return whether the finding can be fixed in a change request without human input."""
         return self.fixing is not None or any(found.fix for found in self.evidence)
 
 

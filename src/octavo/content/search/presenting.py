@@ -136,8 +136,7 @@ def _without_estimate(found: Results, count: int) -> Results:
 
 
 def sees_as(tx: Transaction, org: OrgAccess, tag: str | None = None) -> Sees:
-    """Return a function that returns whether a match is on a page that the caller can see, and that has the tag, if
-    one is given."""
+    """Return a predicate for matches: whether the caller can see the page and, if a tag is given, the page has it."""
     hidden = hidden_from(tx, org)
     if tag is None and not hidden:
         return sees_everything

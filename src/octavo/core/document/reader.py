@@ -459,8 +459,8 @@ def _read(markdown: str) -> Document:
 
 
 def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
-    """Return tags without an end, and ends without a start tag, each as the line (from 0) and the tag's name,
-    with a slash before it for an end."""
+    """Return unclosed start tags and unmatched end tags, each as its zero-based line number and its name. Names
+    of end tags start with a slash."""
     counts: dict[str, int] = {}
     for end, slash, name in ANY_TAG.findall(markdown):
         if name in PAIRED:

@@ -328,7 +328,7 @@ class _Reader:
         return self._children(hint) if _is_line(hint) else ()
 
     def _block_hint(self, hint: object) -> tuple[ElementView | str, ...]:
-        """Return a hint made of other elements. Hints that consist of text are shown in another way."""
+        """Render a hint that contains elements other than text. Hints with only text are rendered differently."""
         return () if isinstance(hint, str) or _is_line(hint) else self._children(hint)
 
     def _children(self, given: object) -> tuple[ElementView | str, ...]:

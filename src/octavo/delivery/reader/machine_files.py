@@ -1,4 +1,4 @@
-"""Texts that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
+"""Files that tell agents how to read a site: llms.txt and its parts, sitemap.md, skill.md, and metadata under
 ``.well-known``.
 
 All are generated without a model, from the content that the requesting visitor can see.

@@ -493,7 +493,7 @@ class Sync(SyncRun[SyncRow]):
     def entries(
         self, copy: Repository, commit: str | None, files: Mapping[str, FileContent | None]
     ) -> tuple[dict[str, CommittedFile | None], dict[str, str]]:
-        """Return the files that a commit on top of ``commit`` changes, and the Git object IDs of all texts
+        """Return the files to change in a new commit on top of ``commit``, and the Git object IDs of all texts
         and bytes. Files tracked by Git LFS are uploaded to its server; files that the server rejects stay
         unchanged."""
         found: dict[str, CommittedFile | None] = {}

@@ -599,7 +599,7 @@ class _Gathering:
         return [other for other in self._others() if other.variant.language == language]
 
     def _other_at(self, name: str, old: bool) -> tuple[_Other, str] | None:
-        """Return the page in another variant at a path. ``old``: whether to include former URL paths."""
+        """Return the page at a path in another variant. ``old``: whether to include former URL paths."""
         for other in self._others():
             place = other.gathering
             base = place.layout.base.strip("/")

@@ -123,7 +123,7 @@ class ImportRun(Struct, rename="camel", kw_only=True):
     """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood or
     was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of
     a preview. ``updates``: the first run of the source, if this run imports a newer state of it. ``changes``:
-    the changes that the update caused. ``createdBy``: the author; omitted for an import by the command.
+    the changes that the update caused. ``createdBy``: the author; omitted for command-line imports.
     ``variants``: all imported versions and languages with their spaces. ``site``: the site that shows
     them."""
 

@@ -167,8 +167,8 @@ _CAPITALS = re.compile(r"[A-Z][a-z0-9]*")
 
 def component_name(given: str) -> str:
     """Return the public name of a component, without the modules of its type: ``SpaceList`` for
-    ``Listing_octavo.spaces.wire.Space_``. A list of objects of more than one kind is named after the words
-    at the end of all their names."""
+    ``Listing_octavo.spaces.wire.Space_``. A list of mixed types is named after the words that all their names
+    end with."""
     if listing := _LISTING.fullmatch(given):
         kinds = [component_name(kind) for kind in re.split(r"___", listing[1])]
         words = [_CAPITALS.findall(kind) for kind in kinds]

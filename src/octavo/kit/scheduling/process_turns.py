@@ -19,7 +19,8 @@ class ProcessTurns:
     consists of two file locks, which the operating system releases when a process ends."""
 
     def __init__(self, path: str) -> None:
-        """Create the turns. ``path``: the path of the database. The two lock files are in the same folder."""
+        """Set up the locks with which processes take turns. ``path``: the path of the database. The two lock
+        files are in the same folder."""
         self._door, self._turn = (
             os.open(f"{path}-{name}", os.O_RDWR | os.O_CREAT, 0o600) for name in ("door", "turn")
         )

@@ -3,7 +3,7 @@
 organization.json             format and version of this folder
     spaces/TITLE-ID/...           main of each space, as ``octavo export SPACE`` writes it
     history/XX/HASH               texts and files that only older revisions and change requests have
-    rows/TABLE.jsonl              one JSON object a line: everything else, with its IDs
+    rows/TABLE.jsonl              one JSON object per line: everything else, with its IDs
 
 Secrets such as passwords, tokens, sessions, and invitations aren't exported. Rows refer to texts and files
 by their SHA-256 hashes, which are looked up among the files during an import. The packages that own the

@@ -297,7 +297,7 @@ def start_authentication(
 def finish_authentication(
     context: Context, challenge: str, used: UsedCredential
 ) -> AcceptedPasskey | RejectedPasskey:
-    """Check the browser's response. The challenge is used up in any case."""
+    """Check the browser's response. The challenge is used up either way."""
     from fido2.utils import websafe_decode, websafe_encode
     from fido2.webauthn import AttestedCredentialData, AuthenticatorData
 

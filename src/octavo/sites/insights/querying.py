@@ -226,8 +226,8 @@ def _moment(place: str, text: Any) -> int:
 def aggregate(tx: Transaction, site: SiteAccess, hosts: Sequence[str], body: Aggregate) -> Aggregation:
     """Count events on a site, in the spaces that the caller can see. The result has the columns of
     ``groupBy`` and ``select``; selected columns that aren't counts are also used for grouping. Bots are
-    included only if the query refers to `visitorBot`. ``hosts``: the hosts whose URLs can
-    be those of pages. Raises BadRequest for an invalid query."""
+    included only if the query refers to `visitorBot`. ``hosts``: the hosts that can serve pages of the site.
+    Raises BadRequest for an invalid query."""
     asked = _Question(tx, site, hosts)
     for n, column in enumerate(body.group_by):
         if column.column in _COUNTS:

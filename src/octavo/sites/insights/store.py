@@ -128,7 +128,7 @@ def aggregate(
 
 
 def count_views(tx: Transaction, site_id: str, since: int) -> dict[str, int]:
-    """Return the numbers of views of a site's pages by people, by page ID."""
+    """Return the number of times that people viewed each page of a site, by page ID."""
     rows = tx.all(
         """SELECT e.page_id, count(*) FROM site_events e WHERE e.site_id = :site AND e.at >= :since
              AND e.type = 'page_view' AND e.bot IS NULL AND e.page_id IS NOT NULL GROUP BY e.page_id""",

@@ -179,8 +179,8 @@ def is_proxied_at(tx: Transaction, host: str, *, but: str) -> bool:
 
 
 def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
-    """Return whether a proxy shows a site of an organization other than ``but`` at this path, its parents, or
-    its children on a host."""
+    """Return whether an organization other than ``but`` has a proxied site on this host at this path, a parent
+    path, or a child path."""
     rows = tx.all(
         "SELECT proxy_path FROM sites WHERE proxy_host = :host AND organization_id <> :but",
         host=host,
