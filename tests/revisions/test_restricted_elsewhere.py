@@ -781,8 +781,8 @@ def test_problems_and_counts_of_a_translation_leave_out_pages_restricted_later(
         listed = world.get("reader", world.home.path("/orgs/{organizationId}/translations"))["items"]
         shown = next(one for one in listed if one["id"] == made["id"])
         assert shown == world.get("reader", made["urls"]["location"])
-        told = ("problems", "untranslated", "notice")
-        assert [shown.get(name) for name in told] == [before.get(name) for name in told]
+        fields = ("problems", "untranslated", "notice")
+        assert [shown.get(name) for name in fields] == [before.get(name) for name in fields]
         assert "Seen refused" in str(shown["problems"])
         edit(
             world,

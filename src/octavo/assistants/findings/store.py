@@ -569,42 +569,31 @@ def get_finding(tx: Transaction, site: SiteAccess, finding_id: str) -> FindingRo
 
 def list_pages(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
     """Return the IDs of the pages that a finding concerns."""
-    return list_page(
-        tx,
-        limit,
-        page,
-        "p.page_id",
-        "FROM site_finding_pages p WHERE p.finding_id = :finding",
-        lambda row: str(row[0]),
-        by="p.page_id",
-        finding=finding_id,
-    )
+    return _list_of(tx, "site_finding_pages", "page_id", finding_id, limit, page)
 
 
 def list_change_ids(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
     """Return the IDs of the change requests that were created for a finding."""
-    return list_page(
-        tx,
-        limit,
-        page,
-        "l.change_id",
-        "FROM site_finding_changes l WHERE l.finding_id = :finding",
-        lambda row: str(row[0]),
-        by="l.change_id",
-        finding=finding_id,
-    )
+    return _list_of(tx, "site_finding_changes", "change_id", finding_id, limit, page)
 
 
 def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | None) -> Slice[str]:
     """Return the IDs of the records that are evidence for a finding."""
+    return _list_of(tx, "site_finding_records", "record_id", finding_id, limit, page)
+
+
+def _list_of(
+    tx: Transaction, table: str, column: str, finding_id: str, limit: int, page: str | None
+) -> Slice[str]:
+    """Return the values of a column in a finding's rows of a table, in order."""
     return list_page(
         tx,
         limit,
         page,
-        "e.record_id",
-        "FROM site_finding_records e WHERE e.finding_id = :finding",
+        column,
+        f"FROM {table} WHERE finding_id = :finding",
         lambda row: str(row[0]),
-        by="e.record_id",
+        by=column,
         finding=finding_id,
     )
 

@@ -284,7 +284,7 @@ def keeps_rules(tx: Transaction, layer: Layer, revision_id: str, rules: Mapping[
         _, parent, fields, _ = new
         rule = _decode_fields(fields).get("visible_to")
         if old is None:
-            # A page that existed earlier can have rules of its own.
+            # An earlier version of the page can have its own rules.
             if rule or parent in rules or id in rules or _existed(tx, layer, id, after):
                 return False
         elif old[1] != parent or _decode_fields(old[2]).get("visible_to") != rule:
