@@ -125,6 +125,7 @@ export default defineConfig({
     root: here,
     include: ["{shared,studio,reader,portal}/**/*.test.ts"],
     environment: "happy-dom",
+    setupFiles: [join(here, "timers.ts")],
     // A worker for each file would take most of the time.
     isolate: false,
     // Tests don't depend on the speed of the machine.

@@ -99,4 +99,5 @@ test("a stored page has the version of its batches, whatever arrives in the mean
     expect(own.version).toBe(version + batches.reduce((sum, { steps }) => sum + steps.length, 0));
   }
   expect(live.dirty).toBe(true);
+  void live.stop();
 });
