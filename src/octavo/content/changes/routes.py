@@ -40,6 +40,7 @@ from .conflict_wire import (
     present_settlement,
     read_edited,
 )
+from .conflicts import list_seen
 from .copying import copy_material
 from .differences import states_of_change
 from .differences_presenting import present_differences, present_page_changes
@@ -293,7 +294,7 @@ def list_conflicts(call: Call, change: ChangeAccess, query: ConflictsQuery) -> L
             settled[conflict.key] = one
             found.insert(one.position, conflict)
         state = seen_by(tx, change.space, row.state)
-        found = [conflict for conflict in found if conflict.id not in state.hidden]
+        found = list_seen(found, state.hidden)
         start = _start(query.page, found)
         shown = found[start : start + query.limit]
         pages = find_pages(tx, state, [c.id for c in shown if c.target == "page"])
@@ -343,8 +344,7 @@ def resolve_conflict(
         raise BadRequest("value: is required if `choice` is `edited`, and must be omitted otherwise")
     choice = EditedValue(body.value) if body.choice == "edited" else body.choice
     revision = resolving.resolve_conflict(call.context, change, conflict_id, choice, read_edited)
-    with call.db.read() as tx:
-        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+    return _left(call, change, revision)
 
 
 @operation(
@@ -358,5 +358,11 @@ def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> Resol
     """Reopen a resolved conflict: the change request then contains the version named by `kept` again.
     Returns 409 if the content has been edited since."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
+    return _left(call, change, revision)
+
+
+def _left(call: Call, change: ChangeAccess, revision: str) -> ResolveAnswer:
     with call.db.read() as tx:
-        return ResolveAnswer(revision, len(store.get_change(tx, change.change_id).open_conflicts))
+        row = store.get_change(tx, change.change_id)
+        left = list_seen(row.open_conflicts, seen_by(tx, change.space, row.state).hidden)
+    return ResolveAnswer(revision, len(left))

@@ -21,6 +21,7 @@ from octavo.kit.ids import new_id
 from octavo.kit.urls import HttpUrl
 from octavo.organization.access.wire import User, present_people
 
+from .conflicts import list_seen
 from .store import ChangeRow, Contributor
 from .types import ChangeOrder, Status
 
@@ -258,7 +259,7 @@ def _present(
     if comments or conflicts:
         hidden = seen_by_recipient(tx, to, change.state).hidden
         comments -= sum(counts.count_open(tx, change.id, hidden) for counts in _hidden_comments)
-        conflicts = [conflict for conflict in conflicts if conflict.id not in hidden]
+        conflicts = list_seen(conflicts, hidden)
     return ChangeRequest(
         id=change.id,
         number=change.number,

@@ -330,16 +330,17 @@ def cover_ref(tx: Transaction, state: State, page: Page, written: str) -> JsonOb
 
 
 def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
-    """Return the references to the canonical page and to alternates. Front matter writes them as paths and URLs."""
-
-    def ref(given: object) -> JsonObject | None:
-        if isinstance(given, str):
-            return {"kind": "url", "url": given}
-        return given if isinstance(given, dict) else None
-
+    """Return the references to the canonical page and to alternates."""
     alternates = page.meta_links.get("alternates")
-    found = (ref(given) for given in (alternates if isinstance(alternates, list) else ()))
-    return ref(page.meta_links.get("canonical")), [one for one in found if one is not None]
+    found = (meta_link_ref(given) for given in (alternates if isinstance(alternates, list) else ()))
+    return meta_link_ref(page.meta_links.get("canonical")), [one for one in found if one is not None]
+
+
+def meta_link_ref(given: object) -> JsonObject | None:
+    """Return the reference of a meta link. Front matter writes them as paths and URLs."""
+    if isinstance(given, str):
+        return {"kind": "url", "url": given}
+    return given if isinstance(given, dict) else None
 
 
 def refs_of(page: Page) -> Iterator[tuple[JsonObject, str]]:
