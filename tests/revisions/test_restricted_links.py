@@ -8,6 +8,7 @@ import pytest
 
 from octavo.content.changes.store import find_state
 from octavo.content.revisions.page_versions import list_pages
+from octavo.kit.ids import new_id
 from revisions.test_restricted_elsewhere import (
     ADMINISTRATORS,
     CHANGE,
@@ -18,6 +19,7 @@ from revisions.test_restricted_elsewhere import (
     insert,
     restrict,
 )
+from transfer.bringing_in import Imports, archive
 from world import World
 
 FILE = f"{WORD}-plans.md"
@@ -174,3 +176,33 @@ def test_a_text_does_not_tell_that_a_restricted_page_has_the_same(world: World) 
     restrict(world, SPACE, ADMINISTRATORS, find(world, "Pay").id)
     restrict(world, CHANGE, ADMINISTRATORS, guess)
     assert world.call("editor", "GET", path).status_code == 404
+
+
+def test_a_template_is_not_filled_with_a_restricted_page(world: World, secret: str) -> None:
+    restrict(world, SPACE, ADMINISTRATORS, secret)
+    changes = world.home.path(f"{SPACE}/change-requests")
+
+    def fill(page: str) -> tuple[int, str, int]:
+        refs = {"openapi": {"kind": "page", "page": page}}
+        body = {"subject": "Copy", "template": {"id": "api-reference", "params": {"contentRefs": refs}}}
+        answer = world.call("editor", "POST", changes, json=body)
+        listed = world.get("editor", changes, params={"status": "draft"})["count"]
+        return answer.status_code, answer.text.replace(page, "ID"), listed
+
+    assert fill(secret) == fill(new_id())
+
+
+def test_import_runs_leave_out_restricted_pages(world: World) -> None:
+    imports = Imports(world)
+    text = '<h1>Title</h1><a href="missing.html">there</a>'
+    run = imports.files(("docs.zip", archive({f"{WORD}.html": text, "other.html": text})))
+    assert len(run["pages"]) == len(run["problems"]) == 2 and WORD in str(run["problems"])
+    page = next(one["id"] for one in run["pages"] if WORD in one["path"])
+    visible = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [visible]})
+    for who, sees in (("admin", True), ("editor", False)):
+        reads = [imports.run(run["id"], who), world.get(who, imports.runs)]
+        reads = reads[:1] if who == "admin" else reads
+        for shown in reads:
+            assert (page in str(shown)) == (WORD in str(shown)) == sees
+            assert "other.html" in str(shown)

@@ -7,8 +7,7 @@ from msgspec import UNSET
 
 from octavo.content.revisions.item_versions import find_items
 from octavo.content.revisions.page_versions import find_pages
-from octavo.content.revisions.restrictions import seen_by
-from octavo.content.revisions.states import main_state
+from octavo.content.revisions.restrictions import main_seen_by, seen_by
 from octavo.core.merge import EditedValue, MergeConflict
 from octavo.errors import BadRequest
 from octavo.kit.db.pagination import Listing, Slice, decode_token, encode_token, present_slice
@@ -147,7 +146,7 @@ def create_change(call: Call, space: SpaceAccess, body: CreateChangeRequest) -> 
         with call.db.read() as tx:
             material = get_material(tx, space.actor, chosen.id)
             # Reject an invalid template before anything is created.
-            copy_material(tx, main_state(tx, space.space_id), material, chosen.params.content_refs)
+            copy_material(tx, main_seen_by(tx, space), material, chosen.params.content_refs)
     with call.db.write() as tx:
         change = saving.create(tx, space, body.subject)
         made = change_access(tx, space, change.id)
