@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.content.references.concealing import Concealment
+from octavo.content.references.lookup import Owner
 from octavo.content.revisions.restrictions import seen_by_recipient
 from octavo.core.app_urls import change_view
 from octavo.core.document.description import DocumentNodes, DocumentObject
@@ -278,7 +280,7 @@ def _present(
             app=to.app.space(change.space_id, change_view(change.number)),
             location=to.url(f"/spaces/{change.space_id}/change-requests/{change.id}"),
         ),
-        description=Raw(change.description.encode()) if change.description else UNSET,
+        description=_present_description(to, tx, change) if change.description else UNSET,
         revision_merged_ancestor=change.revision_merged_ancestor or UNSET,
         revision_merged=change.revision_merged or UNSET,
         conversations_issues_cluster=change.issues_cluster or UNSET,
@@ -290,6 +292,17 @@ def _present(
         site_topic=origin.topic,
         styleguide=origin.styleguide,
     )
+
+
+def _present_description(to: Recipient, tx: Transaction, change: ChangeRow) -> Raw:
+    """Return a description without links to pages that the recipient can't see."""
+    text = change.description or ""
+    if '"ref"' in text:
+        concealment = Concealment(to, tx, seen_by_recipient(tx, to, change.state))
+        if concealment.is_needed:
+            document = concealment.document(from_json(msgspec.json.decode(text)), Owner("", "page", None))
+            return Raw(msgspec.json.encode(to_json(document)))
+    return Raw(text.encode())
 
 
 def present_page_changes(

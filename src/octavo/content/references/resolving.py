@@ -268,6 +268,19 @@ class Resolver:
         kind: Any = ref["kind"]
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
+    def leads_nowhere(self, ref: JsonObject) -> bool:
+        """Return whether a reference is the URL that a page would have in the app, in a space that the reader can see
+        but that has no such page for them."""
+        url = ref.get("url")
+        if (
+            ref.get("kind") != "url"
+            or not isinstance(url, str)
+            or not any(host in url for host in self._hosts)
+        ):
+            return False
+        found = self.resolve(Owner("", "page", None), ref, "link")
+        return found.status == "broken" and found.space is not None
+
     # --- references in documents ----------------------------------------------------------------------
 
     def content_ref(self, owner: Owner, ref: JsonObject, type: str) -> JsonObject:

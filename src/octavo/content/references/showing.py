@@ -218,10 +218,14 @@ class ViewDocuments:
         return list(document.nodes)
 
     def _without_withheld(self, document: Document, withheld: Callable[[JsonObject, str], bool]) -> Document:
-        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page."""
-        if not self._view.withholds:
-            return document
-        gone = {(r.type, encode_ref(r.ref)) for r in references(document) if withheld(r.ref, r.type)}
+        """Replace links to withheld pages with their text, and remove blocks that show the title of such a page. URLs
+        of the app for pages that this reader can't see count, too, because they contain the path of the page."""
+        withholds = self._view.withholds
+        gone = {
+            (r.type, encode_ref(r.ref))
+            for r in references(document)
+            if self._resolver.leads_nowhere(r.ref) or (withholds and withheld(r.ref, r.type))
+        }
         return without_references(document, gone)
 
 
