@@ -238,7 +238,7 @@ def test_a_role_for_a_site_gives_no_access_to_its_spaces(closed: Closed) -> None
 
 @pytest.mark.parametrize("closed", [""], indirect=True, ids=["alone"])
 def test_parts_of_a_site_with_closed_spaces_are_not_found_by_their_ids(closed: Closed) -> None:
-    """The IDs can be known from earlier, from a log, or from somebody who sees the space."""
+    """The IDs can be known from earlier, from a log, or from someone who can see the space."""
     closed.place.ids |= {"siteSectionId": closed.section, "siteSpaceId": closed.site_space}
     closed.close()
     closed.keep()
