@@ -87,13 +87,16 @@ def test_a_place_is_an_absolute_path_or_a_bucket(wrong: str) -> None:
         load(environ={"OCTAVO_BACKUP_PLACE": wrong})
 
 
-def test_storage_is_measured_by_kind(world: World) -> None:
+def test_storage_is_measured_by_kind(world: World, place: Path) -> None:
+    place.mkdir()
+    (place / "octavo-2026-11-26T03-20-00Z.backup").write_bytes(b"x" * 1000)
     assert ask(world).json()["storage"] == []
     measure_storage(world.context)
     found = ask(world).json()
     sizes = {each["kind"]: each["bytes"] for each in found["storage"]}
-    assert list(sizes) == ["files", "pages", "search", "other"]
-    assert all(size > 0 for kind, size in sizes.items() if kind != "files")
+    assert list(sizes) == ["files", "pages", "search", "other", "backups"]
+    assert all(size > 0 for kind, size in sizes.items() if kind not in ("files", "backups"))
+    assert sizes["backups"] == 1000
     parts = sizes["pages"] + sizes["search"] + sizes["other"]
     assert parts <= found["database"]["bytes"] * 1.05
 

@@ -3,10 +3,12 @@ lists all files."""
 
 from __future__ import annotations
 
+import logging
 from typing import Literal, get_args
 
 from msgspec import Struct
 
+from octavo.errors import OctavoError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
@@ -14,9 +16,13 @@ from octavo.kit.db.tables import Table, declare
 from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
+from .backup_storage import BackupPlace
+
+log = logging.getLogger(__name__)
+
 declare(Table(name="storage_usage", stays="the server's own"))
 
-StorageKind = Literal["files", "pages", "search", "other"]
+StorageKind = Literal["files", "pages", "search", "other", "backups"]
 STORAGE_KINDS: tuple[StorageKind, ...] = get_args(StorageKind)
 
 _EVERY = 24 * 3600.0
@@ -65,6 +71,7 @@ def measure_storage(context: Context) -> None:
     for _, size, _ in context.files.list_all():
         deadlines.check()
         sizes["files"] += size
+    sizes["backups"] = _measure_backups(context.settings.backup_place)
     with context.db.write() as tx:
         for kind, size in sizes.items():
             tx.run(
@@ -78,6 +85,17 @@ def measure_storage(context: Context) -> None:
 
 
 jobs.schedule("measureStorage", _EVERY, "measureStorage")
+
+
+def _measure_backups(address: str) -> int:
+    """Return the bytes of all backups in a place; 0 if there is none or it can't be read now."""
+    if not address:
+        return 0
+    try:
+        return sum(each.size for each in BackupPlace(address).list())
+    except OctavoError as error:
+        log.warning("backups can't be measured: %s", error.message)
+        return 0
 
 
 def _list_table_sizes(tx: Transaction) -> list[tuple[str, int]]:

@@ -113,8 +113,8 @@ def present_running_backup(found: BackupProgress) -> RunningBackup:
 
 
 class InstallationStorage(Struct, rename="camel"):
-    """Storage that one kind of data uses: ``files``, ``pages`` with their history, the ``search`` index, and
-    the rest of the database (``other``)."""
+    """Storage that one kind of data uses: ``files``, ``pages`` with their history, the ``search`` index,
+    the rest of the database (``other``), and ``backups`` in the configured place."""
 
     kind: StorageKind
     bytes: int
