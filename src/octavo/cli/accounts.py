@@ -23,7 +23,7 @@ LIMITS = CommandGroup("limits", "Show and set limits for organizations.")
 DOMAIN = CommandGroup("domain", "Verify domains for organizations.")
 
 _EMAIL = option("--email", required=True, help="email address of the person")
-_ORG = option("--org", metavar="ORG", required=True, help="ID, host name, or title of the organization")
+_ORG = option("--org", metavar="ORG", required=True, help="ID, hostname, or title of the organization")
 
 
 def _revoked(what: str) -> tuple[Option, Option]:
@@ -40,7 +40,7 @@ def _revoked(what: str) -> tuple[Option, Option]:
         "--email", required=True, help="email address of the token's owner; the account is created if needed"
     ),
     option("--create", action="store_true", help="create the account without asking"),
-    option("--org", metavar="ORG", help="add the owner to this organization: its ID, host name, or title"),
+    option("--org", metavar="ORG", help="add the owner to this organization: its ID, hostname, or title"),
     option(
         "--role",
         choices=("admin", "create", "review", "edit", "comment", "read", "guest"),

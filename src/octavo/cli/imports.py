@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     ),
     option(
         "--org",
-        help="organization of the new space or site, if the server has more than one: its ID, host name, or title",
+        help="organization of the new space or site, if the server has more than one: its ID, hostname, or title",
     ),
     option("--space", help="import into this existing space: its ID, URL, or title"),
     option("--collection", help="ID of the collection for the new space"),

@@ -38,7 +38,7 @@ def opened(options: argparse.Namespace, *, new: bool = False) -> Iterator[Contex
 
 
 def find_organization(context: Context, given: str) -> str:
-    """Return the ID of an organization by its ID, host name, or title. Raises NotFound if no organization
+    """Return the ID of an organization by its ID, hostname, or title. Raises NotFound if no organization
     matches, and BadRequest with a list if more than one does."""
     from octavo.operations.admin.lookup import find_named
 

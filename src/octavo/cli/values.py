@@ -42,7 +42,7 @@ def parse_seconds(text: str) -> float:
 def parse_positive(text: str) -> int:
     """Parse a whole number of at least 1."""
     if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"must be a number of at least 1, not {text!r}")
+        raise ArgumentTypeError(f"must be a whole number, 1 or higher, not {text!r}")
     return int(text)
 
 
@@ -83,5 +83,5 @@ def parse_size_limit(text: str) -> Limit:
         return Limit(None)
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ArgumentTypeError(f"must be a size such as 500MB or 50GB, or `none`, got {text!r}")
+        raise ArgumentTypeError(f"must be a size such as 500MB or 50GB, or `none`, not {text!r}")
     return Limit(round(float(match[1]) * _BYTES[match[2].upper()]))

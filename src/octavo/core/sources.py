@@ -94,7 +94,7 @@ class SourceFiles:
                 while piece := stream.read(_PIECE):
                     left -= len(piece)
                     if left < 0:
-                        raise SourceError(f"{path} is longer than declared")
+                        raise SourceError(f"{path} is larger than declared")
                     yield piece
         except (
             OSError,

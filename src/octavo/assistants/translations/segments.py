@@ -217,7 +217,7 @@ def _add_text(nodes: Nodes, text: str) -> None:
 
 
 def _merge_texts(nodes: Nodes) -> Nodes:
-    """Merge adjacent text nodes, as in a document parsed from Markdown."""
+    """Merge adjacent text nodes, as the Markdown parser does."""
     found: Nodes = []
     for node in nodes:
         if isinstance(node, Text) and found and isinstance(found[-1], Text):

@@ -300,7 +300,7 @@ class BatchApplication:
             rules = find_rules(self.draft.tx, self.draft.state)
             lost = set(rules.get(old.id, ())) - {rule, *rules.get(parent or "", ())}
             if lost and parent != old.parent:
-                raise Conflict("page: the parent page is deleted. Restore it first.")
+                raise Conflict("page: the parent page was deleted. Restore it first.")
         restored = replace(old, parent=parent, rank=rank, visible_to=rule)
         restored = replace(restored, slug=self.draft.free_slug(restored))
         path = restored.file_path

@@ -79,7 +79,7 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
         what = "this change request" if len(after.layers) > 1 else "main, like this revision"
         raise BadRequest(f"since: must be a revision of {what}")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: must be an earlier revision than the one you compare with")
+        raise BadRequest("since: must be earlier than the revision that you compare it with")
 
     def find_touched() -> TouchedIds:
         found = [

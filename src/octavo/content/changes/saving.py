@@ -286,8 +286,8 @@ def revise_change(
 def _continued_save(
     tx: Transaction, head: State, by: store.Author, base_revision: str | None
 ) -> tuple[str, int] | None:
-    """Return the previous revision and the start of the consecutive saves that an edit to the head
-    continues, for ``commit``. Return None if it starts a new series of saves."""
+    """Return the previous revision and the start of the consecutive saves that an edit to the head continues, for
+    ``commit``. Return None if the next save starts a new series."""
     if base_revision != head.revision_id:
         return None
     since = find_continued_saves(tx, head, *by)

@@ -330,7 +330,7 @@ def _describe(on: ToolCaller, asked: Describe) -> ToolText:
     given = {"subject": asked.subject, "status": asked.status}
     body = {name: value for name, value in given.items() if value is not None}
     if not body:
-        raise RefusedTool("subject, status: provide at least one of them")
+        raise RefusedTool("provide `subject`, `status`, or both")
     return _say(on.change("updateChangeRequestById", path, body))
 
 

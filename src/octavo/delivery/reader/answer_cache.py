@@ -41,7 +41,7 @@ class ToolResult(NamedTuple):
 
 
 class ToolPlace(NamedTuple):
-    """Location where a tool is called: the ID of the site, if the site has its own host name, and the
+    """Location where a tool is called: the ID of the site, if the site has its own hostname, and the
     decoded path."""
 
     site: str

@@ -75,7 +75,7 @@ _PATIENCE = 20.0
 """Number of seconds that a visitor waits for a PDF before being asked to try again later."""
 _POLL = 0.2
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
-_HOSTS = share("host names", 4)
+_HOSTS = share("hostnames", 4)
 _IMAGES = 2
 """Number of page images rendered at the same time."""
 _ENTRY = 4096
@@ -209,7 +209,7 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the ID of the site with this host name. All unknown names map to the same value, so that
+        """Return the ID of the site with this hostname. All unknown names map to the same value, so that
         they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
         return found.id if found is not None else ""
@@ -262,7 +262,7 @@ class Sites:
         return visited.answer
 
     def _is_own_host(self, name: str) -> bool:
-        """Return whether a host name belongs to the server itself. Any other name with a dot may belong to
+        """Return whether a hostname belongs to the server itself. Any other name with a dot may belong to
         a deleted site."""
         own = self._context.settings.sites_address.host
         return name == own or "." not in name or name.replace(".", "").isdigit()
@@ -371,7 +371,7 @@ class Sites:
         with self._context.db.read() as tx:
             site = find_site_by_hostname(tx, name) if name else None
         if site is None or not site.published:
-            raise NotFound("There is no published site with this host name.")
+            raise NotFound("There is no published site with this hostname.")
         return Answer(200, b"ok\n", TEXT, {"cache-control": "no-store"})
 
     def read_file(self, request: Request) -> Answer:

@@ -127,8 +127,8 @@ class Api:
                 failed = f"{_place(url)}: the server responded with status {answer.status}"
                 if answer.status in (401, 403):
                     raise TokenRefused(
-                        f"{failed}: the token isn't valid, or doesn't have permission to read this. Check the"
-                        " token."
+                        f"{failed}: the token is invalid or doesn't have permission to read this data. Check the "
+                        "token."
                     )
                 if answer.status not in _BUSY:
                     raise (ResourceMissing if answer.status in (404, 405, 410) else SourceError)(failed)
@@ -151,7 +151,7 @@ class Ending:
         """Raise SourceError if the cursor of the next page (``place``) was already used or the list is too
         long."""
         if place in self._seen:
-            raise SourceError(f"{self._path}: the server returned a page of the list that was already read")
+            raise SourceError(f"{self._path}: the server returned the same page of the list twice")
         self._seen.add(place)
         if len(self._seen) >= MAX_LIST_PAGES:
             raise SourceError(f"{self._path}: the list has more than {MAX_LIST_PAGES:,} pages")

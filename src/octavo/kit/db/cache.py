@@ -48,7 +48,7 @@ def share(name: str, weight: int) -> Share:
     """Declare the share of a cache, once for all applications of the process. Raises ValueError if the name
     is already in use."""
     if name in _shares:
-        raise ValueError(f"two caches are called {name}")
+        raise ValueError(f"two caches have the name {name}")
     return _shares.setdefault(name, Share(name, weight))
 
 

@@ -505,7 +505,7 @@ class SqliteDatabase(Database):
     def is_damaged(self) -> bool:
         if not self._damaged and self._is_gone():
             self._damaged = True
-            log.critical("database: %s was deleted or replaced: restore it from a backup", self._path)
+            log.critical("database: %s was deleted or replaced; restore it from a backup", self._path)
         self._damaged = self._damaged or self._mark.exists()
         return self._damaged
 
@@ -584,7 +584,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def write(self) -> Iterator[Transaction]:
         if self._writing == threading.get_ident():
-            raise RuntimeError("a write transaction inside another")
+            raise RuntimeError("write transactions can't be nested")
         if self.is_damaged():
             raise Damaged
         seconds = turn_seconds()

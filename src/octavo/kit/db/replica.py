@@ -119,10 +119,10 @@ class Replica:
                     if row[1]:
                         return ""
                     if time.monotonic() > until:
-                        return f"it was still behind the server after {seconds:.0f} s: reads use the server"
+                        return f"it was still behind the server after {seconds:.0f} s; reads use the server"
                     time.sleep(0.05)
         except psycopg.Error as error:
-            return f"{in_one_line(error)}: reads use the server"
+            return f"{in_one_line(error)}; reads use the server"
 
     def begin(self, place: ServerPlace, known: int, snapshot: str | None) -> tuple[Connection, str] | None:
         """Return a connection with a started read, and its snapshot; None to use the server.

@@ -103,7 +103,7 @@ class Exchange:
                 framing.append((name, value.strip().lower()))
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             if self.version not in ("1", "1.0") or any(hosts):
-                raise BadRequest("Host: must be sent exactly once, as a host name with an optional port")
+                raise BadRequest("Host: must be sent exactly once, as a hostname with an optional port")
         if len(framing) > 1 or any(
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):

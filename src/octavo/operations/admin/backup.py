@@ -457,7 +457,7 @@ _STATES = {
         "SELECT b.id FROM branches b LEFT JOIN revisions r ON r.id = b.revision AND r.branch_id = b.id"
         " AND r.sequence = b.sequence WHERE r.id IS NULL"
     ),
-    "page with two texts at once": (
+    "page with two current versions": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"

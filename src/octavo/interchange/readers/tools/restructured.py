@@ -183,7 +183,7 @@ class _Any(Directive):  # type: ignore[misc]
             kind = "rst-tab" if "tab" in name else "rst-details"
             return [nodes.container("", named, *self._inside(), classes=[kind])]
         if name == "todo":
-            reading.report(self._line(), "unknown_directive", "skipped: this is a note to writers", name)
+            reading.report(self._line(), "unknown_directive", "skipped: this is a note for writers", name)
             return []
         if _SHOWN_CODE.fullmatch(name):
             return [_code("\n".join(self.content), argument.partition(" ")[0], "")]
@@ -239,7 +239,8 @@ class _Any(Directive):  # type: ignore[misc]
         reading.left -= len(rows)
         if reading.left < 0 or _is_too_much("\n".join(rows)):
             said = (
-                f"{path[:200]} was skipped, because more than {MAX_LINES:,} lines are included or a line is"
+                f"{path[:200]} was skipped, because the included files have more than {MAX_LINES:,} lines "
+                "or a line is"
                 " too long"
             )
             reading.report(self._line(), "too_many_lines", said, path)
