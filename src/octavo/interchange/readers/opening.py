@@ -123,8 +123,8 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
             )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(
-                f"{printable(path)} would be more than {MAX_RATIO} times its compressed size, so nothing was"
-                " unpacked"
+                f"{printable(path)} would unpack to more than {MAX_RATIO} times its compressed size, so "
+                "nothing was unpacked"
             )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
