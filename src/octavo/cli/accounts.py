@@ -106,7 +106,7 @@ def list_tokens(options: argparse.Namespace) -> int:
 
 @TOKEN.command("revoke", _EMAIL, *_revoked("token"))
 def revoke_token(options: argparse.Namespace) -> int:
-    """Revoke a person's token, or all of them."""
+    """Revoke one or all of a person's tokens."""
     from octavo.operations.admin.credentials import revoke_tokens
 
     return _revoke(options, "token", revoke_tokens)
@@ -131,7 +131,7 @@ def list_sessions(options: argparse.Namespace) -> int:
     option("--everyone", action="store_true", help="revoke all sessions of all people"),
 )
 def revoke_session(options: argparse.Namespace) -> int:
-    """Revoke a person's session, all sessions of a person, or the sessions of everyone."""
+    """Revoke one or all of a person's sessions, or everyone's sessions."""
     from octavo.operations.admin.credentials import end_sessions, end_sessions_of_everyone
 
     if not options.everyone:
@@ -211,7 +211,7 @@ def list_accounts(options: argparse.Namespace) -> int:
 
 @ACCOUNT.command("deactivate", _EMAIL)
 def deactivate_account(options: argparse.Namespace) -> int:
-    """Deactivate an account. Its sessions, tokens, and agents are revoked; its content stays."""
+    """Deactivate an account. Its sessions, tokens, and agents are revoked; its content is kept."""
     return _activate(options, active=False)
 
 
