@@ -137,7 +137,7 @@ def _of_nodes(block: Block, anchor: str | None) -> TextSegment:
 
 
 def _serialize(nodes: Nodes, parts: list[object]) -> str:
-    """Return the text with numbered tags, and add the part that each number stands for to ``parts``."""
+    """Return the text with numbered tags, and add the part for each number to ``parts``."""
     out: list[str] = []
     for node in nodes:
         if isinstance(node, Text):

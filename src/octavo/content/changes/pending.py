@@ -71,7 +71,7 @@ def _save(context: Context, branch_id: str) -> None:
 
 @contextmanager
 def no_more_pending(context: Context, change_id: str) -> Iterator[None]:
-    """Reject new text during the ``with`` block. Clients are told to try again, and keep their text in the meantime."""
+    """Reject new text during the ``with`` block. Clients keep their text and try again."""
     branch_id = _branch_of(context, change_id)
     with ExitStack() as stack:
         for pending in _pending:

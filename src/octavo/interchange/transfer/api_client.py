@@ -1,5 +1,5 @@
-"""Client for the APIs of other platforms. It waits out rate limits, retries failed requests, and reads paginated
-lists."""
+"""Client for the APIs of other platforms. It waits for rate limits to reset, retries failed requests, and reads
+paginated lists."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 
 class TokenRefused(SourceError):
-    """Raised if the token is invalid or has expired. Everything imported before is complete, and the next
-    attempt continues from there."""
+    """Raised if the token is invalid or has expired. All content imported so far is complete, and the next attempt
+    continues from there."""
 
 
 class ResourceMissing(SourceError):

@@ -763,7 +763,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page that looks up the line of a link in the page's source."""
+    """Location of a page. It looks up the line of a link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place
