@@ -165,7 +165,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events")] = 30
     integration_processes: Annotated[
-        int, Meta(ge=1, le=1000, description="Maximum number of script processes of integrations per process")
+        int, Meta(ge=1, le=1000, description="Maximum number of integration script processes per process")
     ] = 16
     insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
         400
@@ -179,7 +179,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     check_links: Annotated[
         bool,
-        Meta(description="Whether to check links to other sites in the background, for the health of sites"),
+        Meta(description="Whether to check external links in the background, for site health"),
     ] = False
     allow_file_remotes: Annotated[
         bool,
@@ -584,11 +584,11 @@ def _problems(settings: Settings) -> Iterator[str]:
     if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
         yield (
             f"OCTAVO_URL: must not have a path, but it has /{parts.path.strip('/')}. Octavo serves its app"
-            " and API at the root of a host. Use a separate host name or port."
+            " and API at the root of a host. Use a separate hostname or port."
         )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
-            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another host name or port"
+            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another hostname or port"
             " for sites."
         )
     for name, url in (("OCTAVO_LLM_URL", settings.llm_url), ("OCTAVO_OIDC_ISSUER", settings.oidc_issuer)):

@@ -124,8 +124,8 @@ def get_stats(call: Call, site: SiteAccess, query: wire.FindingStatsQuery) -> wi
 
 @operation("listSiteFindings", "GET", _FINDINGS, needs=Can.VIEW)
 def list_findings(call: Call, site: SiteAccess, query: wire.FindingsQuery) -> Listing[wire.SiteFinding]:
-    """List a site's findings in the spaces that you can see, newest first. The order `severity` lists the
-    most severe findings first, and `sources` lists those with the most pages first."""
+    """List a site's findings in the spaces that you can see, newest first. `orderBy` can be `severity` (most severe
+    first) or `sources` (most pages first)."""
     with call.db.read() as tx:
         found = store.list_findings(tx, site, query.filter, query.limit, query.page, query.order_by)
         items = wire.present_findings(call, tx, site.organization_id, found.rows)

@@ -44,9 +44,9 @@ from .unanswered import find_unanswered
 _PAGES = 50
 """Number of pages to check between two writes."""
 _REST = 3
-"""Number of seconds that a scan rests for each second of checks, so that readers wait less for the interpreter."""
+"""Number of seconds that a scan pauses for each second of checks, so that requests wait less for the interpreter."""
 _LONGEST_REST = 0.05
-"""Maximum number of seconds to rest after one page."""
+"""Maximum number of seconds to pause after one page."""
 _FINDINGS = 200
 """Number of findings to write in one transaction."""
 JOB = "scanSite"
@@ -208,7 +208,7 @@ def check_space(context: Context, space_id: str, rules: ReadRules) -> dict[str, 
 
 
 def _store_links(context: Context, space_id: str, checked: dict[str, CheckedPage]) -> None:
-    """Store external links for background checks, or delete them if the server doesn't check any."""
+    """Store external links for background checks, or delete them if background checks are turned off."""
     wanted = list_urls(checked.values()) if context.settings.check_links else {}
     with context.db.write() as tx:
         outbound_store.sync_links(tx, space_id, wanted)

@@ -180,8 +180,8 @@ def list_scans(
     *,
     topic: bool = False,
 ) -> Slice[ScanRow]:
-    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic, which
-    don't exist."""
+    """Return the scans of a site, newest first. ``topic``: whether to return only scans of a topic. No scan has a
+    topic, so the result is then empty."""
     where = (" AND s.status = :status" if status else "") + (" AND 1 = 0" if topic else "")
     return list_page(
         tx,
@@ -198,7 +198,7 @@ def list_scans(
 
 
 def list_latest_scans(tx: Transaction, site_id: str, limit: int) -> list[ScanRow]:
-    """Return the latest scans that are done, oldest first."""
+    """Return the latest completed scans, oldest first."""
     rows = tx.all(
         f"""SELECT {_SCAN} FROM site_scans s WHERE s.site_id = :site AND s.status = 'done'
             ORDER BY s.id DESC LIMIT :limit""",
@@ -303,8 +303,8 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
     topic: str | None = None
     from_questions: bool = False
     connections: Sequence[str] = ()
-    """Connections of sources. A finding with a record of one of them matches, and with ``from_questions`` also one
-    with a question."""
+    """IDs of connections to sources. Findings with a record from one of them match. With ``from_questions``, findings
+    with a question match too."""
 
     def where(self) -> tuple[str, _Parameters]:
         """Return SQL conditions on ``site_findings f``, with their parameters."""
@@ -371,9 +371,8 @@ class FindingFilter(Struct, frozen=True, kw_only=True):
 
 
 def _seen(tx: Transaction, site: SiteAccess) -> tuple[str, _Parameters]:
-    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a
-    whole quote visitors, who may have written about any page, so only callers who can see all spaces and pages
-    get them."""
+    """Return SQL for the site's findings in spaces that the caller can see. Findings about the site as a whole quote
+    visitors, who may have written about any page, so they are only for callers who can see all spaces and pages."""
     among = "s.deleted_at IS NULL AND s.id IN (SELECT space_id FROM site_spaces WHERE site_id = :site)"
     found = select_visible_spaces(site.organization, among, site=site.site_id)
     visible = [
@@ -651,7 +650,7 @@ def list_record_ids(tx: Transaction, finding_id: str, limit: int, page: str | No
 def _list_of(
     tx: Transaction, table: str, column: str, finding_id: str, limit: int, page: str | None
 ) -> Slice[str]:
-    """Return the values of a column in a finding's rows of a table, in order."""
+    """Return the sorted values of a column in the rows of a table that belong to a finding."""
     return list_page(
         tx,
         limit,

@@ -1,4 +1,5 @@
-"""Send requests to the APIs of sources, and explain failures. Nothing is retried: the next sync continues."""
+"""Send requests to the APIs of sources, and explain failures. Nothing is retried, because the next sync continues from
+the same position."""
 
 from __future__ import annotations
 
@@ -83,7 +84,7 @@ class SourceApi:
 
 
 class ListGuard:
-    """Guard against lists that never end or return to a page that was already read."""
+    """Guard against lists that never end or repeat a page."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -93,7 +94,7 @@ class ListGuard:
         """Raise SourceFailure if the cursor of the next page was already used or the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
-                "upstream_unavailable", f"{self._name} returned an endless list. Try again later."
+                "upstream_unavailable", f"{self._name} returned a list that doesn't end. Try again later."
             )
         self._seen.add(place)
 
@@ -137,7 +138,7 @@ def _as_object(found: object, name: str) -> JsonObject:
 
 
 def read_text(value: object) -> str:
-    """Return a value from a response if it is a string, or else an empty string."""
+    """Return a value from a response if it is a string; otherwise, an empty string."""
     return value if isinstance(value, str) else ""
 
 

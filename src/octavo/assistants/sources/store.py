@@ -378,7 +378,7 @@ def delete_records(tx: Transaction, connection_id: str) -> None:
 
 
 def delete_other_records(tx: Transaction, connection_id: str, run: str) -> int:
-    """Delete a batch of the records that a sync didn't return. Returns the number of deleted records."""
+    """Delete a batch of records that the latest sync didn't return. Returns the number of deleted records."""
     count = tx.run(
         """DELETE FROM context_records WHERE id IN (
              SELECT id FROM context_records WHERE connection_id = :connection AND (run IS NULL OR run <> :run)

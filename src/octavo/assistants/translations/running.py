@@ -1,9 +1,9 @@
 """The job that runs a translation: it translates changes to the source and saves them as one revision.
 
-A run compares every page of the source with its state in the last run, and processes those that changed. It
-first learns people's edits in the translated space: the memory stores them as human translations, which
-machines never overwrite. Then it merges its result into the space like a change request (``merging.py``). A
-process killed at any point has already stored its translations; the next attempt finds them."""
+A run compares every page of the source with its state in the last run, and processes pages that changed. It first
+learns people's edits in the translated space: the memory stores them as human translations, which machines never
+overwrite. Then it merges its result into the space like a change request (``merging.py``). Translations are stored
+immediately, so if a process is killed, the next attempt finds them."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ def _withhold(
     restricted: Collection[TranslationPartRow],
     open_parts: Iterable[TranslationPartRow],
 ) -> None:
-    """Exclude texts from translators' matches if their pages were restricted after being translated, unless
-    another page also contains them."""
+    """Exclude texts from translators' matches if their pages were restricted after the translation, unless another page
+    also contains these texts."""
     if restricted:
         with context.db.read() as tx:
             shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
@@ -171,7 +171,7 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the source texts that a part was translated from."""
+    """Return the source texts of a translated part."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 
@@ -337,7 +337,7 @@ def _list_texts(document: Document) -> list[TextToTranslate]:
 
 
 def _write_part(text: str, part: Page | Item, found: Mapping[str, str], lines: Mapping[str, str]) -> str:
-    """Return the translated source of a part: everything outside its texts stays identical, byte for byte."""
+    """Return the translated source of a part. Everything except its text stays identical, byte for byte."""
     changed = False
     document = _body_of(part, text)
     for segment in segments(document):

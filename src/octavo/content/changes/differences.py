@@ -1,4 +1,4 @@
-"""Differences between two states, as shown to people: pages, files, reusable content, and variables."""
+"""Differences between two states, in the form shown to people: pages, files, reusable content, and variables."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 
 
 class States(Struct, frozen=True):
-    """Two states to compare. ``find_touched``: the function that returns everything that may differ between
+    """Two states to compare. ``find_touched``: a function that returns the pages and items that may differ between
     them."""
 
     before: State
@@ -52,8 +52,8 @@ class States(Struct, frozen=True):
 def states_of_change(
     tx: Transaction, space: SpaceAccess, change: ChangeRow, since: str | None = None
 ) -> States:
-    """Compare a change request with the state of main that it is based on, or with one of its earlier
-    revisions. Raises BadRequest if ``since`` is any other revision."""
+    """Compare a change request with the state of main that it is based on, or with one of its earlier revisions. Raises
+    BadRequest if ``since`` is another revision."""
     if since is not None:
         return _seen(tx, space, _states_since(tx, change.state, since))
     found = States(change.below, change.state, lambda: list_branch_content(tx, change.state.layers[0]))
@@ -61,7 +61,7 @@ def states_of_change(
 
 
 def _seen(tx: Transaction, space: SpaceAccess, states: States) -> States:
-    """Return the states without the pages that the caller can't see in either of them."""
+    """Return the states without pages that the caller can't see in one of them."""
     hidden = seen_by(tx, space, states.before).hidden | seen_by(tx, space, states.after).hidden
     if not hidden:
         return states
@@ -80,7 +80,7 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
         what = "this change request" if len(after.layers) > 1 else "main, like this revision"
         raise BadRequest(f"since: must be a revision of {what}")
     if before.layers[0].sequence > top.sequence:
-        raise BadRequest("since: must be an earlier revision than the one you compare with")
+        raise BadRequest("since: must be earlier than the revision that you compare it with")
 
     def find_touched() -> TouchedIds:
         found = [
@@ -95,10 +95,9 @@ def _states_since(tx: Transaction, after: State, since: str) -> States:
 def states_of_revision(
     tx: Transaction, space: SpaceAccess, revision_id: str, since: str | None = None
 ) -> States:
-    """Compare a revision, including any consecutive saves that were combined into it, with the previous
-    revision of its branch; the first revision of a change request is compared with main. ``since``: an
-    earlier revision of its branch to compare with instead. Raises BadRequest if ``since`` is any other
-    revision."""
+    """Compare a revision, including any consecutive saves that were combined into it, with the previous revision of its
+    branch; the first revision of a change request is compared with main. ``since``: an earlier revision of its branch
+    to compare with instead. Raises BadRequest if ``since`` is another revision."""
     return _seen(tx, space, _states_of_revision(tx, space.space_id, revision_id, since))
 
 

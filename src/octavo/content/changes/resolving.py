@@ -44,9 +44,9 @@ def resolve_conflict(
     choice: Choice,
     read_edited: Callable[[MergeConflict, object], object] = lambda conflict, value: value,
 ) -> str:
-    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict,
-    value)``: the function that converts a custom value to the form of the sides. Raises NotFound if the
-    conflict isn't open, and BadRequest if the value isn't allowed."""
+    """Resolve a conflict and return the resulting revision of the change request. ``read_edited(conflict, value)``: a
+    function that converts a custom value to the form of the sides. Raises NotFound if the conflict isn't open, and
+    BadRequest if the value isn't allowed."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -94,8 +94,8 @@ def resolve_conflict(
 def _require_rule_rights(
     tx: Transaction, access: ChangeAccess, state: State, conflict: MergeConflict
 ) -> None:
-    """Raise Forbidden if a decision on the conflict can change who sees a page, and the caller isn't
-    allowed to change that."""
+    """Raise Forbidden if a decision on the conflict can change who can see a page and the caller isn't allowed to
+    change that."""
     decides = conflict.field == "visible_to" or (
         conflict.kind == "deleted" and conflict.id in find_rules(tx, state)
     )
@@ -104,9 +104,9 @@ def _require_rule_rights(
 
 
 def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
-    """Reopen a resolved conflict by restoring the version that the change request contained before, and
-    return the resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the
-    content has been edited since."""
+    """Reopen a resolved conflict by restoring the version that the change request contained before, and return the
+    resulting revision. Raises NotFound if the conflict isn't resolved, and Conflict if the content has been edited
+    since then."""
 
     def attempt() -> str:
         with context.db.read() as tx:
@@ -178,7 +178,7 @@ class _ConflictResolution:
         self.batch, self.conflict, self.choice = batch, conflict, choice
 
     def apply_choice(self, others: list[MergeConflict]) -> list[MergeConflict]:
-        """Apply the choice, and return the ``others`` that are still open."""
+        """Apply the choice, and return the conflicts in ``others`` that are still open."""
         conflict = self.conflict
         kept = self.choice == conflict.kept
         entry = self._entry()
@@ -278,7 +278,7 @@ class _ConflictResolution:
         return [moved.get(other.key, other) for other in others]
 
     def _adopt_their_keys(self, entry: Any) -> None:
-        """Let blocks that come from main keep their keys, and therefore their comments."""
+        """Let blocks from main keep their keys, and therefore their comments."""
         batch = self.batch
         if batch.started is None or self.choice == "ours":
             return
@@ -293,7 +293,7 @@ class _ConflictResolution:
             batch.documents.copy_from(entry.id, keyed_document(tx, entry.id, body))
 
     def _update_page(self, update: UpdatePage) -> None:
-        """Apply an ordinary page edit without deriving the slug from the title: the slug is merged separately
+        """Apply an ordinary page edit without deriving the slug from the title, because the slug is merged separately
         and can have its own conflict."""
         draft = self.batch.draft
         slug = draft.get_page(update.page).slug

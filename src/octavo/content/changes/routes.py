@@ -113,8 +113,8 @@ def list_changes(call: Call, space: SpaceAccess, query: ChangeRequestsQuery) -> 
 def list_organization_changes(
     call: Call, org: OrgAccess, query: OrganizationChangeRequestsQuery
 ) -> Listing[ChangeRequest]:
-    """List the change requests with the given statuses (`open` by default) in all of an organization's
-    spaces that the caller can see, newest first."""
+    """List the change requests with the given statuses (`open` by default) in all spaces of an organization that the
+    caller can see, newest first."""
     with call.db.read() as tx:
         if query.site is not None:
             site_access(tx, org.actor, Can.VIEW, org.organization_id, query.site)
@@ -354,8 +354,8 @@ def resolve_conflict(
     errors=(404, 409),
 )
 def reopen_conflict(call: Call, change: ChangeAccess, conflict_id: str) -> ResolveAnswer:
-    """Reopen a resolved conflict: the change request then contains the version named by `kept` again.
-    Returns 409 if the content has been edited since."""
+    """Reopen a resolved conflict: the change request then contains the version named by `kept` again. Returns 409 if
+    the content has been edited since then."""
     revision = resolving.reopen_conflict(call.context, change, conflict_id)
     return _left(call, change, revision)
 

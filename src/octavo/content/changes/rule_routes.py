@@ -53,8 +53,8 @@ space_operation, org_operation = Area("spaces").operation, Area("orgs").operatio
     agents="docs:read",
 )
 def check_merge(call: Call, change: ChangeAccess) -> MergeChecks:
-    """Check whether the caller can merge a change request, and return all conditions and whether each is met.
-    The merge checks them again."""
+    """Check whether the caller can merge a change request, and return all conditions with their results. The merge
+    checks the conditions again."""
     with call.db.read() as tx:
         return _check_merge(
             call, tx, change, rules_of_space(tx, change.space_id), change.user_id, change.role

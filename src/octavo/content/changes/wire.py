@@ -191,8 +191,8 @@ class ContributorItem(Struct, rename="camel"):
 
 
 def links_text(change: ChangeRow, links: list[ChangeRequestLinkInput]) -> str | None:
-    """Return the links of a change request as they are stored. Raises BadRequest if an ID doesn't exist or
-    is given twice."""
+    """Return the links of a change request in their stored form. Raises BadRequest if an ID doesn't exist or is used
+    twice."""
     known = {link.id for link in _links(change)}
     found = []
     for number, link in enumerate(links):
@@ -219,8 +219,7 @@ def document_text(value: Mapping[str, object]) -> str:
 
 
 class HiddenComments(Struct, frozen=True):
-    """Functions that count comments on hidden pages in a change request: the open ones, and those by each
-    author."""
+    """Functions that count comments on hidden pages in a change request: open comments, and comments by author."""
 
     count_open: Callable[[Transaction, str, Collection[str]], int]
     count_by_author: Callable[[Transaction, str, Collection[str]], Mapping[str, int]]
@@ -238,7 +237,7 @@ _origins: list[_Origins] = []
 
 
 def register_origins(find: _Origins) -> None:
-    """Register a function that returns the origins of change requests, by id."""
+    """Register a function that returns the origins of change requests, by ID."""
     _origins.append(find)
 
 

@@ -41,8 +41,8 @@ def of_person(user_id: str) -> Topic:
 
 
 class _MessageKind(NamedTuple):
-    """Format of the message for an outbox event: its kind, wire model, and action, and the event fields to include with
-    their wire names."""
+    """Format of the message for an outbox event: its kind, wire model, and action, and the fields of the event to
+    include, with their wire names."""
 
     kind: str
     model: Callable[..., RevisionEvent | ReviewEvent | CommentEvent]

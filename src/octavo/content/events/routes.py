@@ -78,9 +78,9 @@ def _follow(
     errors=(400, 503),
 )
 def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Follow:
-    """Stream the events of a space including its change requests, or of one change request and the content
-    of main that it is based on, as server-sent events: revisions, comments, reviews, and presence. Clients
-    that reconnect with `Last-Event-ID` receive the events they missed."""
+    """Stream events as server-sent events: revisions, comments, reviews, and presence. The stream covers a space with
+    its change requests, or one change request and the main content that it is based on. Clients that reconnect with
+    `Last-Event-ID` receive the events they missed."""
     if followed.change_id is None:
         topics = [of_space(followed.space_id)]
     else:
@@ -118,11 +118,10 @@ def _sees_page(tx: Transaction, actor: Actor, page: PagePlace | None) -> bool:
     errors=(400, 404, 503),
 )
 def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Follow:
-    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests,
-    and updates to their change requests, in all organizations that the token can access. `space` adds all
-    events of these spaces, and `live` adds the steps and carets of a page that the caller is editing live,
-    so that one stream is enough. Steps aren't repeated: after each `ready`, request the steps after your
-    version."""
+    """Stream the events that concern the caller, as server-sent events: mentions, replies, review requests, and updates
+    to their change requests, in all organizations that the token can access. `space` adds all events of these spaces,
+    and `live` adds the steps and carets of a page that the caller is editing live, so that a client needs only one
+    stream. Past steps aren't sent again: after each `ready` event, request the steps after your version."""
 
     def enter() -> list[SpaceAccess]:
         with call.db.read() as tx:
@@ -151,7 +150,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
 @operation("listPresenceInSpace", "GET", f"{_SPACE}/presence", needs=Can.VIEW)
 @operation("listPresenceInChangeRequest", "GET", f"{_CHANGE}/presence", needs=Can.VIEW)
 def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> Listing[Presence]:
-    """List the people who are viewing or editing a space including its change requests, or one change request."""
+    """List the people who are viewing or editing a space, including its change requests, or a single change request."""
     with call.db.read() as tx:
         moment = now()
         places = list_places(tx, followed.space_id, moment)
@@ -182,9 +181,8 @@ def list_presence(call: Call, followed: FollowedPlace, query: PresenceQuery) -> 
     in_maintenance=True,
 )
 def say_presence(call: Call, followed: FollowedPlace, client_id: str, body: SayPresence) -> Presence:
-    """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client
-    chooses its own ID from letters, digits, `-`, and `_`. A client that was present in another location
-    moves to the new one."""
+    """Report the caller's location for one minute. Clients repeat the report every 30 seconds. The client chooses its
+    own ID, which consists of letters, digits, `-`, and `_`. Each client has only its latest location."""
     if not presence.is_client_id(client_id):
         raise BadRequest("clientId: must be 1 to 64 letters, digits, hyphens, or underscores")
     with call.db.read() as tx:

@@ -111,8 +111,8 @@ PersonMessage = SpaceMessage | NotificationEvent | StepsEvent | CaretEvent | Sav
 
 
 class EventsQuery(Struct, rename="camel"):
-    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID``
-    header takes precedence. ``seconds``: the time to listen; 0 returns only past events."""
+    """Query parameters for a stream. ``after``: the ID of the last known event; the ``Last-Event-ID`` header takes
+    precedence. ``seconds``: the duration of the stream; with 0, it contains only past events."""
 
     after: str | None = None
     seconds: Annotated[int, Meta(ge=0, le=LONGEST)] = LONGEST

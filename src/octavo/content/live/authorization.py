@@ -1,4 +1,4 @@
-"""Authorization to edit and follow pages live."""
+"""Authorization to edit pages live and receive their changes."""
 
 from __future__ import annotations
 

@@ -74,8 +74,8 @@ def get_branch(tx: Transaction, branch_id: str) -> LiveBranch:
 
 
 def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
-    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound if
-    they no longer can."""
+    """Check again that the caller can edit a page of a branch. Raises Conflict, Forbidden, or NotFound if that is no
+    longer the case."""
     space = space_access(tx, access.actor, Can.EDIT, access.space_id)
     if branch.change is None:
         require_live(space)

@@ -1,4 +1,5 @@
-"""Read operations on content. Each operation exists for a space's main, for revisions, and for change requests."""
+"""Read operations on content. Each operation exists for the main version of a space, for revisions, and for change
+requests."""
 
 from __future__ import annotations
 
@@ -343,7 +344,7 @@ def list_page_backlinks(
 def list_file_backlinks(
     call: Call, space: SpaceAccess, file_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List where a file is used."""
+    """List the locations where a file is used."""
     with _links(call, space) as links:
         return links.to_file(file_id, query)
 
@@ -357,7 +358,7 @@ def list_file_backlinks(
 def list_reusable_content_backlinks(
     call: Call, space: SpaceAccess, reusable_content_id: str, query: PageQuery
 ) -> Listing[ContentLocation]:
-    """List where reusable content is used."""
+    """List the locations where reusable content is used."""
     with _links(call, space) as links:
         return links.to_reusable(reusable_content_id, query)
 

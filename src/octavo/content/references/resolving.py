@@ -36,8 +36,8 @@ _ID_FIELD = {"reusable-content": "reusableContent", "openapi": "spec"}
 
 
 class ResolvedReference(Struct, frozen=True):
-    """Resolved reference. ``target``: the ID of the target; None if only the written reference is known.
-    ``anchor``: the ID of an anchor in the target."""
+    """Resolved reference. ``target``: the ID of the target; None if only the original reference is known. ``anchor``:
+    the ID of an anchor in the target."""
 
     kind: Kind
     status: Status
@@ -119,8 +119,8 @@ def _main_files(tx: Transaction, space_id: str) -> SpaceFiles | None:
 
 
 class Resolver:
-    """Resolver of references in the files of one space, and of other spaces that its viewer can see, for one
-    request."""
+    """Resolver of references in the files of one space, for one request. It also finds targets in other spaces that its
+    viewer can see."""
 
     def __init__(self, own: SpaceFiles, hosts: tuple[str, ...], viewer: Viewer) -> None:
         self._own = own
@@ -310,8 +310,8 @@ class Resolver:
         return rewrite(document, change)
 
     def write_url(self, ref: JsonObject) -> str | None:
-        """Return the URL with which a file in the resolver's space refers to a page in another space, or
-        None if the viewer can't see the page."""
+        """Return the URL for a link from a file in the resolver's space to a page in another space, or None if the
+        viewer can't see the page."""
         files = self.files(str(ref.get("space")))
         path = files.find_path(str(ref.get("page"))) if files is not None else None
         return links.space_href(str(ref["space"]), path, ref.get("anchor")) if path is not None else None

@@ -32,7 +32,7 @@ _LEFT_OUT = "Not shown: the content included in this page exceeds the maximum le
 
 
 class DocumentView(Protocol):
-    """View of a space that rendering a document requires, such as ``SpaceView``."""
+    """Interface to a view of a space for rendering documents, such as ``SpaceView``."""
 
     state: State
 
@@ -61,7 +61,7 @@ class ViewDocuments:
         self._view = view
         self._resolver = resolver
         self.drawn: set[Drawn] = set()
-        """Sources of the blocks rendered so far, which can change without a revision."""
+        """Data sources of the blocks rendered so far. They can change without a revision."""
 
     def for_rendering(
         self, page: Page, *, folded: bool, elsewhere: bool = False, whole: bool = True
@@ -84,8 +84,8 @@ class ViewDocuments:
         """Return the document as nodes for an external renderer: like ``for_rendering``, with included
         content inserted.
 
-        API blocks of the organization's specifications stay blocks, because the renderer fetches the specification
-        and shows more of it than a document contains.
+        Blocks for the organization's API specifications stay blocks, because the renderer fetches the specification and
+        shows more of it than a document can contain.
         """
         document = self.for_rendering(page, folded=False, elsewhere=True)
         return replace_nodes(document, lambda node: node.nodes if node.type == "reusable-content" else None)
@@ -259,7 +259,7 @@ def _is_of_specification(block: Block) -> bool:
 
 
 def _table_without(table: Block | Inline, is_gone: Callable[[object], bool]) -> Replacement | None:
-    """Return the table without its values that point to withheld pages, or None if it has no such values."""
+    """Return the table without values that point to withheld pages, or None if it has no such values."""
 
     def kept(record: JsonObject) -> JsonObject:
         values = {n: v for n, v in record.get("values", {}).items() if not is_gone(_ref_of(v))}

@@ -39,7 +39,7 @@ class Item(Struct, frozen=True, kw_only=True):
 
 
 class ItemFields(Struct, forbid_unknown_fields=True):
-    """Shape of the column ``item_versions.fields``."""
+    """Format of the column ``item_versions.fields``."""
 
     content_type: str | None = None
     width: int | None = None
@@ -88,7 +88,7 @@ _NOT_ABOVE = """NOT EXISTS (SELECT 1 FROM item_versions u WHERE u.branch_id = :t
 
 
 def _items_where(state: State, where: str) -> tuple[str, JsonObject]:
-    """Return a SELECT over the state as a whole (a ``UNION ALL`` of its layers) and its parameters."""
+    """Return a SELECT statement over the state as a whole (a ``UNION ALL`` of its layers), and its parameters."""
     top, *below = state.layers
     parts = [
         f"""SELECT {_ITEM} FROM item_versions p WHERE p.branch_id = :top AND +p.from_seq <= :top_seq
@@ -175,8 +175,8 @@ class FoundDocument(Struct, frozen=True):
 def get_document(
     tx: Transaction, space_id: str, document_id: str, hidden: Collection[str] = ()
 ) -> FoundDocument:
-    """Return the text with this hash in its latest version in main or, if main never had it, in any branch
-    of the space. ``hidden``: the pages not to look at. Raises NotFound if there is none."""
+    """Return the latest document with this hash in main or, if main never had it, in any branch of the space.
+    ``hidden``: the pages to skip. Raises NotFound if there is none."""
     found = tx.one(
         f"""SELECT v.owner, v.kind, v.path, r.id FROM (
              SELECT branch_id, from_seq, to_seq, page_id AS owner, 'page' AS kind, file_path AS path

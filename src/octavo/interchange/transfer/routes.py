@@ -65,8 +65,8 @@ def start_import(call: Call, org: OrgAccess, body: StartImport) -> ImportRun:
     waits_for="server",
 )
 def check_source(call: Call, org: OrgAccess, body: CheckImportSource) -> ImportSourceCheck:
-    """List the spaces that a token can access through another server's API, to choose which ones to import.
-    Nothing is stored."""
+    """List the spaces that a token can access through another server's API, so that you can choose the spaces to
+    import. Nothing is stored."""
     login = ApiLogin(body.token, or_none(body.user))
     found, problem = starting.check_api(call.settings, body.service, body.url, login)
     return ImportSourceCheck(found, problem or UNSET)

@@ -78,8 +78,8 @@ class CheckImportSource(Struct):
 
 
 class ImportSourceCheck(Struct):
-    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``:
-    the reason why the list is incomplete."""
+    """The result of a check. ``spaces``: the spaces that the token can access, at most 1,000. ``problem``: the reason
+    the list is incomplete."""
 
     spaces: list[FoundSpace]
     problem: str | UnsetType = UNSET
@@ -113,7 +113,7 @@ class StartImport(Struct):
 
 
 class Progress(Struct):
-    """Progress of a run. ``total``: the number known so far; 0 at first."""
+    """Progress of a run. ``total``: the number of items known so far; 0 at first."""
 
     done: int
     total: int
@@ -124,12 +124,11 @@ class ImportRunUrls(Struct):
 
 
 class ImportRun(Struct, rename="camel", kw_only=True):
-    """Import run. ``reason``: the reason why it failed. ``problems``: the content that wasn't understood or
-    was skipped. ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of
-    a preview. ``updates``: the first run of the source, if this run imports a newer state of it. ``changes``:
-    the changes that the update caused. ``createdBy``: the author; omitted for command-line imports.
-    ``variants``: all imported versions and languages with their spaces. ``site``: the site that shows
-    them."""
+    """Import run. ``reason``: the reason it failed. ``problems``: content that was skipped or that couldn't be read.
+    ``revision``: the created revision. ``kind``: the kind of the source. ``plan``: the result of a preview.
+    ``updates``: the first run of the source, if this run imports a newer state of the source. ``changes``: the changes
+    that the update caused. ``createdBy``: the author; omitted for command-line imports. ``variants``: all imported
+    versions and languages with their spaces. ``site``: the site that shows them."""
 
     id: str
     status: Status

@@ -105,9 +105,7 @@ class BackupOutcome(Struct):
 # --- backing up ---------------------------------------------------------------------------------------
 
 
-def back_up(
-    context: Context, target: Path, progress: Progress = lambda done, total: None
-) -> BackupOutcome:
+def back_up(context: Context, target: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
     ``progress``: the function that counts files, and is called outside of transactions. Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
@@ -463,7 +461,7 @@ _STATES = {
         "SELECT b.id FROM branches b LEFT JOIN revisions r ON r.id = b.revision AND r.branch_id = b.id"
         " AND r.sequence = b.sequence WHERE r.id IS NULL"
     ),
-    "page with two texts at once": (
+    "page with two current versions": (
         "SELECT a.page_id FROM page_versions a JOIN page_versions b ON b.branch_id = a.branch_id"
         " AND b.page_id = a.page_id AND b.from_seq > a.from_seq AND b.from_seq < a.to_seq"
         " JOIN branches c ON c.id = b.branch_id AND b.from_seq <= c.sequence"

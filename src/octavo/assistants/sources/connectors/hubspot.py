@@ -14,7 +14,7 @@ _CHANGED = "hs_lastmodifieddate"
 _PROPERTIES = ["subject", "content", "createdate", _CHANGED, "hs_ticket_priority"]
 _PAGE = 100
 _LONGEST = 9_900
-"""Maximum position in one search. HubSpot allows 10,000 results."""
+"""Maximum offset of a page of search results. HubSpot returns at most 10,000 results."""
 
 
 class HubSpot(ServiceConnector):

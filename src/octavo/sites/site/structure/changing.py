@@ -118,8 +118,8 @@ def require_live_edits(site: SiteAccess) -> None:
     role = SITE[Can.ADMIN]
     if not at_least(site.role, role):
         raise Forbidden(
-            f"Visitors can see this, so changing it requires the `{role}` role or higher; your role here is"
-            f" `{site.role}`. Create a draft instead, or ask an administrator for access."
+            f"Changes that visitors can see require the `{role}` role or higher; your role here is "
+            f"`{site.role}`. Create a draft instead, or ask an administrator for access."
         )
 
 
