@@ -110,9 +110,13 @@ class EventMessages:
         }
         fields = {new: event.payload[old] for old, new in message_kind.fields.items() if old in event.payload}
         state = find_state(tx, event.space_id, change_id)
-        if not set(fields.get("page_ids", ())).isdisjoint(unrestricted(tx, state).hidden):
+        hidden = unrestricted(tx, state).hidden
+        if not set(fields.get("page_ids", ())).isdisjoint(hidden):
             # Listeners who don't know which pages changed load all that they can see.
             del fields["page_ids"]
+        if hidden:
+            # The number of conflicts differs from person to person.
+            fields.pop("conflicts", None)
         if not topics.isdisjoint(wanted):
             user = _person(tx, event.payload.get("by"))
             yield HubMessage(
