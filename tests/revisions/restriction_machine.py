@@ -347,12 +347,16 @@ class Machine:
 
     def insert(self, at: str, into: str | None) -> None:
         word = self.word()
-        page = {
+        page: dict[str, Any] = {
             "operation": "insert_page",
             "title": f"{word} plans",
             "description": f"About {word}",
             "document": {"markdown": f"Words of {word}.\n\n[Home](README.md)\n"},
         }
+        if self.random.random() < 0.5:
+            page["slug"] = (
+                f"p{self.number}"  # Texts can link to such pages, because their paths contain no words.
+            )
         before = self.read(at).keys()
         answer = self.change(at, {**page, **({"into": into} if into else {})})
         for id in self.read(at).keys() - before if answer.is_success else ():

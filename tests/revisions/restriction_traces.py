@@ -78,6 +78,7 @@ class WholeMachine(Machine):
             self.track,
             self.answer,
             self.link,
+            self.link_from_texts,
             self.copy,
             self.print,
         ]
@@ -159,8 +160,7 @@ class WholeMachine(Machine):
             record_answer(tx, self.world.context.settings, asked, question, resolution, [], sources)
 
     def link(self, at: str) -> None:
-        """Link to a page of the machine from the page tree of its space and of another space. The Markdown of a page
-        contains the paths of the pages that it links to, so this step adds no links to texts."""
+        """Link to a page of the machine from the page tree of its space and of another space."""
         if (id := self.pick(SPACE)) is None:
             return
         space, target = self.place["spaceId"], {"kind": "page", "page": id}
@@ -179,6 +179,19 @@ class WholeMachine(Machine):
             )
         self.world.context.db.caches.clear()
 
+    def link_from_texts(self, at: str) -> None:
+        """Link to a page of the machine from a page and a comment that everyone sees. The Markdown of a page contains
+        the paths of the pages that it links to, so these must not contain words."""
+        pages = self.alive if at == SPACE else self.alive_drafted
+        id = self.pick(at)
+        if id is None or "zq" in (pages[id].file_path or "zq"):
+            return
+        text = f"See [it](/pages/{id}), [a section](/pages/{id}#there), and [nothing](never.md#there).\n"
+        page = self.place["pageId"]
+        self.change(at, {"operation": "update_page", "page": page, "document": {"markdown": text}})
+        comment = {"body": {"markdown": f"See [it](/pages/{id})."}, "page": page}
+        self.world.call("admin", "POST", self.place.path(f"{at}/comments"), json=comment)
+
     def copy(self, at: str) -> None:
         """Copy the space as a template as someone who can't see everything."""
         who = self.random.choice(("editor", "reviewer"))
@@ -192,9 +205,7 @@ class WholeMachine(Machine):
                 before = {page.id for page in list_pages(tx, find_state(tx, self.other, None))}
                 pages = list_pages(tx, find_state(tx, self.other, made.json()["id"]).whole)
                 # The Markdown of a page contains the paths of the pages that it links to.
-                new = [
-                    page for page in pages if page.id not in before and page.title not in ("Links", "Look")
-                ]
+                new = [page for page in pages if page.id not in before and page.title != "Links"]
                 texts = [get_body(tx, page.body) for page in new if page.body]
             self.look_in(INTEGRATION, "a copy of the template", f"{new} {texts}")
 
