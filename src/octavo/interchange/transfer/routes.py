@@ -6,8 +6,11 @@ from urllib.parse import quote
 
 from msgspec import UNSET
 
+from octavo.content.changes.store import find_state
 from octavo.content.revisions.authorization import ReadState
+from octavo.content.revisions.restrictions import seen_by_recipient
 from octavo.core.pages import slugify
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, present_slice
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Area, Call, Stream
@@ -17,6 +20,7 @@ from octavo.organization.spaces.store import get_space
 
 from . import archiving, starting, store
 from .authorization import RunAccess
+from .store import ImportRunRow
 from .types import ApiLogin
 from .wire import (
     CheckImportSource,
@@ -77,7 +81,7 @@ def cancel_import(call: Call, run: RunAccess) -> ImportRun:
     """Cancel a pending or running import. None of the imported content is added to the space. Returns 400
     if the import has completed or failed."""
     with call.db.write() as tx:
-        return present_run(call, starting.cancel(tx, run.run_id))
+        return _present(call, tx, starting.cancel(tx, run.run_id))
 
 
 @operation("listImportRuns", "GET", _RUNS, needs=Can.VIEW)
@@ -94,14 +98,20 @@ def list_imports(call: Call, org: OrgAccess, query: ImportRunsQuery) -> Listing[
             change_request=query.change_request,
             status=query.status,
         )
-        return present_slice(found, lambda run: present_run(call, run))
+        return present_slice(found, lambda run: _present(call, tx, run))
 
 
 @operation("getImportRun", "GET", _RUN, needs=Can.EDIT, errors=(404,))
 def get_import(call: Call, run: RunAccess) -> ImportRun:
     """Get an import run: its progress, its results, and its problems."""
     with call.db.read() as tx:
-        return present_run(call, store.get_run(tx, run.run_id))
+        return _present(call, tx, store.get_run(tx, run.run_id))
+
+
+def _present(call: Call, tx: Transaction, run: ImportRunRow) -> ImportRun:
+    """Present a run without naming pages that have since been hidden from the caller."""
+    state = seen_by_recipient(tx, call, find_state(tx, run.space_id, run.change_id))
+    return present_run(call, run, state.hidden)
 
 
 @operation(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.core.problems import Problem
 from octavo.kit.clock import iso
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.bodies import or_none
@@ -176,18 +178,28 @@ def run_location(to: Recipient, run: ImportRunRow) -> str:
     return to.url(f"/org/{run.organization_id}/imports/{run.id}")
 
 
-def present_run(to: Recipient, run: ImportRunRow) -> ImportRun:
+def present_run(to: Recipient, run: ImportRunRow, hidden: Collection[str] = ()) -> ImportRun:
+    """Present a run. ``hidden``: the pages that the recipient can't see, which its pages and problems don't name."""
+    pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
+    problems = Raw(run.problems.encode())
+    if paths := [page.path for page in pages if page.id in hidden and page.path]:
+        shown = [
+            problem
+            for problem in msgspec.json.decode(run.problems, type=list[Problem])
+            if not any(path in problem.path or path in problem.message for path in paths)
+        ]
+        problems = Raw(msgspec.json.encode(shown))
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
-        pages=msgspec.json.decode(run.pages, type=list[ImportedPage]),
+        pages=[page for page in pages if page.id not in hidden],
         source=Raw(run.source.encode()),
         target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
         progress=Progress(run.done, run.total),
-        problems=Raw(run.problems.encode()),
+        problems=problems,
         created_by=run.user_id or UNSET,
         created_at=iso(run.created_at),
         urls=ImportRunUrls(run_location(to, run)),
