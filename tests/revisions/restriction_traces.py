@@ -17,15 +17,20 @@ from octavo.assistants.findings import scanning
 from octavo.assistants.findings.store import insert_scan
 from octavo.assistants.questions.recording import record_answer
 from octavo.assistants.questions.types import AnswerPage, Asked
+from octavo.assistants.translations import store as translations
+from octavo.assistants.translations.restricting import notice_of
+from octavo.assistants.translations.store import TranslatedPart, TranslationPartRow
 from octavo.content.changes.store import find_state
 from octavo.content.revisions.bodies import get_body
 from octavo.content.revisions.page_versions import list_pages
+from octavo.core.problems import Problem
 from octavo.extensions.deliveries import delivering
 from octavo.extensions.deliveries.delivering import DeliveryResult
 from octavo.extensions.deliveries.store import Delivery
 from octavo.extensions.webhooks import store as webhooks
 from octavo.extensions.webhooks.events import EVENTS
 from octavo.extensions.webhooks.signing import new_secret
+from octavo.interchange.transfer.store import ImportedPage
 from octavo.kit.context import Context
 from octavo.kit.ids import new_id
 from octavo.organization.access.scopes import INTEGRATION_SCOPES
@@ -35,6 +40,13 @@ from world import World
 
 SITE = "/orgs/{organizationId}/sites/{siteId}"
 COLUMNS = ("url", "page", "referrer", "eventLinkTargetValue", "eventSearchQuery", "eventPageFeedbackComment")
+RESULTS = (
+    f"{SITE}/findings",
+    f"{SITE}/questions",
+    f"{SITE}/topics",
+    "/orgs/{organizationId}/translations",
+    "/org/{organizationId}/imports",
+)
 
 
 class WholeMachine(Machine):
@@ -81,6 +93,8 @@ class WholeMachine(Machine):
             self.link_from_texts,
             self.copy,
             self.print,
+            self.translate,
+            self.bring_in,
         ]
 
     # --- steps ----------------------------------------------------------------------------------------
@@ -120,6 +134,8 @@ class WholeMachine(Machine):
         path = self.place.path(f"{SITE}/insights/events")
         assert self.world.call("nobody", "POST", path, json={"events": events}).is_success
         self.work(at)
+        if self.random.random() < 0.5:
+            self.scan(at)
 
     def event(
         self,
@@ -158,6 +174,43 @@ class WholeMachine(Machine):
             question = f"Where are the {word} gherkins?"
             resolution: Any = "yes" if sources else "no"
             record_answer(tx, self.world.context.settings, asked, question, resolution, [], sources)
+        if self.random.random() < 0.5:
+            self.scan(at)
+
+    def translate(self, at: str) -> None:
+        """Store the result of a run of the translation in which a page of the machine has a problem."""
+        if (id := self.pick(SPACE)) is None:
+            return
+        page, translation = self.alive[id], self.place["translationId"]
+        name = page.file_path or page.slug
+        part = TranslationPartRow(id, "", None, None, 1, TranslatedPart(page=page))
+        problem = Problem(name, 0, "not_translated", f"“{page.title}”: the model has no answer")
+        with self.world.context.db.write() as tx:
+            translations.put_parts(tx, translation, [part], [])
+            tx.run(
+                """UPDATE translations SET problems = :problems, notice = :notice,
+                     untranslated = (SELECT sum(missing) FROM translated_parts WHERE translation_id = :id)
+                   WHERE id = :id""",
+                problems=msgspec.json.encode([problem]).decode(),
+                notice=notice_of(1, True),
+                id=translation,
+            )
+
+    def bring_in(self, at: str) -> None:
+        """Store the result of an import that created a page of the machine."""
+        if (id := self.pick(SPACE)) is None:
+            return
+        path = f"{self.alive[id].slug}.md"
+        encode = msgspec.json.encode
+        with self.world.context.db.write() as tx:
+            tx.run(
+                """UPDATE import_runs SET status = 'completed', pages = :pages, problems = :problems,
+                     change_id = NULL, user_id = :user WHERE id = :id""",
+                pages=encode([ImportedPage(id, path=path)]).decode(),
+                problems=encode([Problem(path, 1, "unknown_block", "this block isn't known")]).decode(),
+                user=self.world.users["editor"],
+                id=self.place["importRunId"],
+            )
 
     def link(self, at: str) -> None:
         """Link to a page of the machine from the page tree of its space and of another space."""
@@ -258,9 +311,18 @@ class WholeMachine(Machine):
         self.count("insights", who)
         self.look_for(who, "insights", self.world.call(who, "POST", path, json=body), "")
 
+    def read_results(self) -> None:
+        """Read the results of scans, questions, imports, and translations."""
+        who = self.random.choice(PEOPLE)
+        for path in RESULTS:
+            self.count("results", who)
+            answer = self.world.call(who, "GET", self.place.path(path), params={"limit": 1000})
+            self.look_for(who, path, answer, "")
+
     def visit(self) -> None:
         super().visit()
         self.read_insights()
+        self.read_results()
 
 
 def run(world: World, seed: int, *, steps: int, reads: int, writes: int) -> WholeMachine:
