@@ -104,6 +104,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             )
         ),
     ] = True
+    backup_place: Annotated[
+        str,
+        Meta(
+            description=(
+                "Absolute path of a folder, or s3://bucket/prefix, for backups that server administrators"
+                " start in the app (optional)"
+            )
+        ),
+    ] = ""
     url: Annotated[str, Meta(description="Public base URL of the API and the app")] = "http://127.0.0.1:8000"
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
@@ -156,7 +165,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = 8
     event_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events")] = 30
     integration_processes: Annotated[
-        int, Meta(ge=1, le=1000, description="Maximum number of script processes of integrations per process")
+        int, Meta(ge=1, le=1000, description="Maximum number of integration script processes per process")
     ] = 16
     insight_days: Annotated[int, Meta(ge=1, le=3650, description="Days to keep events of site visitors")] = (
         400
@@ -170,7 +179,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     ] = ""
     check_links: Annotated[
         bool,
-        Meta(description="Whether to check links to other sites in the background, for the health of sites"),
+        Meta(description="Whether to check external links in the background, for site health"),
     ] = False
     allow_file_remotes: Annotated[
         bool,
@@ -575,11 +584,11 @@ def _problems(settings: Settings) -> Iterator[str]:
     if (parts := read_address(settings.url)) is not None and parts.path.strip("/"):
         yield (
             f"OCTAVO_URL: must not have a path, but it has /{parts.path.strip('/')}. Octavo serves its app"
-            " and API at the root of a host. Use a separate host name or port."
+            " and API at the root of a host. Use a separate hostname or port."
         )
     if _origin(settings.url) == _origin(settings.sites_url):
         yield (
-            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another host name or port"
+            "OCTAVO_URL and OCTAVO_SITES_URL: must have different origins. Use another hostname or port"
             " for sites."
         )
     for name, url in (("OCTAVO_LLM_URL", settings.llm_url), ("OCTAVO_OIDC_ISSUER", settings.oidc_issuer)):
@@ -599,6 +608,8 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{name}: can only be used with a postgresql:// URL in OCTAVO_DATABASE_URL"
     if settings.files_url:
         _split("OCTAVO_FILES_URL", settings.files_url)
+    if settings.backup_place and not settings.backup_place.startswith(("/", "s3://")):
+        yield "OCTAVO_BACKUP_PLACE: must be the absolute path of a folder, or s3://bucket/prefix"
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:

@@ -27,7 +27,7 @@ def read_catalog(labels: type[T], package: str, name: str) -> dict[str, T]:
     found = {DEFAULT: labels()}
     for language, words in tomllib.loads((files(package) / name).read_text()).items():
         if words.keys() != names:
-            raise ValueError(f"{name}: {language}: missing or unknown texts: {words.keys() ^ names}")
+            raise ValueError(f"{name}: {language}: missing or unknown entries: {words.keys() ^ names}")
         found[language] = labels(**words)
     return found
 

@@ -116,7 +116,7 @@ export function setLink(view: EditorView, from: number, to: number, ref: Ref, ti
   view.focus();
 }
 
-/** Return a typed URL. A bare host name gets a scheme. */
+/** Return a typed URL. A bare hostname gets a scheme. */
 export function addressOf(typed: string): string | undefined {
   const text = typed.trim();
   if (/^[\w-]+(\.[\w-]+)+([/?#].*)?$/.test(text) && !/\.md([?#].*)?$/.test(text)) return `https://${text}`;

@@ -51,7 +51,7 @@ _MOST_OPERATIONS = 50
 _FEWEST_HEADINGS = 3
 """Minimum number of headings that parallel pages have in common."""
 _VERY_LATE = 90
-"""Number of days overdue after which a review is more urgent."""
+"""Number of days after the due date when a review becomes more urgent."""
 _SETTLED = 30 * DAY
 """Milliseconds to wait for people to update a page after a change to an operation on it."""
 _MOST_VERSIONS = 200
@@ -159,8 +159,8 @@ class _Gathering:
         return f"This is in the reusable content “{item.name}”." if item is not None else ""
 
     def _is_shown(self, row: Row) -> bool:
-        """Return whether a reference can be reported: its page is in the view, and its target isn't a
-        hidden page, whose anchors are hidden too."""
+        """Return whether a reference can be reported: its page is in the view, and its target isn't on a hidden
+        page."""
         if row.owner_kind == "page" and self._view.every.any_page(row.owner_id) is None:
             return False
         return row.kind != "page" or row.target not in self._view.state.hidden
@@ -314,15 +314,15 @@ class _Gathering:
             )
 
     def _are_parallel(self, found: Contradiction) -> bool:
-        """Return whether the pages have mostly the same headings, because they describe different things in the
-        same way."""
+        """Return whether the pages have mostly the same headings because they describe different things in the same
+        way."""
         first, other = found.places[0], found.places[-1]
         one, two = (set(self._outline_of(place.page)) for place in (first, other))
         common = len(one & two)
         return common >= _FEWEST_HEADINGS and common * 2 >= min(len(one), len(two))
 
     def _outline_of(self, page_id: str) -> list[str]:
-        """Return the IDs of a page's headings, without the page's own name in them."""
+        """Return the IDs of a page's headings, with the page's own name removed from them."""
         page = self._view.every.any_page(page_id)
         name = page.slug if page is not None else ""
         return [anchor.replace(name, "") if name else anchor for anchor in self._anchors_of(page_id)]
@@ -376,8 +376,7 @@ class _Gathering:
     def _changed(
         self, spec: SpecRow, version: VersionRow, operations: Mapping[str, Sequence[str]]
     ) -> Iterator[Found]:
-        """Yield a finding for each page that shows operations which changed after the page was last edited or
-        verified."""
+        """Yield a finding for each page with operations that changed after the page was last edited or verified."""
         shown: dict[str, list[str]] = {}
         for key, page_ids in operations.items():
             for page_id in page_ids:

@@ -19,8 +19,8 @@ from .store import CaretRow, LiveRow, PageKey
 from .wire import LiveReset, SavedEvent, StepsEvent, present_batches, present_caret_event
 
 _BACK = 15_000
-"""Number of milliseconds before the first read of a page from which on its steps are sent. Without these, a
-client that starts following the page in the meantime would miss some steps."""
+"""Number of milliseconds before the first read of a page: newer steps are sent. Otherwise, a client that starts to
+follow the page in the meantime would miss some steps."""
 _KIND = "live"
 
 
@@ -29,7 +29,7 @@ def of_live_page(key: PageKey) -> Topic:
 
 
 class _Known(NamedTuple):
-    """Data of a page that has already been sent."""
+    """Page data that has already been sent."""
 
     row: LiveRow
     carets: dict[str, CaretRow]

@@ -133,7 +133,7 @@ class SavedLive(Struct):
 
 
 class SetAsideText(Struct, rename="camel", kw_only=True):
-    """Text by the caller that couldn't be added to the page."""
+    """Passage by the caller that couldn't be added to the page."""
 
     id: str
     markdown: str

@@ -14,8 +14,8 @@ QUOTE = 200
 
 
 class TextFix(Struct, frozen=True, array_like=True):
-    """Replacement for a text on a page. ``before`` and ``after``: the text around it in the same paragraph, used to
-    find it again after the page is edited."""
+    """Replacement for text on a page. ``before`` and ``after``: the surrounding text in the same paragraph, which is
+    used to find the text again after the page is edited."""
 
     before: str
     old: str
@@ -24,9 +24,9 @@ class TextFix(Struct, frozen=True, array_like=True):
 
 
 class Fault(Struct, frozen=True, omit_defaults=True):
-    """Problem on a page. ``subject``: the text that distinguishes it from other problems of the same kind
-    on the page. ``quote``: the words that show the problem. ``message``: the problem with them. ``rule``:
-    the style guide rule."""
+    """Problem on a page. ``subject``: a text that distinguishes the problem from others of the same kind on the page.
+    ``quote``: the words with the problem. ``message``: the description of the problem. ``rule``: the style guide
+    rule."""
 
     kind: FaultKind
     subject: str
@@ -38,8 +38,7 @@ class Fault(Struct, frozen=True, omit_defaults=True):
 
 
 class Statement(Struct, frozen=True, array_like=True):
-    """Sentence that states a number, a version, or a URL. ``pattern``: its other words; ``value``: the stated
-    number, version, or URL."""
+    """Sentence that states a number, a version, or a URL (``value``). ``pattern``: its other words."""
 
     pattern: str
     value: str

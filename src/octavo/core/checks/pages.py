@@ -80,8 +80,7 @@ def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPa
 
 
 def prose(node: Block | Inline) -> str:
-    """Return the text of a paragraph or heading that people read as prose. Code and formulas are replaced
-    with a word that no rule matches."""
+    """Return the prose of a paragraph or heading. Code and formulas are replaced with a word that no rule matches."""
     parts: list[str] = []
     for child in walk(node):
         if isinstance(child, Text):
@@ -116,8 +115,8 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Return the match of a placeholder in a text without code, which means that the text is unfinished;
-    None if there is none. A heading such as "Coming soon" is a placeholder for the text below it."""
+    """Return the match of a placeholder, a sign of unfinished text, in a text without code; None if there is none. A
+    heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 
 

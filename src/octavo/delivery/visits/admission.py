@@ -113,7 +113,7 @@ class Admission(Struct, frozen=True):
 
     @property
     def has_open_path(self) -> bool:
-        """Return whether the path contains nothing that grants access. False for share links and framed
+        """Return whether the path doesn't contain a secret that grants access. False for share links and framed
         previews."""
         return not self.key and not self.framed
 

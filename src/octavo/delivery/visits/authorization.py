@@ -2,7 +2,7 @@
 
 A visit is proof that the visitor can see the location; every site route requires one.
 
-A site is found by its own host name, or by ``/{organization hostname}/{site basename}/`` on the sites
+A site is found by its own hostname, or by ``/{organization hostname}/{site basename}/`` on the sites
 domain. An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the
 paths in the visitor's browser. Within a site, the first path segment can select a section, and the next one
 a variant of it. By default, a site shows its default section, and a section shows its default variant.
@@ -92,7 +92,7 @@ class SiteVisit(Struct, frozen=True):
     the base. ``base``: the site's path with slashes at both ends, escaped for use in URLs. All three match
     the visitor's browser. ``published``: the public URL of the site's start page.
 
-    ``own_host``: whether the visitor uses the site's own host name, which serves no other site. ``proxied``:
+    ``own_host``: whether the visitor uses the site's own hostname, which serves no other site. ``proxied``:
     whether the visit goes through the owner's proxy. ``embedded``: whether the site is shown in a frame on
     another website, with a separate base so that links stay in the frame."""
 
@@ -153,7 +153,7 @@ class _Place(NamedTuple):
 
 
 def _find_by_host(tx: Transaction, host: str, path: str) -> _Place | None:
-    """Return the site with this host name, regardless of the path."""
+    """Return the site with this hostname, regardless of the path."""
     name = host_name(host)
     found = find_site_by_hostname(tx, name) if "." in name else None
     return _Place(found, path, "/", path.lstrip("/")) if found is not None else None

@@ -69,7 +69,7 @@ def recipient(kind: str) -> Callable[[Attempt], Attempt]:
 
     def register(attempt: Attempt) -> Attempt:
         if kind in _attempts:
-            raise ValueError(f"two functions deliver to {kind!r}")
+            raise ValueError(f"{kind!r} has two delivery functions")
         _attempts[kind] = attempt
         return attempt
 

@@ -178,7 +178,7 @@ def installation_access(
     tx: Transaction, actor: Actor, needs: Can, name: str, installation_id: str
 ) -> InstallationAccess:
     row = store.find_installation(tx, name, installation_id)
-    missing = NotFound(f"There is no installation with the ID {installation_id!r} of this integration.")
+    missing = NotFound(f"This integration has no installation with the ID {installation_id!r}.")
     if row is None:
         raise missing
     if isinstance(actor, Script):

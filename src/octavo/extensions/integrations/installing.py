@@ -106,7 +106,7 @@ def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, Instal
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
-        raise NotFound(f"There is no installation with the ID {row.id!r} of this integration.")
+        raise NotFound(f"This integration has no installation with the ID {row.id!r}.")
     return integration, found
 
 

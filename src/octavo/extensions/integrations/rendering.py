@@ -169,4 +169,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: must be a render request in JSON") from None
+        raise BadRequest("request: must be a JSON render request") from None

@@ -33,7 +33,7 @@ def get_webhook(tx: Transaction, org: OrgAccess, webhook_id: str, *, lock: bool 
 
 
 def check_url(context: Context, url: str) -> None:
-    """Check a webhook URL. This resolves the host name, so don't call it inside a transaction. Raises
+    """Check a webhook URL. This resolves the hostname, so don't call it inside a transaction. Raises
     BadRequest if the URL isn't allowed."""
     try:
         Fetcher(context.settings.allow_private_fetch).check_url(url)

@@ -158,7 +158,7 @@ class ProviderApp(ABC):
         raise self._unexpected(answer)
 
     def _unexpected(self, answer: Fetched) -> Unavailable:
-        return Unavailable(f"{self.label} returned an unexpected response with the status {answer.status}.")
+        return Unavailable(f"{self.label} returned an unexpected response with status {answer.status}.")
 
 
 class GitHubApp(ProviderApp):
@@ -206,7 +206,7 @@ class GitHubApp(ProviderApp):
             raise Conflict("Your GitHub sign-in has expired. Sign in with GitHub again.")
         if answer.status in (403, 404):
             raise Forbidden(
-                f"You don't have access to {path} on GitHub, or the app isn't installed in this repository."
+                f"You don't have access to {path} on GitHub, or the app isn't installed on this repository."
                 " Ask the repository's owner for access, or install the app."
             )
         found = self._decode(answer, _GitHubRepository)
@@ -218,7 +218,7 @@ class GitHubApp(ProviderApp):
         answer = self._send(f"{self._api}{place}/installation", "GET", self._signed())
         if answer.status == 404:
             raise Conflict(
-                f"The app isn't installed in {path}. Install it in the repository on GitHub first."
+                f"The app isn't installed on {path}. Install it on this repository in GitHub first."
             )
         return AppRepository(found.id, self._decode(answer, _Installation).id)
 
@@ -235,8 +235,8 @@ class GitHubApp(ProviderApp):
         answer = self._send(url, "POST", {**self._signed(), "content-type": "application/json"}, body)
         if answer.status in (403, 404, 422):
             raise Conflict(
-                "The GitHub App no longer has access to this repository. Install the app in the repository"
-                " again, or unsuspend the app."
+                "The GitHub App no longer has access to this repository. Install the app on the "
+                "repository again, or unsuspend the app."
             )
         made = self._decode(answer, _RepositoryToken)
         until = int(made.expires_at.timestamp() * 1000) - _MARGIN

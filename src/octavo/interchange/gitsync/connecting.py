@@ -80,7 +80,7 @@ def _require_own(row: R) -> R:
 
 
 def provider_of(remote: Remote) -> store.Provider:
-    """Return the provider that the host name suggests. People can choose a different provider."""
+    """Return the provider that the hostname suggests. People can choose a different provider."""
     if remote.host in _HOSTS:
         return _HOSTS[remote.host]  # type: ignore[return-value]
     for name in ("gitlab", "github", "gitea", "forgejo", "bitbucket"):
@@ -291,8 +291,8 @@ def _require_whole(tx: Transaction, at: SyncAccess, row: Connected) -> None:
     for member in store.list_members(tx, at.id):
         if find_kept_space_access(tx, at.actor, Can.ADMIN, member.space_id) is None:
             raise Forbidden(
-                f"This requires the role `create` in every space that this {at.kind} is synced with. Ask for the"
-                " role in the spaces where you don't have it."
+                f"This requires the `create` role in every synced space of this {at.kind}. Ask for the "
+                "role in the spaces where you don't have it."
             )
 
 

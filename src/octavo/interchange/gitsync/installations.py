@@ -301,8 +301,8 @@ def prepare_update(
             find_file(account, repository, f"{folder}{DOCS_PATH}", read_branch(branch))
         except NotFound:
             raise Conflict(
-                f"There is no file {folder}{DOCS_PATH} in the repository to describe the site structure. Add"
-                " the file, or set `priority` to `gitbook` to export it."
+                f"The repository has no file {folder}{DOCS_PATH} that describes the site structure. Add "
+                "the file, or set `priority` to `gitbook` to export it."
             ) from None
     if through_app and repository is not None and branch is not None:
         remote = read_remote(f"{_origin_of(draft)}/{repository}.git", local=False)

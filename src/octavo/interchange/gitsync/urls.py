@@ -62,7 +62,7 @@ def read_remote(text: str, *, local: bool) -> Remote:
             raise BadRequest("remote: a file URL must not contain a host")
         return Remote("file", "", None, "", unquote(parts.path), f"file://{parts.path}")
     if not _HOST.fullmatch(parts.host):
-        raise BadRequest("remote: must have a host name")
+        raise BadRequest("remote: must have a hostname")
     if parts.scheme in ("http", "https") and parts.path.strip("/"):
         if parts.username or parts.password:
             raise BadRequest("remote: must not contain credentials. Put them in `credential` instead.")

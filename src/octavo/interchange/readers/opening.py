@@ -123,15 +123,15 @@ def open_archive(where: str, stack: ExitStack, whole: bool = False) -> Source:
             )
         elif info.file_size > max(info.compress_size * MAX_RATIO, _SMALL):
             raise SourceError(
-                f"{printable(path)} would be more than {MAX_RATIO} times its compressed size, so nothing was"
-                " unpacked"
+                f"{printable(path)} would unpack to more than {MAX_RATIO} times its compressed size, so "
+                "nothing was unpacked"
             )
         else:
             source.add(path, info.file_size, _zip_opening(archive, info))
     # Entries may share bytes, so the actual size of the archive counts.
     if source.total > max(os.path.getsize(where) * MAX_RATIO, _SMALL):
         raise SourceError(
-            f"the archive would be more than {MAX_RATIO} times its compressed size, so nothing was unpacked"
+            f"the archive would unpack to more than {MAX_RATIO} times its compressed size, so nothing was unpacked"
         )
     tops = {path.partition("/")[0] for path in source.paths()}
     if not whole and len(tops) == 1 and all("/" in path for path in source.paths()):

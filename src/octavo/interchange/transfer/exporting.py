@@ -40,8 +40,7 @@ class Exported(msgspec.Struct, frozen=True):
 
 
 class ExportLayout(msgspec.Struct, frozen=True):
-    """Layout of an export: the path of each page's text and of each item, by ID, and the texts of the
-    configuration, by path."""
+    """Layout of an export: the paths of pages and items, by ID, and the text of configuration files, by path."""
 
     paths: dict[str, str]
     texts: dict[str, str]
@@ -50,8 +49,8 @@ class ExportLayout(msgspec.Struct, frozen=True):
 def lay_out(
     pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
 ) -> ExportLayout:
-    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that
-    returns the text for a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
+    """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that returns the
+    source with a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -96,8 +95,8 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
 
 
 def _page_paths(pages: list[Page], root: str, owned: set[str]) -> dict[str, str]:
-    """Return the path of each page's file: its original or specified path, or else one made from its slugs.
-    Pages that have no text and no such path get none. No page overwrites a file that is ``owned``."""
+    """Return the path of each page's file: the original or specified path or, by default, a path derived from the
+    slugs. Pages without text or a path of their own don't get a path. No page overwrites a file in ``owned``."""
     by_id = {page.id: page for page in pages}
     with_children = {page.parent for page in pages}
     taken = owned | {page.file_path for page in pages if page.file_path}
@@ -182,8 +181,8 @@ def _configuration(
 
 
 class _Names(msgspec.Struct, frozen=True):
-    """Exported files as a source, for planning an import of them: their names, and the texts that the plan
-    depends on."""
+    """Exported files in the form of a source, for planning an import: their names, and the text that the plan depends
+    on."""
 
     texts: dict[str, str]
     names: set[str]
@@ -207,14 +206,14 @@ class _Tree(msgspec.Struct, frozen=True):
     root: str
 
     def is_defined_by_file(self, page: Page) -> bool:
-        """Return whether a file alone defines the page: the page's own file, or a Markdown file that can't be a
+        """Return whether a file alone defines the page: either the page's own file, or a Markdown file that can't be a
         page."""
         led_to = self.files.get((page.target or {}).get("file", ""))
         return page.file_path is not None or (led_to is not None and is_markdown(led_to))
 
     def entries(self, before: ImportPlan | None, text_of: Callable[[Page], str]) -> list[SummaryEntry]:
-        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries that don't have their
-        own title don't get one."""
+        """Return the entries of SUMMARY.md. ``before``: the previous text. Entries without their own title stay without
+        one."""
         untitled = {
             planned.file_path: planned.title
             for planned in (before.pages if before else ())
@@ -277,7 +276,7 @@ def _pins(plan: ImportPlan) -> dict[str, str | None]:
 
 
 def _pages_of_entries(plan: ImportPlan) -> list[SummaryEntry]:
-    """Return the entries of SUMMARY.md as the pages that they become."""
+    """Return the pages that the entries of SUMMARY.md become."""
     root = plan.config.root
     pins = _pins(plan)
     made: list[SummaryEntry] = []

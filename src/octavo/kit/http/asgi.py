@@ -1,9 +1,8 @@
-"""ASGI 3: requests as delivered by the server, and the responses that the server sends. No other module
-depends on the protocol.
+"""ASGI 3: the requests that the server delivers, and the responses that it sends. No other module depends on this
+protocol.
 
-The server parses HTTP and limits heads and connections. Everything else is limited here: the host, the
-framing headers, the rate and number of chunks of a body, and the time that a client takes to read a
-streamed response.
+The server parses HTTP and limits heads and connections. This module enforces all other limits: the host, the framing
+headers, the rate and number of chunks of a body, and the time that a client takes to read a streamed response.
 """
 
 from __future__ import annotations
@@ -27,15 +26,14 @@ Headers = list[tuple[bytes, bytes]]
 
 _BODY_GRACE = 10.0
 _RESPONSE_GRACE = 30.0
-"""Number of seconds by which a request body, or a client that is reading a response, can fall behind the
-minimum rate."""
+"""Number of seconds by which a request body, or a client that reads a response, can fall behind the minimum rate."""
 _LINGER = 5.0
-"""Number of seconds for which the rest of a body is read and dropped after an early response. If a
-connection is closed with unread bytes, it is reset, and the client loses the response."""
+"""Number of seconds for which the rest of a body is read and dropped after an early response. If a connection with
+unread bytes is closed, it is reset, and the client loses the response."""
 _FREE_PIECES = 4096
 _PIECE = 64
-"""A body can have one more chunk for each of this many bytes, in addition to a fixed number of chunks,
-because each chunk takes up a turn of the event loop."""
+"""Number of bytes for which a body can have one more chunk, in addition to a fixed number of chunks. Chunks are limited
+because each of them takes up a turn of the event loop."""
 _HOST = re.compile(rb"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?")
 
 
@@ -103,7 +101,7 @@ class Exchange:
                 framing.append((name, value.strip().lower()))
         if len(hosts) != 1 or not _HOST.fullmatch(hosts[0]):
             if self.version not in ("1", "1.0") or any(hosts):
-                raise BadRequest("Host: must be sent exactly once, as a host name with an optional port")
+                raise BadRequest("Host: must be sent exactly once, as a hostname with an optional port")
         if len(framing) > 1 or any(
             name == b"transfer-encoding" and value != b"chunked" for name, value in framing
         ):

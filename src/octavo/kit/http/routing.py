@@ -45,7 +45,7 @@ class Routes(Generic[T]):
                 node = node.named.setdefault(segment, _Node())
             elif segment.endswith("*}"):
                 if node.rest is not None:
-                    raise ValueError(f"two routes at {pattern}")
+                    raise ValueError(f"two routes have the pattern {pattern}")
                 node.rest = (target, (*names, segment[1:-2]))
                 return
             else:
@@ -53,7 +53,7 @@ class Routes(Generic[T]):
                 node.parameter = node.parameter or _Node()
                 node = node.parameter
         if node.target is not None:
-            raise ValueError(f"two routes at {pattern}")
+            raise ValueError(f"two routes have the pattern {pattern}")
         node.target = (target, tuple(names))
 
     def find(self, segments: Sequence[str]) -> tuple[T, dict[str, str]] | None:

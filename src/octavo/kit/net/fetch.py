@@ -1,6 +1,6 @@
 """Send HTTP requests in a way that attackers can't misuse.
 
-A host name is resolved once, all of its IP addresses must be public, and the connection is made to one of
+A hostname is resolved once, all of its IP addresses must be public, and the connection is made to one of
 exactly these addresses, so later responses from a name server are irrelevant. Each redirect is checked
 again. One deadline applies to the whole fetch, including slow name servers, redirects, and slow headers; in
 a job, it is never later than the job's own deadline.
@@ -351,7 +351,7 @@ def _refuse_odd_numbers(host: str) -> None:
             ipaddress.IPv4Address(host)
         except ValueError:
             raise FetchNotAllowed(
-                f"{host}: this format of IP address isn't allowed. Use a host name, or an address such as"
+                f"{host}: this format of IP address isn't allowed. Use a hostname, or an address such as"
                 " 192.0.2.1."
             ) from None
 
@@ -359,7 +359,7 @@ def _refuse_odd_numbers(host: str) -> None:
 def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     """Return the IP addresses of a host. A lookup can't be stopped, so one that takes too long continues in
     its own thread."""
-    late = FetchTimeout(f"{host}: the host name couldn't be resolved in time")
+    late = FetchTimeout(f"{host}: the hostname couldn't be resolved in time")
     until = time.monotonic() + seconds
     if not _lookups.acquire(timeout=max(seconds, 0)):
         raise late
@@ -379,7 +379,7 @@ def _resolve(host: str, port: int, seconds: float) -> tuple[str, ...]:
     except TimeoutError:
         raise late from None
     except (OSError, UnicodeError):
-        raise UnknownHost(f"{host}: the host name couldn't be resolved") from None
+        raise UnknownHost(f"{host}: the hostname couldn't be resolved") from None
     return tuple(dict.fromkeys(str(entry[4][0]) for entry in entries))
 
 

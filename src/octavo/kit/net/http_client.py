@@ -12,7 +12,7 @@ from octavo.kit.scheduling.permits import waiting
 
 
 class PinnedBackend(httpcore.NetworkBackend):
-    """Backend that connects to checked IP addresses, regardless of the host name; every wait ends at the
+    """Backend that connects to checked IP addresses, regardless of the hostname; every wait ends at the
     deadline."""
 
     def __init__(self, addresses: tuple[str, ...], deadline: float) -> None:

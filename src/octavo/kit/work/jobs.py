@@ -170,7 +170,7 @@ def job(
 
     def register(function: F) -> F:
         if kind in kinds:
-            raise ValueError(f"two handlers for the job kind {kind!r}")
+            raise ValueError(f"the job kind {kind!r} has two handlers")
         kinds[kind] = Kind(function, bound, attempts, seconds, waits, in_maintenance)
         if formerly is not None:
             former_kinds[formerly] = kind

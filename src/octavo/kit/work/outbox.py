@@ -120,7 +120,7 @@ def consumer(name: str) -> Callable[[Handler], Handler]:
 
     def register(handler: Handler) -> Handler:
         if name in _consumers:
-            raise ValueError(f"two consumers named {name!r}")
+            raise ValueError(f"two consumers have the name {name!r}")
         _consumers[name] = handler
         return handler
 

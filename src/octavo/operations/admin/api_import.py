@@ -260,8 +260,8 @@ class _ApiImport:
             administrator = find_first_administrator(tx, organization_id)
         if administrator is None:
             raise BadRequest(
-                "The organization has no administrator in whose name sites and change requests could be"
-                " created. Add an administrator first."
+                "Sites and change requests are created in an administrator's name, but the organization "
+                "has no administrator. Add one first."
             )
         self.actor = actor_for_job(administrator, organization_id)
 

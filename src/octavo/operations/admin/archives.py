@@ -195,7 +195,7 @@ def import_organization(
     texts, files = _named(rows, "text"), _named(rows, "file")
     if missing := sorted((texts | files) - have.keys()):
         raise BadRequest(
-            f"{folder}: {len(missing):,} texts or files are missing or were changed after the export. The"
+            f"{folder}: {len(missing):,} files in the archive are missing or were changed after the export. The"
             f" SHA-256 hash of the first one is {missing[0]}."
         )
     spaces = [line.row["id"] for line in rows["spaces"]]

@@ -232,7 +232,7 @@ def _connections(tx: Transaction, settings: Settings) -> Finding:
     if clients.others:
         said += f", others use {clients.others}"
     if taken + clients.others > given:
-        said += ": lower OCTAVO_DATABASE_CONNECTIONS, or raise max_connections of PostgreSQL"
+        said += ": lower OCTAVO_DATABASE_CONNECTIONS, or raise PostgreSQL's max_connections"
     return "connections", taken + clients.others <= given, said
 
 
@@ -318,7 +318,7 @@ def _backup(context: Context) -> Finding:
     if last is not None and last.problem is not None:
         return ("backup", False, f"the last one, to {last.place}, failed: {last.problem}")
     if good is None:
-        return ("backup", True, "none was written by `octavo backup` yet")
+        return ("backup", True, "`octavo backup` hasn't written one yet")
     said = f"the last one was written to {good.place} at {iso(good.ended_at)[:16]} UTC"
     if good.ended_at < now() - _BACKUP_DUE:
         return ("backup", False, f"{said}, more than two days ago")

@@ -373,7 +373,7 @@ def _variables(server: Data) -> Iterator[Variable]:
 
 
 def _can_be_free(url: str, name: str) -> bool:
-    """Return whether a variable can have any value. This is the case in the path, and in a host name if the
+    """Return whether a variable can have any value. This is the case in the path, and in a hostname if the
     specification contains at least its last two labels, which determine the owner of the host."""
     written = "{" + name + "}"
     if written not in _authority(url):
@@ -591,7 +591,7 @@ def prepare_request(
     """Return the request to send. Raises BadRequest with the value that the operation doesn't accept."""
     if _proxy(description, operation) == "never":
         raise BadRequest(
-            "The specification of this operation doesn't allow sending requests through this server. Call the"
+            "This operation's specification doesn't allow sending requests through this server. Call the"
             " API directly."
         )
     url = _address(description, operation, wanted)

@@ -32,14 +32,14 @@ _PLAIN = ("title", "visibility", "agents_context")
 
 
 class VerifiedLocations(NamedTuple):
-    """Result of verifying that the requested host name and proxy belong to the organization."""
+    """Result of verifying that the requested hostname and proxy belong to the organization."""
 
     hostname: bool = False
     proxy: bool = False
 
 
 def verify_locations(context: Context, site: SiteAccess, given: Mapping[str, Any]) -> VerifiedLocations:
-    """Check on the network whether the requested host name and proxy are verified. Raises BadRequest if a
+    """Check on the network whether the requested hostname and proxy are verified. Raises BadRequest if a
     value is invalid."""
     organization_id, hostname, proxy = site.organization_id, False, False
     if given.get("hostname") is not None:

@@ -1,6 +1,6 @@
-"""Verify sites' host names, check whether they point to this server, and remove them.
+"""Verify sites' hostnames, check whether they point to this server, and remove them.
 
-A host name or proxy path is used once it is verified; after that, no other site can have it. Until then, the
+A hostname or proxy path is used once it is verified; after that, no other site can have it. Until then, the
 site only claims it, which doesn't prevent other sites from claiming it. Names of the first organization,
 which belongs to the server administrator, are used immediately, and so are those of all organizations if the
 server's settings allow that."""
@@ -40,7 +40,7 @@ def find_addresses(host: str) -> set[str]:
 
 
 def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_addresses) -> HostnameStatus:
-    """Return whether a host name resolves to an IP address of this server's sites. This function makes
+    """Return whether a hostname resolves to an IP address of this server's sites. This function makes
     network requests."""
     found = resolve(hostname)
     if not found:
@@ -49,7 +49,7 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
 
 
 def require_shared_host(context: Context, host: str) -> None:
-    """Raise NotFound if the ``Host`` header names a site. A site's own host name serves only that site; paths
+    """Raise NotFound if the ``Host`` header names a site. A site's own hostname serves only that site; paths
     shared by all sites exist only on the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
@@ -87,7 +87,7 @@ def is_verified(context: Context, organization_id: str, host: str, *, points_her
 def hostname_columns(
     tx: Transaction, settings: Settings, site: store.SiteRow, given: str | None, proved: bool
 ) -> dict[str, object]:
-    """Return the columns of a site that gets a new host name. The name is either verified or claimed.
+    """Return the columns of a site that gets a new hostname. The name is either verified or claimed.
     Raises BadRequest if the name is invalid, and Conflict if it belongs to another site."""
     if given is None:
         return {"hostname": None, "claimed_hostname": None}
@@ -113,10 +113,10 @@ def put_status(
     tx: Transaction, context: Context, site: SiteAccess, hostname: str, status: HostnameStatus, proved: bool
 ) -> None:
     """Store the result of a check. A verified name is assigned to the site. Raises Conflict if the site's
-    host name changed in the meantime or if this host name belongs to another site."""
+    hostname changed in the meantime or if this hostname belongs to another site."""
     row = store.get_site(tx, site.site_id)
     if hostname not in (row.hostname, row.claimed_hostname):
-        raise Conflict("The host name was changed by another request. Reload it and try again.")
+        raise Conflict("The hostname was changed by another request. Reload it and try again.")
     values: dict[str, Any] = {"settings": replace(row.settings, hostname_status=status)}
     if proved and hostname == row.claimed_hostname:
         values |= hostname_columns(tx, context.settings, row, hostname, True)
@@ -128,7 +128,7 @@ def put_status(
 
 
 def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
-    """Remove a host name or the claim to it, so that the site is available only under the sites domain.
+    """Remove a hostname or the claim to it, so that the site is available only under the sites domain.
     Raises NotFound if the site doesn't have this name."""
     row = store.get_site(tx, site.site_id)
     if hostname == row.claimed_hostname:
@@ -136,6 +136,6 @@ def remove_hostname(tx: Transaction, site: SiteAccess, hostname: str) -> None:
     elif hostname == row.hostname:
         store.update_site(tx, site.site_id, hostname=None)
     else:
-        raise NotFound("The host name has already been removed.")
+        raise NotFound("The hostname has already been removed.")
     target = ("site", site.site_id)
     audit(tx, site.actor, "site.hostnameRemoved", site.organization_id, target, before={"hostname": hostname})

@@ -31,7 +31,9 @@ def require_publishable(tx: Transaction, org: OrgAccess, spaces: Mapping[str, st
         if space is None or space.organization_id != org.organization_id:
             raise NotFound(f"{place}: there is no space with the ID {space_id!r} in this organization")
         if not at_least(space.role, SPACE[Can.ADMIN]):
-            raise Forbidden(f"{place}: publishing this space requires the role `create` or higher in it")
+            raise Forbidden(
+                f"{place}: publishing this space requires the `create` role or higher in this space"
+            )
 
 
 def may_publish_all(tx: Transaction, site: SiteAccess, spaces: Iterable[str] | None = None) -> bool:
@@ -49,7 +51,7 @@ def require_publish_permission(
     """Raise Forbidden unless ``may_publish_all``."""
     if not may_publish_all(tx, site, spaces):
         raise Forbidden(
-            "Publishing this site requires the role `create` or higher in all of its spaces. Ask someone who"
+            "Publishing this site requires the `create` role or higher in all of its spaces. Ask someone who"
             " has this role to publish it."
         )
 

@@ -115,7 +115,7 @@ def list_member_sites(
     """List the sites that a member can see, with the member's role on each. Members can list their own sites;
     administrators can list anyone's, and also get the reasons for the roles."""
     if org.role != "admin" and (user_id != org.user_id or query.closed):
-        raise Forbidden("Only administrators can see closed sites and the sites of other members.")
+        raise Forbidden("Only administrators can see closed sites and other members' sites.")
     with call.db.read() as tx:
         member = require_found(
             find_member(tx, org, user_id), f"There is no member with the ID {user_id!r} in this organization."
@@ -172,7 +172,7 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
     """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
-    variants. A host name, or a path where a proxy shows the site, is used once it is verified to belong to
+    variants. A hostname, or a path where a proxy shows the site, is used once it is verified to belong to
     the organization. To repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
@@ -354,7 +354,7 @@ def get_embed_by_url(call: Call, caller: SignedIn, query: EmbedQuery) -> Embed:
     return find_embed(call.context, query.url)
 
 
-# --- host names ---------------------------------------------------------------------------------------
+# --- hostnames ---------------------------------------------------------------------------------------
 
 
 def _hostname(call: Call, tx: Transaction, site: SiteAccess) -> CustomHostname:
@@ -367,7 +367,7 @@ def _named(call: Call) -> str:
 
 @operation("getCustomHostname", "GET", "/custom-hostnames/{hostname}", needs=Can.VIEW)
 def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
-    """Get a host name, with its site and the result of its last check."""
+    """Get a hostname, with its site and the result of its last check."""
     with call.db.read() as tx:
         return _hostname(call, tx, site)
 
@@ -380,7 +380,7 @@ def get_hostname(call: Call, site: SiteAccess) -> CustomHostname:
     errors=(400, 409),
 )
 def check_hostname(call: Call, site: SiteAccess) -> None:
-    """Check whether a host name points to this server's sites, and whether it is verified."""
+    """Check whether a hostname points to this server's sites, and whether it is verified."""
     hostname = _named(call)
     status = hostnames.check_hostname(call.settings, hostname)
     leads_here = status == "live"
@@ -391,7 +391,7 @@ def check_hostname(call: Call, site: SiteAccess) -> None:
 
 @operation("removeCustomHostname", "DELETE", "/custom-hostnames/{hostname}", needs=Can.ADMIN)
 def remove_hostname(call: Call, site: SiteAccess) -> bool:
-    """Remove a host name. The site is then available only at its URL under the sites domain."""
+    """Remove a hostname. The site is then available only at its URL under the sites domain."""
     with call.db.write() as tx:
         hostnames.remove_hostname(tx, site, _named(call))
     return True

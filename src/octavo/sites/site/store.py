@@ -190,7 +190,7 @@ def is_proxied_near(tx: Transaction, host: str, path: str, *, but: str) -> bool:
 
 
 def list_claiming(tx: Transaction, hostname: str) -> list[SiteRow]:
-    """List the sites that claim a host name, oldest first."""
+    """List the sites that claim a hostname, oldest first."""
     rows = tx.all(
         f"SELECT {_SITE} FROM sites t WHERE t.claimed_hostname = :hostname ORDER BY t.id", hostname=hostname
     )
@@ -345,7 +345,7 @@ def _record_former_hostname(tx: Transaction, site_id: str) -> None:
 
 
 def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the host names that the sites of an organization have or had, including those of proxies."""
+    """Return the hostnames that the sites of an organization have or had, including those of proxies."""
     rows = tx.all(
         """SELECT hostname FROM sites WHERE organization_id = :org AND hostname IS NOT NULL
            UNION SELECT proxy_host FROM sites WHERE organization_id = :org AND proxy_host IS NOT NULL
@@ -356,7 +356,7 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
-    """Return whether another organization's site was the last to have this host name."""
+    """Return whether another organization's site was the last to have this hostname."""
     row = tx.one(
         "SELECT 1 FROM site_former_hostnames WHERE hostname = :name AND organization_id <> :org",
         name=hostname,

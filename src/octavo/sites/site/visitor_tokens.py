@@ -186,7 +186,7 @@ def _read(
 
 
 def _no_reference() -> NotFound:
-    return NotFound("There is no page on this site that this reference points to.")
+    return NotFound("This reference doesn't point to a page on this site.")
 
 
 class _RequestedResource(Struct, frozen=True):

@@ -30,7 +30,7 @@ from .types import SiteStyleguide, SiteTitle, SiteType, Visibility
 PROXIED = "/~proxied/"
 """Path prefix of requests from owners' proxies, followed by the ID of a site."""
 _PROXY = pattern(
-    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a host name and a path, such as example.com/docs"
+    r"^([\w-]+\.)*[\w-]+\.[a-zA-Z]{2,}(/[\w-]+)+\Z", "be a hostname and a path, such as example.com/docs"
 )
 
 # Every plan of Octavo includes everything.
@@ -100,7 +100,7 @@ class Proxy(Struct):
 
 class UnverifiedLocation(Struct):
     """Location of a site that isn't verified yet and therefore isn't used. To verify it, add a TXT record
-    with this name and text or, for a host name, point it to this server."""
+    with this name and text or, for a hostname, point it to this server."""
 
     address: str
     name: str
@@ -204,7 +204,7 @@ class LocationUrls(Struct):
 
 
 class CustomHostname(Struct, rename="camel", tag_field="object", tag="custom-hostname"):
-    """Host name. ``isActive``: whether the site is published at this host name. ``status``: the result of the
+    """Hostname. ``isActive``: whether the site is published at this hostname. ``status``: the result of the
     last check."""
 
     hostname: str

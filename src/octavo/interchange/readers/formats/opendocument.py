@@ -675,7 +675,7 @@ class _Document:
         elif tag.startswith(_SPACES["draw"]):
             self.report(
                 "left_out",
-                "a field of a form" if tag == _q("draw:control") else "a drawing, whose text was kept",
+                "a form field" if tag == _q("draw:control") else "a drawing; its text was kept",
             )
             self.later.append(partial(self.blocks, element))
         elif not tag.startswith(_SPACES["svg"]):
@@ -722,13 +722,11 @@ class _Document:
             self.later.append(partial(self.blocks, box))
         elif embedded is not None and (formula := self._formula(embedded)):
             self.put(f"<code>{escape(formula)}</code>")
-            self.report("left_out", "a formula, which was imported as its source")
+            self.report("left_out", "a formula, imported as source text")
         elif embedded is not None:
             known = [image for image in images if self._keep(image)]
             self._image(known, alt)
-            self.report(
-                "left_out", "an embedded object" + (", which was imported as its image" if known else "")
-            )
+            self.report("left_out", "an embedded object" + (", imported as an image" if known else ""))
         elif images:
             self._image(images, alt)
         elif len(element):

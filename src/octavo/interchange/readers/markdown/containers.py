@@ -653,7 +653,7 @@ class ContainerWriter(InlineWriter, ABC):
             self.report(
                 number,
                 "too_many_lines",
-                f"{path} was skipped, because more than {MAX_LINES:,} lines are included",
+                f"{path} was skipped, because the included files have more than {MAX_LINES:,} lines",
                 "included",
             )
             return []

@@ -135,7 +135,7 @@ class Asciidoctor:
         """Return a page. Raises ScriptFailed with the reason if the page can't be parsed, and Unavailable
         if the library isn't available."""
         if text is None or len(text) > MAX_TEXT:
-            raise ScriptFailed("the file must be text in UTF-8 and not too large")
+            raise ScriptFailed("the file must be UTF-8 text, and must not be too large")
         text = _DIAGRAM.sub(r"[source,\1]", text)
         given = {"path": path, "text": text, "attributes": {**attributes, **_SETTINGS}}
         if self._process is None:
@@ -763,7 +763,7 @@ class _Reading:
 
 
 class _Lined:
-    """Location of a page that looks up the line of a link in the page's source."""
+    """Location of a page. It looks up the line of a link in the page's source."""
 
     def __init__(self, place: Place, rows: list[str]) -> None:
         self._place = place

@@ -114,7 +114,7 @@ def remove_member(tx: Transaction, org: OrgAccess, team_id: str, user_id: str) -
 def _require_manager(tx: Transaction, org: OrgAccess, team_id: str) -> None:
     get_team(tx, org, team_id)
     if org.role != "admin" and not store.is_team_owner(tx, team_id, org.user_id):
-        raise Forbidden("Only the team's owners and administrators can manage it.")
+        raise Forbidden("Only administrators and the team's owners can manage this team.")
 
 
 def _find_members(tx: Transaction, org: OrgAccess, named: Sequence[str], place: str) -> list[str]:
