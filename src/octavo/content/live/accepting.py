@@ -306,6 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         steps=encoded,
         created_at=now(),
     )
+    size = page.doc.content.size
     try:
         page = page.with_steps(batch, steps)
     except StepError as error:
@@ -314,7 +315,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         refused = RefusedStep(f"steps[{error.index}]: this step doesn't fit the page: {error}")
         refused.beside = {"index": error.index}
         raise refused from None
-    if page.doc.content.size > 2 * turn.context.settings.page_size:
+    if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
     add_batch(tx, key, row, page)
     turn.pages[key] = page
