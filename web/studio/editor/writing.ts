@@ -258,11 +258,12 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       }
     },
     onsaved(refused) {
-      options.onsaved?.();
+      if (!refused.includes(page)) options.onsaved?.();
       showRefused(refused);
     },
   });
   const showRefused = (keys: readonly string[]): void => {
+    if (keys.includes(page)) onproblem(new Error(t("pageTooLargeToSave")));
     if (view && (keys.length || refusedKey.getState(view.state)?.size)) {
       view.dispatch(readInput(view).tr.setMeta(refusedKey, new Set(keys)));
     }
