@@ -376,11 +376,17 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 class CoverView(Struct, frozen=True, kw_only=True):
     """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide
-    as the text. The height is in pixels. ``focus``: the vertical position of the image in percent."""
+    as the text. ``behind``: whether it is behind the title, whose color on it is ``words``, and ``words_dark`` in the
+    dark theme. ``fades``: whether its edges fade out. The height is in pixels. ``focus``: the vertical position of
+    the image in percent."""
 
     light: Asset
     dark: Asset | None = None
     hero: bool = False
+    behind: bool = False
+    fades: bool = False
+    words: str | None = None
+    words_dark: str | None = None
     height: int = 240
     focus: int = 50
 
@@ -421,7 +427,8 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     ``listing``: whether it lists models or tags as rows. ``heads``: whether it shows complete operations,
     which don't leave room for an outline. ``exports``: links to the complete specification in several
     formats. ``blocks``: the integrations whose blocks the page shows, which a script fetches. ``diagrams``:
-    whether a script must draw diagrams from text. ``social_image``: the preview image for social networks,
+    whether a script must draw diagrams from text.
+    ``filtered``: whether a table has a search field. ``social_image``: the preview image for social networks,
     unless the site sets one."""
 
     title: str
@@ -467,6 +474,7 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     diagrams: bool = False
+    filtered: bool = False
     no_index: bool = False
 
     @property
