@@ -137,9 +137,11 @@ export function putBeside(from: number, target: number, side: Side): Command {
     const at = relocate(transaction, from, (moved, mapped) => {
       if (beside !== undefined) return splitOff(transaction, moved, mapped(beside), side);
       const start = mapped(target);
-      transaction.insert(side === "before" ? start : start + other.nodeSize, moved);
+      // The block may have been in the other one, which is smaller now.
+      const { nodeSize } = transaction.doc.nodeAt(start)!;
+      transaction.insert(side === "before" ? start : start + nodeSize, moved);
       wrapBoth(transaction, start);
-      return side === "before" ? start + 2 : start + other.nodeSize + 4;
+      return side === "before" ? start + 2 : start + nodeSize + 4;
     });
     if (at === undefined) return false;
     dispatch?.(keepCaret(transaction, caretIn(state, from), at).scrollIntoView());
