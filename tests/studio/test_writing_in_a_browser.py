@@ -1463,7 +1463,9 @@ def test_the_note_below_the_slash_menu_is_not_clipped(desk):
     _type(text, "Before.", " /tabl")
     note = text.page.locator(".completion-hint:visible")
     expect(note).to_contain_text("keep “/tabl”")
-    assert note.evaluate("node => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight")
+    assert note.evaluate(
+        "node => node.scrollWidth <= node.clientWidth && node.scrollHeight <= node.clientHeight"
+    )
     text.page.close()
 
 
@@ -1474,7 +1476,10 @@ def test_blocks_are_put_side_by_side_by_keyboard_and_by_dragging(desk):
     text.get_by_text("two words").hover()
     page.get_by_role("button", name="Block menu").click()
     page.get_by_role("menuitem", name="Put beside the block above").click()
-    expected = "{% columns %}\n{% column %}\none words\n{% endcolumn %}\n\n{% column %}\ntwo words\n{% endcolumn %}\n{% endcolumns %}\n\nthree words"
+    expected = (
+        "{% columns %}\n{% column %}\none words\n{% endcolumn %}\n\n"
+        "{% column %}\ntwo words\n{% endcolumn %}\n{% endcolumns %}\n\nthree words"
+    )
     assert expected in desk.until(change, lambda found: expected in found)
 
     # A third column by dragging to the side at the end of the lines.
