@@ -447,7 +447,7 @@ class _Gathering:
                     by_name.setdefault(name, []).append(page_id)
         found: dict[str, list[Evidence]] = {}
         for log_id, checked in self._checks.items():
-            if not checked.announcements or not self._is_history(log_id):
+            if not checked.notices or not self._is_history(log_id):
                 continue
             log = self._view.every.any_page(log_id)
             # People who can see the other page must not read the words of a page that they can't see.
@@ -455,7 +455,7 @@ class _Gathering:
                 continue
             rows = list_links(self._tx, self._space_id, log_id)
             linked = {_written_url(row): row.target for row in rows if row.target}
-            for each in checked.announcements:
+            for each in checked.notices:
                 at = end_of(each.day)
                 if not at or now() - at < _SETTLED:
                     continue

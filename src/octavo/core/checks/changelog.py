@@ -9,7 +9,7 @@ from datetime import date
 from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, plain_text, walk
 from octavo.core.sentences import shorten
 
-from .faults import QUOTE, Announcement
+from .faults import QUOTE, ChangeNotice
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH = rf"(?P<month>{'|'.join(_MONTHS)})[a-z]*\.?"
@@ -35,10 +35,10 @@ def list_names(document: Document) -> list[str]:
     return list(names)[:_MOST_NAMES]
 
 
-def list_announcements(document: Document) -> list[Announcement]:
-    """Return what a page announces as changed below headings and updates with a date, if it names something as code or
-    has links."""
-    found: list[Announcement] = []
+def list_notices(document: Document) -> list[ChangeNotice]:
+    """Return the changes that a page announces below headings and updates with a date. Only those are returned that
+    show an identifier as code or have links."""
+    found: list[ChangeNotice] = []
     day = ""
     for node in walk(document):
         if not isinstance(node, Block):
@@ -56,7 +56,7 @@ def list_announcements(document: Document) -> list[Announcement]:
             names = [name for each in inside if isinstance(each, Text) for name in _names_in(each)]
             links = [link for each in inside for link in _links_in(each)]
             if names or links:
-                found.append(Announcement(day, shorten(text, QUOTE), names, links))
+                found.append(ChangeNotice(day, shorten(text, QUOTE), names, links))
     return found
 
 

@@ -46,7 +46,7 @@ class Statement(Struct, frozen=True, array_like=True):
     text: str
 
 
-class Announcement(Struct, frozen=True, array_like=True):
+class ChangeNotice(Struct, frozen=True, array_like=True):
     """Change that a changelog announces. ``day``: its date in the format of ISO 8601. ``names``: the identifiers in it.
     ``links``: its links, as they are written."""
 
@@ -60,7 +60,7 @@ class CheckedPage(Struct, omit_defaults=True):
     """Result of checking one page. ``urls``: the URLs of other sites, with the text of their links. ``variables``: the
     names of the variables that it uses, such as ``space.version``. ``operations``: the API operations that it shows, as
     specification, method, and path. ``files``: its relative links to files that aren't pages. ``names``: the
-    identifiers that it shows as code. ``announcements``: the changes that it announces with a date."""
+    identifiers that it shows as code. ``notices``: the changes that it announces with a date."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []
@@ -69,4 +69,4 @@ class CheckedPage(Struct, omit_defaults=True):
     operations: list[tuple[str, str, str]] = []
     files: list[str] = []
     names: list[str] = []
-    announcements: list[Announcement] = []
+    notices: list[ChangeNotice] = []

@@ -9,7 +9,7 @@ from octavo.core.document.nodes import Block, Document, Fragment, Inline, Text, 
 from octavo.core.document.references import references
 from octavo.core.sentences import shorten
 
-from .changelog import list_announcements, list_names
+from .changelog import list_names, list_notices
 from .code import explain_broken_code
 from .faults import QUOTE, CheckedPage, Fault
 from .statements import list_statements
@@ -44,7 +44,7 @@ _MOST_URLS = 500
 def check_page(document: Document, rules: Sequence[StyleRule] = ()) -> CheckedPage:
     """Return the problems on a page, and the data about the page that site-wide checks need. ``rules``: the
     rules of its style guide."""
-    checked = CheckedPage([], [], {}, [], [], [], list_names(document), list_announcements(document))
+    checked = CheckedPage([], [], {}, [], [], [], list_names(document), list_notices(document))
     checked.faults += _check_images(document)
     samples = 0
     texts: list[str] = []
