@@ -104,6 +104,15 @@ class Settings(Struct, frozen=True, kw_only=True):
             )
         ),
     ] = True
+    backup_place: Annotated[
+        str,
+        Meta(
+            description=(
+                "Absolute path of a folder, or s3://bucket/prefix, for backups that server administrators"
+                " start in the app (optional)"
+            )
+        ),
+    ] = ""
     url: Annotated[str, Meta(description="Public base URL of the API and the app")] = "http://127.0.0.1:8000"
     sites_url: Annotated[str, Meta(description="Public base URL of published sites")] = (
         "http://127.0.0.1:8001"
@@ -599,6 +608,8 @@ def _problems(settings: Settings) -> Iterator[str]:
             yield f"{name}: can only be used with a postgresql:// URL in OCTAVO_DATABASE_URL"
     if settings.files_url:
         _split("OCTAVO_FILES_URL", settings.files_url)
+    if settings.backup_place and not settings.backup_place.startswith(("/", "s3://")):
+        yield "OCTAVO_BACKUP_PLACE: must be the absolute path of a folder, or s3://bucket/prefix"
     if settings.smtp_url:
         parts = _split("OCTAVO_SMTP_URL", settings.smtp_url)
         if parts.scheme not in ("smtp", "smtps") or not parts.host:

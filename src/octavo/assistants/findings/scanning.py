@@ -245,7 +245,7 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
         known = store.read_findings(tx, site_id)
     new = [each for key, each in found.items() if key not in known]
     differing = {
-        known[key].id: (each, _next_status(known[key]))
+        known[key].id: (each, _next_status(known[key], each))
         for key, each in found.items()
         if key in known and _differs(known[key], each)
     }
@@ -271,22 +271,26 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
         store.update_scan(tx, scan_id, **counts)
 
 
-def _next_status(row: StoredFinding) -> FindingStatus:
+def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
     """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
-    dismissed."""
+    dismissed. One that is ignored on some pages is open as long as there are others."""
+    if row.ignored:
+        return "canceled" if row.ignored.issuperset(found.pages) else "open"
     return "open" if row.status == "done" else row.status
 
 
 def _differs(row: StoredFinding, found: Found) -> bool:
     columns = store.columns_of(found)
     stored = tuple(columns[name] for name in ("title", "severity", "evidence", "fixing", "space_id"))
-    return row.status != _next_status(row) or row.digest != stored
+    return row.status != _next_status(row, found) or row.digest != stored
 
 
 def _finish(tx: Transaction, site_id: str, scan_id: str, pages: int, found: dict[str, Found]) -> None:
     known = store.read_findings(tx, site_id)
     open_ = [
-        OpenFinding(key, each.kind, each.severity, each.pages)
+        OpenFinding(
+            key, each.kind, each.severity, tuple(id for id in each.pages if id not in known[key].ignored)
+        )
         for key, each in found.items()
         if key in known and known[key].status == "open"
     ]

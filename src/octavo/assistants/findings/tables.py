@@ -44,6 +44,12 @@ declare(
         long=("url",),
     ),
     Table(name="site_finding_pages", stays=_AGAIN, columns=(row("page_id", "page_versions.page_id"),)),
+    Table(
+        name="site_finding_ignored",
+        stays=_AGAIN,
+        columns=(row("page_id", "page_versions.page_id"),),
+        long=("reason",),
+    ),
     Table(name="site_finding_changes", stays=_AGAIN),
     Table(name="site_finding_records", stays=_AGAIN),
     Table(

@@ -21,7 +21,7 @@ from .store import ConnectionRow, SourceUsage
 from .syncing import put_pushed, request_sync
 from .types import HIDDEN, SourceRecord
 
-_ADDRESSES = ("base_url", "domain", "subdomain", "url")
+_ADDRESSES = ("base_url", "data_center", "domain", "subdomain", "url")
 """Settings that determine the server that secrets are sent to."""
 
 

@@ -35,6 +35,12 @@ class ContextSetup(Struct, rename="camel", kw_only=True):
     api_email: Text | UnsetType = UNSET
     domain: Text | UnsetType = UNSET
     api_key: Text | UnsetType = UNSET
+    channel_id: Text | UnsetType = UNSET
+    data_center: Text | UnsetType = UNSET
+    org_id: Text | UnsetType = UNSET
+    client_id: Text | UnsetType = UNSET
+    client_secret: Text | UnsetType = UNSET
+    refresh_token: Text | UnsetType = UNSET
 
 
 class ContextUsage(Struct, rename="camel", kw_only=True):

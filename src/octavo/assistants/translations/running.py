@@ -22,7 +22,7 @@ from octavo.content.revisions.bodies import body_hash, get_body, put_bodies
 from octavo.content.revisions.item_versions import Item, list_items
 from octavo.content.revisions.page_versions import find_pages, list_pages
 from octavo.content.revisions.restrictions import Rules, find_rules, main_seen_by
-from octavo.content.revisions.states import State
+from octavo.content.revisions.states import State, main_state
 from octavo.core.document.nodes import Document
 from octavo.core.document.page import split_page, with_head
 from octavo.core.document.reader import read
@@ -103,9 +103,11 @@ def _run(context: Context, row: TranslationRow, run: str) -> None:
         source = _read_source(tx, space_access(tx, actor, Can.VIEW, row.source_id))
         space = space_access(tx, actor, Can.EDIT, row.space_id)
         known = store.list_parts(tx, row.id)
+        # A page can be restricted only in the translated space, where people edited it.
+        restricted = source.restricted.keys() | find_rules(tx, main_state(tx, row.space_id)).keys()
         glossary = store.read_glossary(tx, row.organization_id, row.source_language, row.language)
         model = find_model(context, tx, row.organization_id, row.run_by)
-    open_parts = {id: part for id, part in known.items() if id not in source.restricted}
+    open_parts = {id: part for id, part in known.items() if id not in restricted}
     _withhold(context, row, [known[id] for id in known.keys() - open_parts.keys()], open_parts.values())
     learn_edits(context, row, open_parts)
     made = _translate(context, row, run, source, known, Translator(context, row, glossary, model))

@@ -159,10 +159,11 @@ class _Copier:
     def _map_target(self, target: JsonObject | None) -> JsonObject | None:
         if target is None:
             return None
-        names = {
-            name: self.new_ids[target[name]] for name in ("page", "file") if target.get(name) in self.new_ids
-        }
-        return {**target, **names}
+        named = {name: target[name] for name in ("page", "file") if name in target}
+        if not target.get("space") and named.keys() and not self.new_ids.keys() >= set(named.values()):
+            # The target isn't copied, for example because it is restricted.
+            return {"kind": "url", "url": ""}
+        return {**target, **{name: self.new_ids.get(id, id) for name, id in named.items()}}
 
     def _target(self, name: str, ref: JsonObject) -> tuple[str, str | None]:
         """Return the target that fills a slot (the path of a file in the space, or a URL), and its anchor."""

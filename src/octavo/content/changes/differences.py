@@ -21,7 +21,8 @@ from octavo.content.revisions.states import (
     list_changed,
     revision_state,
 )
-from octavo.core.diff import BlockChange, Change, compare_tags, diff_text, semantic_changes
+from octavo.core.diff import Change, compare_tags, semantic_changes
+from octavo.core.pages import Page
 from octavo.core.space_config import TAGS_PATH
 from octavo.core.tags import Tag, read_tags
 from octavo.errors import BadRequest, NotFound
@@ -160,12 +161,16 @@ def _tag_changes(tx: Transaction, found: list[Change]) -> list[Change]:
     return compare_tags(before, after)
 
 
-def text_changes(tx: Transaction, states: States, page_id: str) -> list[BlockChange]:
-    """Return a page's changed blocks with word-level differences. Raises NotFound if neither state has the
-    page."""
-    before, after = find_page(tx, states.before, page_id), find_page(tx, states.after, page_id)
-    if before is None and after is None:
+class PageSides(Struct, frozen=True):
+    """Page in the two states; None where it doesn't exist."""
+
+    before: Page | None
+    after: Page | None
+
+
+def page_sides(tx: Transaction, states: States, page_id: str) -> PageSides:
+    """Return a page in the two states. Raises NotFound if neither state has the page."""
+    sides = PageSides(find_page(tx, states.before, page_id), find_page(tx, states.after, page_id))
+    if sides.before is None and sides.after is None:
         raise NotFound(f"There is no page with the ID {page_id!r} in either revision.")
-    old = get_body(tx, before.body) if before is not None and before.body else ""
-    new = get_body(tx, after.body) if after is not None and after.body else ""
-    return diff_text(old, new)
+    return sides

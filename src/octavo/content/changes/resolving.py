@@ -32,6 +32,7 @@ from .authorization import ChangeAccess
 from .auto_resolving import list_still_open
 from .commands import EditedPageFields, UpdatePage
 from .comparing import merge_without
+from .conflicts import list_seen
 from .saving import require_editable, retry_on_conflict, write_edit
 from .store import encode_conflicts
 
@@ -52,8 +53,9 @@ def resolve_conflict(
             change = store.get_change(tx, access.change_id)
             require_editable(change)
             conflicts, state = change.open_conflicts, seen_by(tx, access.space, change.state)
-            wanted = next((conflict for conflict in conflicts if conflict.key == key), None)
-            if wanted is None or wanted.id in state.hidden:
+            seen = list_seen(conflicts, state.hidden)
+            wanted = next((conflict for conflict in seen if conflict.key == key), None)
+            if wanted is None:
                 raise NotFound(f"There is no open conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, wanted)
             others = [conflict for conflict in conflicts if conflict.key != key]
@@ -112,7 +114,8 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
             require_editable(change)
             all_settled = store.list_settled(tx, change.id)
             settled = next((one for one in all_settled if one.were_open[0].key == key), None)
-            if settled is None or settled.were_open[0].id in seen_by(tx, access.space, change.state).hidden:
+            hidden = seen_by(tx, access.space, change.state).hidden
+            if settled is None or not list_seen(settled.were_open[:1], hidden):
                 raise NotFound(f"There is no resolved conflict with the key {key!r} in this change request.")
             _require_rule_rights(tx, access, change.state, settled.were_open[0])
             before = revision_state(tx, change.space_id, settled.revision_before)

@@ -13,7 +13,7 @@ from octavo.kit.clock import now
 from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import Listing, Slice, present_slice
 from octavo.kit.http.operation import Actor, Area, Call, Follow
-from octavo.kit.work.hub import HubMessage, Topic
+from octavo.kit.work.hub import HubMessage, PagePlace, Topic
 from octavo.kit.work.outbox import OutboxPosition, read_position
 from octavo.organization.access.authorization import SignedIn, SpaceAccess, find_space_access, space_access
 from octavo.organization.access.roles import Can
@@ -87,20 +87,25 @@ def stream_events(call: Call, followed: FollowedPlace, query: EventsQuery) -> Fo
         topics = [of_change(followed.change_id), of_main(followed.space_id)]
     owner = (followed.space.organization_id, followed.user_id)
     return _follow(
-        call, topics, query, owner, may_know=lambda tx, message: _sees_page(tx, call.actor, message)
+        call, topics, query, owner, may_know=lambda tx, message: _may_know(tx, call.actor, message)
     )
 
 
-def _sees_page(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
-    """Return whether the actor can see the page that a message is about, if it is about one."""
-    space_id, page_id = getattr(message.data, "space_id", None), getattr(message.data, "page_id", None)
-    if not space_id or not page_id:
+def _may_know(tx: Transaction, actor: Actor, message: HubMessage) -> bool:
+    """Return whether a message is for the actor, who may be unable to see the page that it is about."""
+    return _sees_page(tx, actor, message.page) and (
+        message.instead_of is None or not _sees_page(tx, actor, message.instead_of)
+    )
+
+
+def _sees_page(tx: Transaction, actor: Actor, page: PagePlace | None) -> bool:
+    if page is None:
         return True
-    state = find_state(tx, space_id, getattr(message.data, "change_request_id", None) or None)
-    if page_id not in unrestricted(tx, state).hidden:
+    state = find_state(tx, page.space_id, page.change_request_id)
+    if page.page_id not in unrestricted(tx, state).hidden:
         return True
-    space = find_space_access(tx, actor, Can.VIEW, space_id)
-    return space is not None and page_id not in seen_by(tx, space, state).hidden
+    space = find_space_access(tx, actor, Can.VIEW, page.space_id)
+    return space is not None and page.page_id not in seen_by(tx, space, state).hidden
 
 
 @operation(
@@ -127,7 +132,7 @@ def stream_own_events(call: Call, caller: SignedIn, query: OwnEventsQuery) -> Fo
     def may_know(tx: Transaction, message: HubMessage) -> bool:
         if message.about and find_space_access(tx, call.actor, Can.VIEW, message.about) is None:
             return False
-        return _sees_page(tx, call.actor, message)
+        return _may_know(tx, call.actor, message)
 
     entered = enter()
     topics = [of_person(caller.user_id), *map(of_space, query.space)]

@@ -81,11 +81,7 @@ def require_writable(tx: Transaction, access: LiveAccess, branch: LiveBranch, pa
         require_live(space)
     else:
         require_editable(branch.change)
-    require_visible(tx, access, branch, page_id)
-    require_editable_page(seen_by(tx, space, branch.state), page_id, None)
-
-
-def require_visible(tx: Transaction, access: LiveAccess, branch: LiveBranch, page_id: str) -> None:
-    """Raise NotFound if a restriction hides a page from the caller."""
-    if page_id in seen_by(tx, access.space, branch.state).hidden:
+    state = seen_by(tx, space, branch.state)
+    if page_id in state.hidden:
         raise NotFound(f"There is no page with the ID {page_id!r} in this version of the space.")
+    require_editable_page(state, page_id, None)

@@ -6,7 +6,7 @@ from concurrent.futures import Future
 
 import msgspec
 
-from octavo.content.revisions.page_versions import get_page
+from octavo.content.revisions.restrictions import seen_by
 from octavo.core.editor.schema import VERSION
 from octavo.errors import Conflict, NoLongerStored
 from octavo.kit import ids
@@ -19,8 +19,8 @@ from octavo.organization.access.roles import Can
 
 from . import store
 from .accepting import MOST_BYTES_OF_ONE, Accepted, Behind, accepting, new_epoch
-from .authorization import LiveAccess
-from .branches import LiveBranch, find_branch, require_visible, require_writable
+from .authorization import LiveAccess, require_live_page
+from .branches import LiveBranch, find_branch, require_writable
 from .commands import CaretInput, StepsInput
 from .documents import batches_after, editable_page, read_page, unwritten_page
 from .saving import save_page
@@ -111,11 +111,8 @@ def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
     """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
     no such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
-    require_visible(tx, access, branch, page_id)
-    key = PageKey(branch.id, page_id)
-    if store.find_live(tx, key) is None:
-        get_page(tx, branch.state, page_id)
-    return key
+    require_live_page(tx, seen_by(tx, access.space, branch.state), page_id)
+    return PageKey(branch.id, page_id)
 
 
 def _gone() -> NoLongerStored:

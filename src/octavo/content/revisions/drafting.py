@@ -94,14 +94,17 @@ class Draft:
         return bisect_left(self.children(page.parent), _place(page), key=_place)
 
     def list_by_slug(self, parent: str | None, slug: str) -> list[Page]:
-        """Return the children of a page with this slug."""
+        """Return the children of a page with this slug that the reader of the state can see."""
+        return [page for page in self._list_any_by_slug(parent, slug) if page.id not in self.state.hidden]
+
+    def _list_any_by_slug(self, parent: str | None, slug: str) -> list[Page]:
         below = list_by_slug(self.tx, self.state.whole, parent, slug)
         found = [page for page in below if page.id not in self._pages]
         return found + [page for id in self._by_slug.get((parent, slug), ()) if (page := self._pages[id])]
 
     def slug_taken(self, page: Page, slug: str) -> bool:
         """Return whether another page with the same parent has this slug."""
-        return any(other.id != page.id for other in self.list_by_slug(page.parent, slug))
+        return any(other.id != page.id for other in self._list_any_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
         """Return the page's own slug if it is free, or else the first unused slug with a number appended."""
@@ -166,7 +169,12 @@ class Draft:
     # --- files of the space -----------------------------------------------------------------------------
 
     def find_page_by_file(self, path: str) -> Page | None:
-        """Return the page whose file has this path. If several pages have it, return the page with the lowest ID."""
+        """Return the page whose file has this path, if the reader of the state can see it."""
+        found = self._find_any_by_file(path)
+        return found if found is not None and found.id not in self.state.hidden else None
+
+    def _find_any_by_file(self, path: str) -> Page | None:
+        """Return the page whose file has this path; if there is more than one, the one with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
         below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:
@@ -181,7 +189,7 @@ class Draft:
 
     def path_taken(self, path: str) -> bool:
         """Return whether the file of a page or an item has this path."""
-        return self.find_page_by_file(path) is not None or self.find_item_by_path(path) is not None
+        return self._find_any_by_file(path) is not None or self.find_item_by_path(path) is not None
 
     @property
     def root(self) -> str:

@@ -276,7 +276,8 @@ class PageBuilder:
             return self._tag_target(ref)
         if kind == "url" and isinstance(ref.get("url"), str):
             url = ref["url"]
-            if url.startswith(("http://", "https://", "mailto:", "tel:", "//")):
+            is_whole = url.startswith(("http://", "https://", "mailto:", "tel:", "//"))
+            if is_whole and not self._resolver.leads_nowhere(ref):
                 return HtmlTarget(href=safe_url(url), external=True)
             # A reference that is still relative doesn't match any file in the space.
         return None

@@ -7,7 +7,11 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
+from octavo.content.changes.store import find_state
+from octavo.content.revisions.restrictions import seen_by_recipient
+from octavo.core.problems import Problem
 from octavo.kit.clock import iso
+from octavo.kit.db.database import Transaction
 from octavo.kit.db.pagination import PageQuery
 from octavo.kit.http.bodies import or_none
 from octavo.kit.http.operation import Recipient
@@ -175,18 +179,29 @@ def run_location(to: Recipient, run: ImportRunRow) -> str:
     return to.url(f"/org/{run.organization_id}/imports/{run.id}")
 
 
-def present_run(to: Recipient, run: ImportRunRow) -> ImportRun:
+def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
+    """Present a run without pages that the recipient can't see, and without problems in their files."""
+    hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
+    pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
+    problems = Raw(run.problems.encode())
+    if unseen := {page.path for page in pages if page.id in hidden}:
+        found = msgspec.json.decode(run.problems, type=list[Problem])
+        problems = Raw(msgspec.json.encode([one for one in found if one.path not in unseen]))
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )
     return ImportRun(
         id=run.id,
         status=run.status,  # type: ignore[arg-type]
-        pages=msgspec.json.decode(run.pages, type=list[ImportedPage]),
+        pages=[page for page in pages if page.id not in hidden],
         source=Raw(run.source.encode()),
-        target=ImportTarget(run.space_id, run.change_id or UNSET, run.page_id or UNSET),
+        target=ImportTarget(
+            run.space_id,
+            run.change_id or UNSET,
+            run.page_id if run.page_id and run.page_id not in hidden else UNSET,
+        ),
         progress=Progress(run.done, run.total),
-        problems=Raw(run.problems.encode()),
+        problems=problems,
         created_by=run.user_id or UNSET,
         created_at=iso(run.created_at),
         urls=ImportRunUrls(run_location(to, run)),

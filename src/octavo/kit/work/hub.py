@@ -70,14 +70,25 @@ Topic = tuple[str, str]
 """Topic to listen to: a kind of object and its ID."""
 
 
+class PagePlace(NamedTuple):
+    """Page of a space, in a change request or in main (None)."""
+
+    space_id: str
+    change_request_id: str | None
+    page_id: str
+
+
 class HubMessage(NamedTuple):
-    """Message for listeners of any of these topics. ``about``: its subject, for listeners that check access to the
-    subject (``Listener.may_know``)."""
+    """Message for listeners of any of these topics. A listener can check access to its subject
+    (``Listener.may_know``). ``about``: the space of the subject. ``page``: the page that the message is about.
+    ``instead_of``: the page of another message, if this one is for recipients who can't see that page."""
 
     topics: tuple[Topic, ...]
     kind: str
     data: msgspec.Struct
     about: str = ""
+    page: PagePlace | None = None
+    instead_of: PagePlace | None = None
 
 
 class MessageSource(Protocol):

@@ -30,6 +30,7 @@ from octavo.kit.scheduling.permits import compute_aside
 from octavo.kit.scheduling.shares import Shares
 
 from . import jobs
+from .job_hours import add_jobs
 from .jobs import Kind, Leased, LeaseLost
 from .maintenance import find_maintenance
 
@@ -39,6 +40,8 @@ FIRST_RETRY = 5_000
 """Time in milliseconds before the first retry, which is doubled with each further attempt."""
 LONGEST_RETRY = HOUR
 _BATCH = 200
+_COUNTED_EVERY = 10.0
+"""Number of seconds after which the jobs that ran are added to the counts of the hour."""
 _UNKNOWN_FOR = 2 * 86_400_000
 """Time in milliseconds after which due jobs are parked if no process knows their kind."""
 _REST = 0.05
@@ -84,6 +87,7 @@ class Worker:
         self._active: dict[str, Leased] = {}
         self._turns: list[str] = []
         self._served: dict[str, str] = {}
+        self._done = self._failed = 0
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
@@ -117,6 +121,7 @@ class Worker:
         finally:
             done.set()
             heart.join()
+            self._record_counts()
 
     def run_pending(self) -> int:
         """Run everything that is due in this thread, including jobs that these jobs create, and return the
@@ -228,7 +233,7 @@ class Worker:
 
     def _beat(self, done: threading.Event) -> None:
         """Renew the leases of running jobs, and take jobs from threads that exceed their time limit."""
-        renewed = time.monotonic()
+        renewed = counted = time.monotonic()
         while not done.wait(min(self._lease / 3000, 1)):
             moment = time.monotonic()
             with self._lock:
@@ -253,6 +258,23 @@ class Worker:
                 log.exception("leases can't be renewed")
             if moment - renewed >= self._lease / 3000:
                 renewed = moment
+            if moment - counted >= _COUNTED_EVERY:
+                counted = moment
+                self._record_counts()
+
+    def _record_counts(self) -> None:
+        """Add the jobs that ran since the last call to the counts of the hour. The chart can do without
+        them, so an error is only logged."""
+        with self._lock:
+            done, failed = self._done, self._failed
+            self._done = self._failed = 0
+        if not done and not failed:
+            return
+        try:
+            with self._database.write() as tx:
+                add_jobs(tx, done, failed)
+        except Exception:
+            log.exception("jobs can't be counted")
 
     # --- running --------------------------------------------------------------------------------------
 
@@ -284,6 +306,8 @@ class Worker:
                     if not found.finished:
                         with self._database.write() as tx:
                             jobs.delete(tx, found.id, found.lease)
+                    with self._lock:
+                        self._done += 1
         finally:
             jobs.running.reset(token)
             with self._lock:
@@ -304,6 +328,9 @@ class Worker:
                 lease=found.lease,
             )
         if changed:
+            if last:
+                with self._lock:
+                    self._failed += 1
             log.error(
                 "job failed permanently" if last else "job failed",
                 extra={"job": found.id, "kind": found.kind, "attempt": found.attempts},

@@ -105,11 +105,11 @@ class BackupOutcome(Struct):
 # --- backing up ---------------------------------------------------------------------------------------
 
 
-def back_up(context: Context, target: Path) -> BackupOutcome:
+def back_up(context: Context, target: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    Raises BadRequest if the file exists, and Unavailable if it can't be written. A partial file is deleted.
-    """
+    ``progress``: the function that counts files, and is called outside of transactions. Raises BadRequest if
+    the file exists, and Unavailable if it can't be written. A partial file is deleted."""
     if target.exists():
         raise BadRequest(f"{target}: the file already exists. Choose another path, or delete the file.")
     part = target.with_name(f"{target.name}.part")
@@ -117,7 +117,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
         # Only its owner can read the file, because it contains all secrets.
         with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as out:
             with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-                outcome = _write(context, archive)
+                outcome = _write(context, archive, progress)
             out.flush()
             os.fsync(out.fileno())
         part.rename(target)
@@ -129,7 +129,7 @@ def back_up(context: Context, target: Path) -> BackupOutcome:
     return outcome
 
 
-def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
+def _write(context: Context, archive: zipfile.ZipFile, progress: Progress) -> BackupOutcome:
     with context.db.read() as tx:
         tables = read_schema(context.db, tx)
         numbers = [row[0] for row in tx.all("SELECT number FROM migrations ORDER BY number")]
@@ -140,7 +140,11 @@ def _write(context: Context, archive: zipfile.ZipFile) -> BackupOutcome:
         }
         # Files of derived rows are rebuilt with these rows.
         wanted = sorted(named_content(tx, "file", derived=False))
-    missing = [digest for digest in wanted if not _write_file(context.files, archive, digest)]
+    missing = []
+    for done, digest in enumerate(wanted):
+        progress(done, len(wanted))
+        if not _write_file(context.files, archive, digest):
+            missing.append(digest)
     found = len(wanted) - len(missing)
     manifest = _Manifest(FORMAT, VERSION, context.db.engine, numbers, parts, found, missing)
     archive.writestr(_MANIFEST, msgspec.json.format(msgspec.json.encode(manifest)))

@@ -13,20 +13,24 @@ from msgspec import UNSET
 from octavo.core.url_parts import read_address
 from octavo.errors import Unavailable
 from octavo.kit.clock import iso, now
+from octavo.kit.db.migrations import Migration, compare_schema, load_migrations
 from octavo.kit.db.pagination import Listing, decode_token, present_slice, slice_rows
 from octavo.kit.http.operation import Area, Call
 from octavo.kit.net import mail
 from octavo.kit.work import jobs
 from octavo.kit.work.backup_runs import last_successful_backup, list_backups
+from octavo.kit.work.job_hours import list_job_hours
 from octavo.kit.work.outbox import count_waiting
 from octavo.organization.access.accounts import find_user
 from octavo.organization.access.authorization import SignedIn
 from octavo.organization.access.roles import Can
 from octavo.organization.identity.sessions import require_still_signed_in
 
-from . import account_deletion, accounts, diagnosis, limit_routes, maintenance_routes, store
+from . import account_deletion, accounts, backup_jobs, diagnosis, limit_routes, maintenance_routes, store
 from .account_merging import merge_accounts
 from .authorization import OperatorAccess
+from .backup_jobs import find_running_backup
+from .storage_usage import list_storage
 from .wire import (
     AccountDeletion,
     Finding,
@@ -34,15 +38,19 @@ from .wire import (
     HostedOrganization,
     HostedPerson,
     InstallationCounts,
+    InstallationData,
     InstallationDatabase,
     InstallationFiles,
+    InstallationJobHour,
     InstallationMail,
     InstallationSearchQuery,
+    InstallationStorage,
     Job,
     JobsQuery,
     MergeAccount,
     RetriedJobs,
     RetryJobs,
+    RunningBackup,
     SignInLink,
     TestedMail,
     UpdateAccount,
@@ -55,6 +63,7 @@ from .wire import (
     present_job,
     present_jobs,
     present_person,
+    present_running_backup,
     present_whole_job,
 )
 
@@ -75,6 +84,11 @@ def _version() -> str:
     return version("octavo")
 
 
+@cache
+def _migrations() -> list[Migration]:
+    return load_migrations("octavo.operations.migrations")
+
+
 @operation("getInstallation", "GET", "/installation", needs=Can.OPERATE)
 def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
     """Get an overview of the server: version, URLs, database, files, email, and jobs."""
@@ -87,6 +101,8 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         )
         editing = store.count_editing(tx)
         backups, good = list_backups(tx, _BACKUPS), last_successful_backup(tx)
+        running, hours, storage = find_running_backup(tx), list_job_hours(tx), list_storage(tx)
+        schema = compare_schema(tx, _migrations())
     server = read_address(settings.smtp_url) if settings.smtp_url else None
     sending = InstallationMail(settings.mail_from)
     if server is not None:
@@ -97,6 +113,11 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
         version=_version(),
         python=platform.python_version(),
         started_at=iso(_STARTED),
+        data=InstallationData(iso(schema.upgraded_at), schema.written_by),
+        storage=[InstallationStorage(each.kind, each.bytes, iso(each.measured_at)) for each in storage],
+        job_hours=[InstallationJobHour(iso(each.hour), each.done, each.failed) for each in hours],
+        backup_place=settings.backup_place or UNSET,
+        running_backup=present_running_backup(running) if running else UNSET,
         urls=WholeInstallationUrls(settings.url, settings.sites_url),
         database=InstallationDatabase(call.db.engine, engine, size),
         files=InstallationFiles(settings.files, disk.free, disk.total),
@@ -122,6 +143,17 @@ def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     finally:
         _checking.release()
     return Findings([Finding(*one) for one in found])
+
+
+@operation(
+    "startBackup", "POST", "/installation/backups", needs=Can.OPERATE, errors=(409,), in_maintenance=True
+)
+def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
+    """Back up the server in the background, into the place in the setting `OCTAVO_BACKUP_PLACE`, like `octavo
+    backup`. `getInstallation` reports the progress and the result. Returns 409 if no place is configured or a
+    backup is already running."""
+    with call.db.write() as tx:
+        return present_running_backup(backup_jobs.start_backup(tx, call.context))
 
 
 @operation(

@@ -30,7 +30,9 @@ from octavo.organization.identity.wire import Email
 from octavo.settings import Settings
 
 from .account_deletion import DeletionPreview
+from .backup_jobs import BackupProgress
 from .maintaining import forgotten_since
+from .storage_usage import StorageKind
 from .store import OrganizationRow, PersonRow
 
 
@@ -97,16 +99,61 @@ def present_backup(run: BackupRun) -> InstallationBackup:
     )
 
 
+class RunningBackup(Struct, rename="camel"):
+    """Backup that is pending or running. ``done`` and ``total``: numbers of files; ``total`` is omitted while
+    the database is read."""
+
+    started_at: str
+    done: int
+    total: int | UnsetType = UNSET
+
+
+def present_running_backup(found: BackupProgress) -> RunningBackup:
+    return RunningBackup(iso(found.started_at), found.done, found.total or UNSET)
+
+
+class InstallationStorage(Struct, rename="camel"):
+    """Storage that one kind of data uses: ``files``, ``pages`` with their history, the ``search`` index,
+    the rest of the database (``other``), and ``backups`` in the configured place."""
+
+    kind: StorageKind
+    bytes: int
+    measured_at: str
+
+
+class InstallationJobHour(Struct):
+    """Jobs in one hour. ``failed``: the number of jobs that failed permanently."""
+
+    hour: str
+    done: int
+    failed: int
+
+
+class InstallationData(Struct, rename="camel"):
+    """Data compared with the running version. ``upgradedAt``: the time of the last migration. ``writtenBy``:
+    the version that migrated the data."""
+
+    upgraded_at: str
+    written_by: Literal["current", "newer", "older"]
+
+
 class WholeInstallation(Struct, rename="camel", kw_only=True):
     """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last
-    backup that didn't fail, even if it is older than these. ``editing``: the number of people who are
-    currently editing."""
+    backup that didn't fail, even if it is older than these. ``backupPlace``: the place for backups that are
+    started in the app; omitted if none is configured. ``editing``: the number of people who are currently
+    editing. ``storage``: the last measurement; empty if there is none yet. ``jobHours``: the last 24 hours,
+    oldest first."""
 
     name: str
     version: str
     python: str
     started_at: str
+    data: InstallationData
     editing: int
+    storage: list[InstallationStorage]
+    job_hours: list[InstallationJobHour]
+    backup_place: str | UnsetType = UNSET
+    running_backup: RunningBackup | UnsetType = UNSET
     backups: list[InstallationBackup]
     last_good_backup: InstallationBackup | UnsetType = UNSET
     urls: WholeInstallationUrls

@@ -32,6 +32,7 @@ from .audiences.schema import UNSIGNED, admit
 from .customization.model import Mode
 from .published import published_url
 from .store import find_site, get_site
+from .structure.changing import get_site_space, load_seen_structure
 from .structure.store import Structure, load_structure
 
 PREVIEWED = "/~previewed/"
@@ -128,12 +129,12 @@ def read_preview(tx: Transaction, signer: Signer, token: str) -> PreviewGrant | 
 
 
 def _find_drafted(tx: Transaction, structure: Structure, change_id: str) -> Drafted | None:
-    """Return a change request in a space on the site."""
+    """Return a change request in a space on the site that isn't concealed."""
     # Every space has a change request number 1, so numbers are ambiguous here.
     if not change_id or change_id.isdigit():
         return None
     for shown in structure.site_spaces.values():
-        change = find_change(tx, shown.space_id, change_id)
+        change = find_change(tx, shown.space_id, change_id) if shown.id not in structure.concealed else None
         if change is not None:
             return Drafted(change.id, shown.space_id, change.revision)
     return None
@@ -184,12 +185,10 @@ def preview_url(
     the URL or path on the site where the preview starts. Raises Forbidden if the caller can't see all of
     the site's spaces, BadRequest if the claims are invalid or the target is outside the site, and NotFound
     if the site space or the space of the change request isn't on this site."""
-    structure = load_structure(tx, site.site_id)
+    structure = load_seen_structure(tx, site)
     start = None
     if site_space_id is not None:
-        start = structure.site_spaces.get(site_space_id)
-        if start is None:
-            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
+        start = get_site_space(structure, site_space_id, "siteSpace")
     if change_id is not None:
         drafted = require_found(
             _find_drafted(tx, structure, change_id),
@@ -224,13 +223,10 @@ def framed_preview_url(
     """Return a URL for a frame of the app that shows the site with the customization that the caller is
     previewing. Raises Forbidden if the caller can't see all spaces of the site, and NotFound if the site
     space belongs to another site."""
-    structure = load_structure(tx, site.site_id)
+    structure = load_seen_structure(tx, site)
     base = ""
     if site_space_id is not None:
-        start = structure.site_spaces.get(site_space_id)
-        if start is None:
-            raise NotFound(f"siteSpace: there is no site space with the ID {site_space_id!r} on this site")
-        base = structure.base(start)
+        base = structure.base(get_site_space(structure, site_space_id, "siteSpace"))
     require_seeing_all(tx, site, structure)
     visitor = admit(get_schema(tx, site.site_id), {}, {})
     token = make_preview(context.signer, site.site_id, site.actor, visitor, look=True, theme=theme)

@@ -6,6 +6,14 @@ import type { IconName } from "../../parts/Icon.svelte";
 
 type Kind = Finding["kind"];
 
+/** The filters of the list of findings. An empty text stands for none. */
+export interface Filters {
+  kind: Kind | undefined;
+  severity: Finding["severity"] | undefined;
+  space: string | undefined;
+  search: string;
+}
+
 export const AREAS: Record<Area, { name: string; icon: IconName; kinds: readonly Kind[] }> = {
   links: {
     name: t("links"),

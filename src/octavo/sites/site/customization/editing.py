@@ -14,11 +14,10 @@ from octavo.errors import BadRequest, NotFound
 from octavo.kit.clock import iso, now
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess, find_space_access
-from octavo.organization.access.roles import Can
+from octavo.organization.access.authorization import SiteAccess
 from octavo.sites.fonts.serving import find_fonts
 
-from ..structure.changing import get_site_space, lock
+from ..structure.changing import get_site_space, load_seen_structure, lock
 from ..structure.store import load_structure
 from .model import (
     OVERRIDABLE,
@@ -251,9 +250,7 @@ def look_of(tx: Transaction, site_id: str, site_space_id: str) -> Customization:
 
 def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None:
     """Raise NotFound if the site space doesn't exist or the caller can't see its space."""
-    shown = get_site_space(load_structure(tx, site.site_id), site_space_id)
-    if find_space_access(tx, site.actor, Can.VIEW, shown.space_id) is None:
-        raise NotFound(f"There is no site space with the ID {site_space_id!r} on this site.")
+    get_site_space(load_seen_structure(tx, site), site_space_id)
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
@@ -291,7 +288,7 @@ def override(tx: Transaction, site: SiteAccess, site_space_id: str, body: Overri
 def delete_override(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
     """Remove all overrides of a site space. Return False if it has none or doesn't exist."""
     lock(tx, site.site_id)
-    if site_space_id not in load_structure(tx, site.site_id).site_spaces:
+    if load_seen_structure(tx, site).find(site_space_id) is None:
         return False
     before = _find_override(tx, site_space_id)
     if not before:

@@ -22,8 +22,14 @@ from octavo.organization.access.authorization import SiteAccess, find_space_acce
 from octavo.organization.access.roles import Can as Ability
 
 from ..store import get_site
-from ..structure.changing import get_section, get_site_space, lock, require_live_edits
-from ..structure.store import SiteSpaceRow, Structure, load_structure
+from ..structure.changing import (
+    get_section,
+    get_site_space,
+    load_seen_structure,
+    lock,
+    require_live_edits,
+)
+from ..structure.store import SiteSpaceRow, Structure
 from . import store
 from .resolving import is_elsewhere, with_rest
 from .store import RedirectRow
@@ -64,7 +70,7 @@ class RedirectEditor:
     def __init__(self, tx: Transaction, to: Recipient, site: SiteAccess) -> None:
         lock(tx, site.site_id)
         self._tx, self._to, self._site = tx, to, site
-        self.structure = load_structure(tx, site.site_id)
+        self.structure = load_seen_structure(tx, site)
         self._count = store.count_redirects(tx, site.site_id)
 
     @property

@@ -21,9 +21,9 @@ from octavo.errors import BadRequest, Conflict, Forbidden, NotFound, require_fou
 from octavo.interchange.gitsync.requesting import notice_project
 from octavo.kit.db.database import Transaction
 from octavo.organization.access.auditing import audit
-from octavo.organization.access.authorization import SiteAccess
+from octavo.organization.access.authorization import SiteAccess, find_kept_space_access
 from octavo.organization.access.roles import SITE, Can, at_least
-from octavo.organization.spaces.store import get_space
+from octavo.organization.spaces.store import get_space, list_spaces_by_id
 
 from ..publishing import require_publish_permission_if_published
 from ..store import touch_site
@@ -61,6 +61,17 @@ def lock(tx: Transaction, site_id: str) -> None:
     tx.one(f"SELECT id FROM sites WHERE id = :id{tx.for_update}", id=site_id)
 
 
+def load_seen_structure(tx: Transaction, site: SiteAccess, *, trashed: bool = False) -> Structure:
+    """Load the structure of a site, with the parts that the caller can't see concealed. ``trashed``: whether
+    to include spaces in the trash."""
+    structure = store.load_structure(tx, site.site_id, trashed=trashed)
+    ids = {shown.space_id for shown in structure.site_spaces.values()}
+    seen = list_spaces_by_id(tx, site.organization, list(ids)).keys()
+    kept = {id for id in ids - seen if find_kept_space_access(tx, site.actor, Can.VIEW, id) is not None}
+    structure.conceal((seen | kept).__contains__)
+    return structure
+
+
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
     """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
@@ -68,7 +79,10 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
     Forbidden if a published site would show a space to more people and the caller can't publish that
     space, or if the caller can only edit drafts and something else changes."""
     lock(tx, site_id)
-    before = store.load_structure(tx, site_id, trashed=True)
+    if by is None:
+        before = store.load_structure(tx, site_id, trashed=True)
+    else:
+        before = load_seen_structure(tx, by, trashed=True)
     yield before
     after = store.load_structure(tx, site_id, trashed=True)
     if after.is_same(before):
@@ -154,11 +168,15 @@ def _absent(what: str, id: str, field: str) -> str:
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
     """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
     there is none."""
-    return require_found(structure.sections.get(section_id), _absent("section", section_id, field))
+    return require_found(
+        structure.seen(structure.sections, section_id), _absent("section", section_id, field)
+    )
 
 
 def get_group(structure: Structure, group_id: str, field: str = "") -> SectionGroupRow:
-    return require_found(structure.groups.get(group_id), _absent("section group", group_id, field))
+    return require_found(
+        structure.seen(structure.groups, group_id), _absent("section group", group_id, field)
+    )
 
 
 def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLinkRow:
@@ -167,7 +185,7 @@ def get_link(structure: Structure, link_id: str, field: str = "") -> ExternalLin
 
 def get_site_space(structure: Structure, site_space_id: str, field: str = "") -> SiteSpaceRow:
     return require_found(
-        structure.site_spaces.get(site_space_id), _absent("site space", site_space_id, field)
+        structure.seen(structure.site_spaces, site_space_id), _absent("site space", site_space_id, field)
     )
 
 
@@ -302,11 +320,17 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
-    """Delete a section and its site spaces; their content is kept. Return False if it doesn't exist."""
+    """Delete a section and its site spaces; their content is kept. Return False if it doesn't exist. Raises
+    Forbidden if the caller can't see all of its spaces."""
     with change_structure(tx, site.site_id, site) as structure:
-        section = structure.sections.get(section_id)
+        section = structure.seen(structure.sections, section_id)
         if section is None:
             return False
+        if any(shown.id in structure.concealed for shown in structure.variants(section_id)):
+            raise Forbidden(
+                "This section contains spaces that you can't see. Ask someone who has access to all of them to"
+                " delete it."
+            )
         for shown in structure.variants(section_id):
             store.delete_row(tx, shown)
         store.delete_row(tx, section)
@@ -394,7 +418,7 @@ def require_outside(structure: Structure, group: SectionGroupRow, parent: str | 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
     """Delete a group. Its contents move up to its position. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
-        group = structure.groups.get(group_id)
+        group = structure.seen(structure.groups, group_id)
         if group is None:
             return False
         siblings = structure.children(group.parent_id)
@@ -427,7 +451,7 @@ def remove_section_from_group(tx: Transaction, site: SiteAccess, group_id: str, 
     """Move a section out of a group to the end of the top level. Return False if it isn't in the group."""
     with change_structure(tx, site.site_id, site) as structure:
         get_group(structure, group_id)
-        section = structure.sections.get(section_id)
+        section = structure.seen(structure.sections, section_id)
         if section is None or section.group_id != group_id:
             return False
         store.update_row(tx, section, group_id=None, rank=rank_at_end(structure.children(None)))
@@ -536,7 +560,7 @@ def update_site_space(
 def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
     """Remove a space from the site; its content is kept. Return False if it doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
-        shown = structure.site_spaces.get(site_space_id)
+        shown = structure.seen(structure.site_spaces, site_space_id)
         if shown is None:
             return False
         store.delete_row(tx, shown)

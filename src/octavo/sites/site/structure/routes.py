@@ -152,7 +152,7 @@ def update_section(
     )
     chosen = or_none(body.default_site_space)
     with call.db.write() as tx:
-        section = changing.get_section(load_structure(tx, site.site_id, trashed=True), site_section_id)
+        section = changing.get_section(changing.load_seen_structure(tx, site, trashed=True), site_section_id)
         values |= _given(localized=_localized(section, body))
         changing.update_section(tx, site, site_section_id, chosen, values)
         return _section(tx, call, site, site_section_id)
@@ -223,7 +223,9 @@ def update_group(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
     )
     with call.db.write() as tx:
-        group = changing.get_group(load_structure(tx, site.site_id, trashed=True), site_section_group_id)
+        group = changing.get_group(
+            changing.load_seen_structure(tx, site, trashed=True), site_section_group_id
+        )
         values |= _given(localized=_localized(group, body))
         changing.update_group(tx, site, site_section_group_id, values)
         return _group(tx, call, site, site_section_group_id)
@@ -395,7 +397,7 @@ def update_site_space(
         draft=_flag(body.draft),
     )
     with call.db.write() as tx:
-        shown = changing.get_site_space(load_structure(tx, site.site_id, trashed=True), site_space_id)
+        shown = changing.get_site_space(changing.load_seen_structure(tx, site, trashed=True), site_space_id)
         values |= _given(localized=_localized(shown, body))
         if isinstance(body.space_id, str):
             require_publishable(tx, site.organization, {"spaceId": body.space_id})
@@ -437,7 +439,7 @@ def duplicate_site_space(
     another variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
-        shown = changing.get_site_space(load_structure(tx, site.site_id), site_space_id)
+        shown = changing.get_site_space(changing.load_seen_structure(tx, site), site_space_id)
         space = space_access(tx, site.actor, Can.ADMIN, shown.space_id)
     with prepare_copy(call.db, space) as prepared, call.db.write() as tx:
         made = duplicate_space(tx, space, prepared)

@@ -4,7 +4,8 @@ concern all of it."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -129,6 +130,9 @@ def with_localized(
     return msgspec.json.encode(kept, order="deterministic").decode() if kept else None
 
 
+R = TypeVar("R")
+
+
 class Structure:
     """Structure of one site. Spaces in the trash are omitted for display but included for editing."""
 
@@ -142,6 +146,8 @@ class Structure:
     ) -> None:
         self.empty = empty
         """Spaces without pages."""
+        self.concealed: frozenset[str] = frozenset()
+        """IDs of the parts that the caller can't see. They keep their places, but no ID finds them."""
         self.sections = {section.id: section for section in sections}
         self.groups = {group.id: group for group in groups}
         self.links = {link.id: link for link in links}
@@ -194,13 +200,31 @@ class Structure:
         """Return whether a row, or something that contains it, is a draft."""
         return self.draft_of(row) is not None
 
+    def conceal(self, sees: Callable[[str], bool]) -> None:
+        """Conceal the site spaces whose spaces aren't seen, and sections and groups that contain only such
+        site spaces."""
+        concealed = {id for id, shown in self.site_spaces.items() if not sees(shown.space_id)}
+        for section in self.sections.values():
+            inside = self.variants(section.id)
+            if inside and all(shown.id in concealed for shown in inside):
+                concealed.add(section.id)
+        for group in sorted(self.groups.values(), key=lambda group: self.height(group.id)):
+            below = self.children(group.id)
+            if below and all(node.id in concealed for node in below):
+                concealed.add(group.id)
+        self.concealed = frozenset(concealed)
+
+    def seen(self, rows: Mapping[str, R], row_id: str) -> R | None:
+        """Return the row of a part with this ID, unless the part is concealed from the caller."""
+        return None if row_id in self.concealed else rows.get(row_id)
+
     def find(self, row_id: str) -> Row | None:
-        """Return the section, group, link, or site space with this ID."""
+        """Return the section, group, link, or site space with this ID, unless it is concealed."""
         return (
-            self.sections.get(row_id)
-            or self.groups.get(row_id)
-            or self.links.get(row_id)
-            or self.site_spaces.get(row_id)
+            self.seen(self.sections, row_id)
+            or self.seen(self.groups, row_id)
+            or self.seen(self.links, row_id)
+            or self.seen(self.site_spaces, row_id)
         )
 
     def variants(self, section_id: str | None) -> list[SiteSpaceRow]:
