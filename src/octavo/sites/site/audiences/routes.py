@@ -35,8 +35,7 @@ _AUTH = f"{_SITE}/publishing/auth"
 
 
 def _base(tx: Transaction, call: Call, site: SiteAccess) -> str | None:
-    """Return the URL of a site if it is published and the caller can see links that open it; otherwise,
-    None."""
+    """Return the URL of a site if the site is published and the caller can see links that open it; otherwise, None."""
     row = get_site(tx, site.site_id)
     if not row.published or not may_publish_all(tx, site):
         return None
@@ -56,7 +55,7 @@ def list_links(call: Call, site: SiteAccess, query: wire.ShareLinksQuery) -> Lis
 
 @operation("createSiteShareLink", "POST", _LINKS, needs=Can.ADMIN, status=201)
 def create_link(call: Call, site: SiteAccess, body: wire.CreateLink) -> wire.ShareLink:
-    """Create a share link. It works once the site is published with share links."""
+    """Create a share link. It works when the site is published with share links."""
     with call.db.write() as tx:
         link = share_links.create_link(tx, call.context, site, body.name)
         path = f"/orgs/{site.organization_id}/sites/{site.site_id}/share-links/{link.id}"
