@@ -493,8 +493,8 @@ class Hub:
         return False
 
     def _keep(self, quiet: Sequence[Listener]) -> None:
-        """Send comments on streams that have been silent for a long time, and end those whose listeners no
-        longer have access."""
+        """Send comments on streams that have been idle for a long time, and end streams whose listeners no longer have
+        access."""
         given: list[tuple[Listener, bytes | None]] = []
         try:
             with self._db.read():

@@ -1,9 +1,9 @@
 """Check a published site for people and for AI agents: its links, images, and machine-readable files.
 
-A site of this server is requested in process, as in an export; a site at a URL is fetched. Both are
-requested as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested
-once, until none are left or a limit is reached. Links are evaluated only after that, because the target of
-a link may be requested much later.
+A site on this server is requested within the process, as in an export; a site at a URL is fetched. In both cases, the
+check acts as an anonymous visitor. Each response adds the URLs that it links to, each of which is requested once, until
+no URLs are left or a limit is reached. Links are evaluated only after that, because the target of a link may be
+requested much later.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _MAX_LINKS = 5_000
 _AT_ONCE = 4
 _ANSWER_SECONDS = 20.0
 _CRAWLED = frozenset({"broken-link", "broken-anchor", "missing-image", "alt-text"})
-"""Kinds of findings that the crawl also finds, where visitors see them."""
+"""Kinds of findings that the crawl also detects, in the form that visitors see."""
 _MARKDOWN = "text/markdown"
 _MARKDOWN_LINK = re.compile(r"\]\(<?([^()\s<>]+)>?\)")
 _NOT_FOR_PROGRAMS = frozenset({401, 403, 405, 429, 999})
@@ -97,8 +97,8 @@ class _Ask(Struct, frozen=True):
 
 
 class _Answer(Struct, frozen=True):
-    """Response to a request made by the check. ``status``: the status; 0 if there was no response.
-    ``reason``: the reason why there was none."""
+    """Response to a request made by the check. ``status``: the status; 0 if there was no response. ``reason``: the
+    reason there was no response."""
 
     status: int
     headers: Mapping[str, str]
@@ -119,8 +119,7 @@ class _Seen(Struct, frozen=True):
 
 
 class _Use(Struct, frozen=True):
-    """Use of a URL. ``page``: the page that uses it. ``rule``: the rule that is violated if the URL is
-    wrong."""
+    """Use of a URL. ``page``: the page that uses the URL. ``rule``: the rule that is violated if the URL is wrong."""
 
     page: str
     rule: str
@@ -166,8 +165,8 @@ def check_url(
 ) -> Report:
     """Check the site that starts at a URL.
 
-    ``allowed``: the private hosts that can be reached, in addition to the URL's own. Raises BadRequest if the
-    URL is invalid, and FetchError if it doesn't respond.
+    ``allowed``: private hosts to which connections are allowed, in addition to the URL's own host. Raises BadRequest if
+    the URL is invalid, and FetchError if it doesn't respond.
     """
     given = read_address(url)
     if given is None or not given.is_web or given.username or given.query or given.fragment:
@@ -455,8 +454,8 @@ class _Check:
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:
-        """Return the problem with a URL of another site; empty if there is none. The body of the response
-        isn't read."""
+        """Return the problem with a URL on another site; empty if there is none. The body of the response isn't
+        read."""
         for _ in range(_MAX_REDIRECTS + 1):
             left = self._until - time.monotonic()
             if left <= 0:
@@ -473,7 +472,7 @@ class _Check:
 
 
 def _markdown_of(url: str) -> str:
-    """Return the usual URL of a page's Markdown, for pages that don't link to it."""
+    """Return the usual URL of a page's Markdown. It is used for pages that don't link to their Markdown."""
     return f"{url}index.md" if url.endswith("/") else f"{url.removesuffix('.html')}.md"
 
 

@@ -136,8 +136,7 @@ def renew_key(call: Call, site: SiteAccess) -> wire.PublishingAuth:
     errors=(400,),
 )
 def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.Preview:
-    """Get a URL that shows the site as visitors will see it for one hour, whether or not the site is
-    published.
+    """Get a URL that shows the site for one hour as visitors will see it, whether or not the site is published.
 
     Requires access to every space on the site. `claims` sets the visitor's claims, as JSON; `changeRequest`
     shows the site as if this change request were merged. Drafts are shown unless `draft` is false.
@@ -165,11 +164,11 @@ def get_preview(call: Call, site: SiteAccess, query: wire.PreviewQuery) -> wire.
     errors=(400,),
 )
 def list_preview_content(call: Call, site: SiteAccess, query: wire.PretendedQuery) -> wire.PretendedListing:
-    """List the content of the site that a visitor with the given claims can see, and, for each of the other
-    entries, the condition that hides it. The entries are the site's sections and variants or, with
-    `siteSpace`, the pages of one site space and the conditional parts of each page, in reading order.
+    """List the site's content for a visitor with the given claims: the visible entries, and, for each hidden entry, the
+    condition that hides it. The entries are the site's sections and variants or, with `siteSpace`, the pages of one
+    site space and the conditional parts of each page, in reading order.
 
-    Requires access to every space of the site. Conditions are evaluated as on the published site, for merged
+    Requires access to every space on the site. Conditions are evaluated as on the published site, for merged
     content."""
     with call.db.read() as tx:
         return list_entries(tx, call.context, site, query)
