@@ -36,9 +36,8 @@ def back_up_into(
 ) -> tuple[str, BackupOutcome]:
     """Write a backup whose name contains the current time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: the function
-    that counts files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be
-    written.
+    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: a function that counts
+    files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:

@@ -138,11 +138,10 @@ class InstallationData(Struct, rename="camel"):
 
 
 class WholeInstallation(Struct, rename="camel", kw_only=True):
-    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last
-    backup that didn't fail, even if it is older than these. ``backupPlace``: the place for backups that are
-    started in the app; omitted if none is configured. ``editing``: the number of people who are currently
-    editing. ``storage``: the last measurement; empty if there is none yet. ``jobHours``: the last 24 hours,
-    oldest first."""
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last backup that
+    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the place for backups that are started in the app;
+    omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``: the last
+    measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
 
     name: str
     version: str
