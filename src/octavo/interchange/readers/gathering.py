@@ -72,8 +72,8 @@ def gather(files: Heads, layout: Layout, project: str, add: Add, tick: Tick) -> 
 
     @cache
     def others() -> list[_Other]:
-        """Return the layouts of the other variants. They are created only if a link doesn't point to any of
-        the imported pages."""
+        """Return the layouts of the other variants. The layouts are created only if a link doesn't point to any of the
+        imported pages."""
         return [
             _Other(one, _Gathering(files, one.lay_out(), project, add, tick), False)
             for one in layout.variants
@@ -103,7 +103,7 @@ def gather_parts(
 
 
 class _Other(Struct, frozen=True):
-    """Variant that links can point to. ``comes``: whether the variant is also imported, into its own space."""
+    """Variant that links can point to. ``comes``: whether the variant is also imported into its own space."""
 
     variant: Variant
     gathering: _Gathering
@@ -111,7 +111,7 @@ class _Other(Struct, frozen=True):
 
 
 class _Names:
-    """Source with only the names of pages and not their texts, which is enough to plan their paths."""
+    """Source with the names but not the text of pages, which is enough to plan their paths."""
 
     def __init__(self, pages: Iterator[str], summary: bytes) -> None:
         self._pages, self._summary = list(pages), summary
@@ -292,7 +292,7 @@ class _Gathering:
         return path
 
     def _add_unlisted(self) -> None:
-        """Add pages that aren't in any navigation and are reachable only through links."""
+        """Add pages that aren't in any navigation and can be reached only through links."""
         for path in self.layout.addresses:
             if path not in self.pages and path in self.files.known:
                 self.hidden.add(path)
@@ -496,13 +496,13 @@ class _Gathering:
     # Links
 
     def anchor(self, path: str, fragment: str) -> str:
-        """Return the anchor of the heading above a location in a file; empty for a location above the first
+        """Return the anchor of the heading above a location in a file; empty if the location is above the first
         heading."""
         places = self.layout.anchors(path) if fragment and self.layout.anchors is not None else {}
         return places.get(fragment, fragment)
 
     def find(self, name: str, source: str) -> str | None:
-        """Return the file of the source for a path, as written in the file ``source``."""
+        """Return the file of the source that a path in the file ``source`` refers to."""
         layout, name = self.layout, composed(name)
         if (led := _ALIAS.match(name)) and (
             found := self.mapped(name) or self.named_by_alias(led["alias"], name[led.end() :])
@@ -566,9 +566,9 @@ class _Gathering:
     def elsewhere(
         self, name: str, source: str, found: str | None, literal: bool = False
     ) -> tuple[_Other, str] | None:
-        """Return the page in another variant for a path, as written in the file ``source``; None if the path
-        is a page in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``:
-        whether the tool doesn't add a prefix."""
+        """Return the page in another variant that a path in the file ``source`` refers to; None if the path is a page
+        in this variant or doesn't exist. ``found``: the path's target in this variant. ``literal``: whether the tool
+        doesn't add a prefix."""
         if self.others is None:
             return None
         is_own = found is not None and self.layout.same.get(found, found) in self.pages
@@ -640,9 +640,9 @@ class _Gathering:
         return f"{layout.site.rstrip('/')}/{address}{behind}"
 
     def named_by_alias(self, alias: str, rest: str) -> str | None:
-        """Return the file for a path that starts with an alias for a project folder, such as `~/`,
-        `@site/`, or `@assets/`. Aliases are defined in the configurations of various tools, nearly all of
-        which use the same aliases."""
+        """Return the file for a path that starts with an alias for a project folder, such as `~/`, `@site/`, or
+        `@assets/`. Aliases are defined in the configurations of various tools, but nearly all tools use the same
+        aliases."""
         folders = [f"{alias}/", f"src/{alias}/"] if alias and alias not in ("site", "@") else ["", "src/"]
         places = [*(self.project + each for each in folders), self.layout.root]
         return next((found for each in places if (found := self._exact(each + rest))), None)

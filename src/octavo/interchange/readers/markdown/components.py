@@ -111,8 +111,8 @@ def _in_line(writer: Writer, attributes: Attributes, line: int) -> str:
 
 
 def version_badge(name: str, version: str) -> str | None:
-    """Return the text of a custom component or shortcode that shows the version when something was added or
-    removed; None for any other component. Nearly every site has such a component, with a similar name."""
+    """Return the text of a custom component or shortcode that shows the version when something was added or removed;
+    None for any other component. Nearly every site has a component of this kind, with a similar name."""
     plain = re.sub(r"[\W_]", "", name).casefold()
     kind = next((key for key in ("deprecated", "removed") if plain.startswith(key)), "")
     if not version or not (
@@ -224,7 +224,7 @@ def _steps(writer: Writer, name: str, attributes: Attributes, inside: list[Line]
 def _file_tree(
     writer: Writer, name: str, attributes: Attributes, inside: list[Line], number: int
 ) -> list[Line]:
-    """Return a file tree as a list. One that is already a list stays unchanged."""
+    """Return a file tree as a list. A tree that is already a list stays unchanged."""
     return list(_tree_rows(writer, inside, "")) or writer.blocks(inside)
 
 
@@ -363,7 +363,7 @@ _TITLES = ("title", "label", "heading")
 
 
 def _opened_card(writer: Writer, given: Attributes, body: list[Line], line: int) -> list[Line]:
-    """Return a card whose content doesn't fit into a cell, as its title followed by its content."""
+    """Return a card whose content doesn't fit into a cell: its title, followed by its content."""
     title = words(first_text(given, *_TITLES))
     href = first_text(given, "href", "link", "to", "url")
     if href:
@@ -755,7 +755,7 @@ def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
 
 
 def button(place: Place, text: str, href: str, primary: bool) -> str:
-    """Return a link styled as a button in Octavo's format, or only its text if it has no target."""
+    """Return a link styled as a button in Octavo's format, or only its text if it doesn't have a target."""
     if not href:
         return text
     return f'<a href="{escape(place.link(href, 0))}" class="button {"primary" if primary else "secondary"}">{text}</a>'

@@ -27,7 +27,7 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a directive, or None for an unknown one."""
+    """Return the lines of a directive, or None if the directive is unknown."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
@@ -290,7 +290,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location, or else plain text."""
+    """Return the text for a role: a link if it refers to a location; otherwise, plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]
