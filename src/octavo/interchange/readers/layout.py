@@ -78,9 +78,9 @@ class Place(Protocol):
         """Store an image embedded as a ``data:`` URL, and return its path; return None if it can't be
         stored."""
 
-    def wiki(self, name: str, line: int, *, quiet: bool = False) -> tuple[str, str]:
+    def wiki(self, name: str, line: int, *, may_be_missing: bool = False) -> tuple[str, str]:
         """Return the href and the text for a page name in double brackets. The href of a missing page
-        starts with a null character. ``quiet``: whether to omit the report of a missing page."""
+        starts with a null character. ``may_be_missing``: whether a missing page isn't reported."""
 
     def include(self, path: str, line: int) -> tuple[str, str] | None:
         """Return the path and the text of an included file."""

@@ -294,12 +294,12 @@ class _Check:
         )
         if reached:
             left = len(self._waiting)
-            self._tell(
+            self._report(
                 self._start, "bound", f"stopped after {reached}; at least {left} more URLs weren't checked"
             )
         return reached != ""
 
-    def _tell(self, page: str, rule: str, text: str) -> None:
+    def _report(self, page: str, rule: str, text: str) -> None:
         self._found.setdefault(page, {})[SiteProblem(rule, _printable(text))] = None
 
     # --- requests --------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ class _Check:
         """Record that a page uses a URL. The URL is requested if it belongs to this site."""
         parts = read_address(url)
         if parts is None:
-            self._tell(page, rule, f"{url} isn't a valid URL")
+            self._report(page, rule, f"{url} isn't a valid URL")
             return
         if not parts.is_web:
             return
@@ -354,7 +354,7 @@ class _Check:
         try:
             document = html.document_fromstring(body, parser=html.HTMLParser(encoding="utf-8"))
         except (etree.ParserError, etree.XMLSyntaxError, ValueError):
-            self._tell(url, "link", "the page has no readable HTML")
+            self._report(url, "link", "the page has no readable HTML")
             return frozenset()
         anchors = {str(found) for found in document.xpath("//@id | //a/@name")}
         if "?" in url or self._is_file(url):
@@ -370,7 +370,7 @@ class _Check:
                 named["link", href] = None
         self._take_images(url, document, named)
         if len(named) > _MAX_LINKS:
-            self._tell(
+            self._report(
                 url, "bound", f"{len(named):,} links and images: only the first {_MAX_LINKS:,} were checked"
             )
         for rule, href in list(named)[:_MAX_LINKS]:
@@ -406,7 +406,7 @@ class _Check:
                         alone = alone or not worded[one]
             if alt is None or alone:
                 shown = source if not source.startswith("data:") else "an image embedded in the page"
-                self._tell(url, "alternative-text", f"{shown} has no alternative text")
+                self._report(url, "alternative-text", f"{shown} has no alternative text")
 
     # --- evaluation -------------------------------------------------------------------------------------
 
@@ -419,7 +419,7 @@ class _Check:
                 return  # The redirect leaves the site.
             asked = _Ask(seen.leads.partition("#")[0], asked.accept)
             if asked in way or len(way) > _MAX_REDIRECTS:
-                self._tell(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
+                self._report(use.page, use.rule, f"{use.ask.url} causes a redirect loop")
                 return
             way.add(asked)
             seen = self._seen.get(asked)
@@ -427,20 +427,20 @@ class _Check:
             return  # A limit was reached, which is reported separately.
         if seen.status != 200:
             said = f"answers {seen.status}" if seen.status else f"doesn't respond: {seen.reason}"
-            self._tell(use.page, use.rule, f"{use.ask.url} {said}")
+            self._report(use.page, use.rule, f"{use.ask.url} {said}")
         elif use.rule == "link" and fragment and seen.anchors is not None:
             if fragment != "top" and not fragment.startswith(":~:") and fragment not in seen.anchors:
-                self._tell(
+                self._report(
                     use.page, "anchor", f"{use.ask.url}#{fragment}: there is no such anchor on the page"
                 )
         elif use.rule == "image" and seen.kind.startswith("text/"):
-            self._tell(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
+            self._report(use.page, "image", f"{use.ask.url} is {seen.kind}, not an image")
         elif use.rule == "markdown" and seen.kind not in (_MARKDOWN, "text/plain"):
-            self._tell(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
+            self._report(use.page, "markdown", f"{use.ask.url} is {seen.kind or 'of no type'}, not Markdown")
         elif use.rule == "accept" and seen.kind != _MARKDOWN:
-            self._tell(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
+            self._report(use.page, "accept", f"`Accept: {_MARKDOWN}` returns {seen.kind or 'no type'}")
         elif use.rule == "accept" and not {"accept", "*"} & {name.strip() for name in seen.vary.split(",")}:
-            self._tell(
+            self._report(
                 use.page,
                 "accept",
                 "Markdown is served without `Vary: Accept`, so caches may return the wrong format",
@@ -450,7 +450,7 @@ class _Check:
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             for done, (url, wrong) in enumerate(zip(urls, pool.map(self._check_external, urls), strict=True)):
                 for page in self._outer[url] if wrong else ():
-                    self._tell(page, "external", f"{url} {wrong}")
+                    self._report(page, "external", f"{url} {wrong}")
                 self._progress(done + 1, len(urls))
 
     def _check_external(self, url: str) -> str:

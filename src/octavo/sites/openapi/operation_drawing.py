@@ -229,14 +229,14 @@ class OperationRenderer(SchemaRenderer):
         """Return the schemas of media types. A schema that several types have in common is included once. ``named``:
         whether to omit the content of a schema that has its own heading. ``waits``: whether even the first level can be
         loaded later."""
-        told: list[tuple[str, Any]] = []
+        typed_schemas: list[tuple[str, Any]] = []
         for kind, media in content.items():
             schema = object_of(media).get("schema")
-            if schema is not None and not any(schema == known for _, known in told):
-                told.append((kind, schema))
+            if schema is not None and not any(schema == known for _, known in typed_schemas):
+                typed_schemas.append((kind, schema))
         blocks: list[Block] = []
-        for kind, schema in told:
-            if len(told) > 1:
+        for kind, schema in typed_schemas:
+            if len(typed_schemas) > 1:
                 blocks.append(draw_paragraph(draw_text(kind, "code")))
             if named and self._links(schema) is not None:
                 blocks.append(draw_paragraph(*self._type(schema)))

@@ -600,7 +600,7 @@ class SchemaRenderer:
     ) -> list[Block]:
         """Return the variants. ``discriminator``: the field that distinguishes them, with its values."""
         made = []
-        told = text_of(discriminator.get("propertyName"))
+        property_name = text_of(discriminator.get("propertyName"))
         labels: dict[str, str] = {}
         for value, where in object_of(discriminator.get("mapping")).items():
             target = self._description.name_of({"$ref": where}) or text_of(where)
@@ -638,8 +638,8 @@ class SchemaRenderer:
         )
         tabs.data["shapes"] = True
         said = (
-            [draw_text(" "), self._label("told_apart"), draw_text(" "), draw_text(told, "code")]
-            if told
+            [draw_text(" "), self._label("told_apart"), draw_text(" "), draw_text(property_name, "code")]
+            if property_name
             else []
         )
         return [draw_paragraph(self._label("shapes", name=str(len(variants))), *said), tabs, *more]

@@ -591,12 +591,14 @@ class Writer(ContainerWriter):
             if last == len(lines) or last - at > MAX_TAG:
                 return at, []
 
-        def led(found: re.Match[str]) -> str:
+        def rewritten(found: re.Match[str]) -> str:
             href = found["href"]
             shown = found["name"] == "src"
             return f'{found["name"]}="{self.place.link(href, lines[at][1], shown=shown)}"'
 
-        return last + 1, [(_OWN_REFERENCE.sub(led, row), number) for row, number in lines[at : last + 1]]
+        return last + 1, [
+            (_OWN_REFERENCE.sub(rewritten, row), number) for row, number in lines[at : last + 1]
+        ]
 
     def text(self, lines: list[Line]) -> list[Line]:
         """Return lines of plain text."""

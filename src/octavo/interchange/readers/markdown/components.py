@@ -578,8 +578,8 @@ def _grid_card(writer: Writer, item: list[Line]) -> tuple[str, str, str, str]:
     paragraphs = paragraphs_of(item[rule + 1 :] if rule is not None else item)
     title = " ".join(text for text, _ in item[:rule]).strip() if rule is not None else ""
     target = ""
-    if paragraphs and (led := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
-        target = writer.place.link(led[1], paragraphs[-1][1])
+    if paragraphs and (link := re.fullmatch(r"\[[^\[\]]*\]\(([^()\s]+)\)(?:\{[^{}]*\})?", paragraphs[-1][0])):
+        target = writer.place.link(link[1], paragraphs[-1][1])
     shown = [(writer.inline(text, line), line) for text, line in paragraphs]
     title = " ".join(re.sub(r"</?strong>", "", as_html(writer.inline(title, item[0][1]))).split())
     return title, "<br>".join(as_html(text) for text, _ in shown), target, ""
@@ -745,13 +745,13 @@ def _inline_link(writer: Writer, attributes: Attributes, inside: str) -> str:
 def _button(writer: Writer, attributes: Attributes, inside: str) -> str:
     href = first_text(attributes, "href", "to", "link")
     text = inside or first_text(attributes, "text", "label", "title")
-    quiet = first_text(attributes, "variant", "type", "theme", "kind") in (
+    is_secondary = first_text(attributes, "variant", "type", "theme", "kind") in (
         "secondary",
         "minimal",
         "alt",
         "outline",
     )
-    return button(writer.place, text, href, not quiet)
+    return button(writer.place, text, href, not is_secondary)
 
 
 def button(place: Place, text: str, href: str, primary: bool) -> str:

@@ -185,7 +185,9 @@ def _target_of(writer: Writer, target: str, options: dict[str, str], number: int
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
-    href, _ = writer.place.wiki(f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, quiet=True)
+    href, _ = writer.place.wiki(
+        f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, may_be_missing=True
+    )
     return href if href and not href.startswith("\0") else writer.place.link(target, number)
 
 
@@ -301,7 +303,7 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
             return f"[{shown or target}]({writer.place.link(target, line)})"
         href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         return f"[{shown or title or target}]({href})" if href else shown or target
-    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, quiet=True)
+    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, may_be_missing=True)
     if re.match(r"https?:|mailto:", href):
         return (
             f"[{shown or title}]({href})"

@@ -193,7 +193,7 @@ class InlineWriter:
         if not self.dialect.roles or not found[0].startswith("<project:"):
             return found[0]
         href = found[0][len("<project:") : -1]
-        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+        place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, may_be_missing=True)
         if place and not place.startswith("\0"):
             return f"[{title}]({pointed(place)})"
         return f"[{href.removeprefix('#')}]({pointed(self.place.link(href, line))})"
@@ -255,7 +255,7 @@ class InlineWriter:
             alt = words(str(given.get("alt", "")))
             tail = f' width="{width}"' if width.isdecimal() else ""
             return f'<img src="{source}" alt="{alt}"{tail}>' if tail else f"![{alt}]({pointed(source)})"
-        href, title = self.place.wiki(name.strip(), line, quiet=bool(bar))
+        href, title = self.place.wiki(name.strip(), line, may_be_missing=bool(bar))
         if bar and href.startswith("\0"):
             href, title = self.place.wiki(said.strip(), line)
             said = name
@@ -291,7 +291,7 @@ class InlineWriter:
         href = href.removeprefix("project:") if self.dialect.roles else href
         if self.dialect.roles and found.start() and found.string[found.start() - 1] == "[":
             # A link without text gets the title of its target.
-            place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, quiet=True)
+            place, title = self.place.wiki(f"\0any\0{href.removeprefix('#')}", line, may_be_missing=True)
             if place and not place.startswith("\0"):
                 return f"{title}]({pointed(place)})"
         kept = ""
