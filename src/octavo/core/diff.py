@@ -239,7 +239,7 @@ def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
         old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     runs: list[tuple[Literal["same", "added", "removed"], list[str]]] = []
 
-    def tell(kind: Literal["same", "added", "removed"], tokens: list[str]) -> None:
+    def add_run(kind: Literal["same", "added", "removed"], tokens: list[str]) -> None:
         if tokens and runs and runs[-1][0] == kind:
             runs[-1][1].extend(tokens)
         elif tokens:
@@ -247,8 +247,8 @@ def diff_words(before: str, after: str) -> tuple[WordRun, ...]:
 
     i = j = 0
     for a, b in [*align(old, new), (len(old), len(new))]:
-        tell("removed", old[i:a])
-        tell("added", new[j:b])
-        tell("same", old[a : a + 1])
+        add_run("removed", old[i:a])
+        add_run("added", new[j:b])
+        add_run("same", old[a : a + 1])
         i, j = a + 1, b + 1
     return tuple(WordRun(kind, "".join(tokens)) for kind, tokens in runs)

@@ -1,8 +1,8 @@
 """Apps that the server administrator registered with GitHub and GitLab, as clients of those servers.
 
-A person signs in, and the app acts with their permissions. On GitHub, this is only for choosing a repository:
-syncs use tokens that the app creates for one repository. GitLab has no such tokens, so syncs use the person's
-tokens, and renew them."""
+A person signs in, and the app acts with the person's permissions. On GitHub, these permissions are only used to choose
+a repository: syncs use tokens that the app creates for one repository. GitLab doesn't have such tokens, so syncs use
+and renew the person's tokens."""
 
 from __future__ import annotations
 
@@ -333,12 +333,12 @@ def gitlab_app(context: Context) -> GitLabApp | None:
 
 
 def app_at(context: Context, provider: str) -> ProviderApp | None:
-    """Return the app for a provider, if the server administrator registered one."""
+    """Return the app for a provider, if the server administrator registered an app."""
     return github_app(context) if provider == "github" else gitlab_app(context)
 
 
 def require_app(context: Context, provider: str) -> ProviderApp:
-    """Return the app for a provider. Raises Conflict if there is none."""
+    """Return the app for a provider. Raises Conflict if there is no app."""
     found = app_at(context, provider)
     if found is None:
         raise Conflict(missing_app(context, provider))
@@ -346,7 +346,7 @@ def require_app(context: Context, provider: str) -> ProviderApp:
 
 
 def missing_app(context: Context, provider: str) -> str:
-    """Return the error message for a provider with which this server has no registered app."""
+    """Return the error message for a provider if this server doesn't have an app registered with it."""
     url = context.settings.github_url if provider == "github" else context.settings.gitlab_url
     place = "settings/apps" if provider == "github" else "-/user_settings/applications"
     return (

@@ -33,13 +33,13 @@ class Remote(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Return the owner and name of the repository in the format of the providers."""
+        """Return the owner and name of the repository in the providers' format."""
         parts = [part for part in unquote(self.path).removesuffix(".git").split("/") if part]
         return "/".join(parts[-2:] if self.scheme != "file" else parts[-1:]) or "repository"
 
     @property
     def place(self) -> tuple[str, int | None, str]:
-        """Return a key that is the same for all URLs of a repository, over HTTPS or SSH."""
+        """Return a key that is the same for all HTTPS and SSH URLs of a repository."""
         path = unquote(self.path).strip("/").removesuffix(".git").rstrip("/")
         port = None if self.port in _USUAL_PORTS else self.port
         return self.host.lower(), port, path if self.scheme == "file" else path.lower()

@@ -312,7 +312,7 @@ def delete_collection(call: Call, collection: CollectionAccess) -> bool:
     "moveCollection", "POST", "/collections/{collectionId}/move", needs=Can.ADMIN, errors=(400, 404, 409)
 )
 def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Collection:
-    """Move a collection into another one or to another position. Returns 409 if the move has no effect."""
+    """Move a collection into another collection or to another position. Returns 409 if the move has no effect."""
     before, after = get_neighbors(body)
     with call.db.write() as tx:
         placing.move(tx, collection, body.parent, before=before, after=after)
@@ -327,7 +327,7 @@ def move_collection(call: Call, collection: CollectionAccess, body: Move) -> Col
     errors=(404, 409, 412),
 )
 def transfer_collection(call: Call, collection: CollectionAccess, body: Transfer) -> Collection:
-    """Transfer a collection and everything in it to another organization; see `transferSpace`."""
+    """Transfer a collection and all of its content to another organization; see `transferSpace`."""
     with call.db.write() as tx:
         transferring.transfer_collection(tx, collection, body.organization)
         return _show_collection(call, tx, collection.collection_id, collection.actor)

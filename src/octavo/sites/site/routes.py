@@ -171,9 +171,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Update a site. Former basenames redirect to the new one, and so do former paths of sections and
-    variants. A hostname, or a path where a proxy shows the site, is used once it is verified to belong to
-    the organization. To repeat the check, send the same value again."""
+    """Update a site. Former basenames redirect to the new one, and so do former paths of sections and variants. A
+    hostname, or a path where a proxy shows the site, is used only after it is verified that it belongs to the
+    organization. To repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -196,7 +196,7 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Publish a site for the audience set by its visibility. Requires the role `create` or higher in every
+    """Publish a site for the audience that its visibility specifies. Requires the role `create` or higher in every
     space of the site."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
@@ -228,7 +228,7 @@ def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQ
 
 @operation("listSiteDrafts", "GET", "/orgs/{organizationId}/sites/{siteId}/drafts", needs=Can.VIEW)
 def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
-    """List the drafts of a site: parts of its structure and redirects that visitors don't see, each with the
+    """List the drafts of a site: parts of its structure and redirects that aren't live for visitors, each with the
     content that becomes visible when the draft is published."""
     with call.db.read() as tx:
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))
@@ -281,8 +281,8 @@ def search_site(
     visitors=True,
 )
 def prewarm_search(call: Call, site: SiteAccess | VisitedSite) -> None:
-    """Announce that searches of a site are likely to follow. Octavo's search index is always ready, so this has no
-    effect."""
+    """Announce that a site will probably be searched soon. This has no effect, because Octavo's search index is always
+    ready."""
 
 
 @operation(
@@ -420,6 +420,6 @@ def create_picture(call: Call, org: OrgAccess, body: CreatePicture) -> Organizat
 
 @operation("deletePicture", "DELETE", _PICTURES + "/{pictureId}", needs=Can.CREATE_CONTENT)
 def delete_picture(call: Call, org: OrgAccess, picture_id: str) -> bool:
-    """Delete an image. Sites that use it stop showing it."""
+    """Delete an image. Sites that use it no longer show it."""
     with call.db.write() as tx:
         return site_images.delete(tx, org, picture_id)

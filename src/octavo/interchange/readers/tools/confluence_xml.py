@@ -636,8 +636,8 @@ class _Storage:
             )
             else ("", "")
         )
-        if "include" in name and not target[0] and (led := next(element.iter("a"), None)) is not None:
-            target = (led.get("href") or "", "".join(led.itertext()))
+        if "include" in name and not target[0] and (link := next(element.iter("a"), None)) is not None:
+            target = (link.get("href") or "", "".join(link.itertext()))
         panes = [
             (one.get("data-title") or f"Tab {at + 1}", one)
             for at, one in enumerate(
