@@ -356,7 +356,7 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
 
 
 def is_given_up(tx: Transaction, hostname: str) -> bool:
-    """Return whether a site had this host name, and no site is behind it now. Its DNS record may still point to
+    """Return whether a site had this hostname, and no site is behind it now. Its DNS record may still point to
     this server."""
     row = tx.one(
         """SELECT 1 FROM site_former_hostnames f WHERE f.hostname = :name
