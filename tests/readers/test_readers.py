@@ -751,6 +751,21 @@ Inline :math:`b^2`.
 }
 
 
+def test_names_in_code_are_shown_as_sphinx_shows_them():
+    roles = ":meth:`~acme.Thing.run` :attr:`.Request.host` :func:`acme.go` :func:`!stop()` :class:`a <b>`"
+    roles += " :file:`~/.env`"
+    myst = roles.replace(":meth:", "{meth}").replace(":attr:", "{attr}").replace(":func:", "{func}")
+    myst = myst.replace(":class:", "{class}").replace(":file:", "{file}")
+    files = {
+        "conf.py": 'project = "Acme"\nextensions = ["myst_parser"]\n',
+        "index.rst": f"Acme\n====\n\n.. toctree::\n\n   other\n\n{roles}\n",
+        "other.md": f"# Other\n\n{myst}\n",
+    }
+    made = brought(files)
+    shown = "`run()` `Request.host` `acme.go()` `stop()` `a` `~/.env`"
+    assert shown in text(made, "README.md") and shown in text(made, "other.md")
+
+
 def test_sphinx_with_restructured_text_is_read():
     made = brought(RESTRUCTURED)
     assert made.kind == "sphinx"

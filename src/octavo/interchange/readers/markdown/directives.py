@@ -7,7 +7,7 @@ from html import escape
 
 from octavo.core.icons import icon, is_free
 
-from ..names import OUTSIDE
+from ..names import OUTSIDE, code_name
 from .blocks import Writer
 from .components import button, card_table, paragraphs_of
 from .containers import HINT_NAMES
@@ -332,6 +332,4 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
         return (
             f"[{shown or f'{kind.upper()} {number}'}]({base}{number.zfill(4) if kind == 'pep' else number})"
         )
-    # Names in code, in any language.
-    target = target.lstrip("~!").rpartition(".")[2] if target.startswith("~") else target.lstrip("!")
-    return f"`{shown or target}`"
+    return f"`{shown or code_name(kind, target)}`"
