@@ -1665,7 +1665,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
             ":link-type: doc\n\nWords\ngo on\n+++\nFoot\n:::\n:::{grid-item-card} Two\nx\n:::\n"
             "::::\n\n"
             "```{button-link} https://example.org\nGo\n```\n\n```{literalinclude} x.py\n"
-            ":lines: 2,4-\n```\n\n```{include} part.md\n:start-after: <!-- s -->\n"
+            ":lines: 2,4-\n```\n\n```{include} part.md\n:start-after: '<!-- s -->'\n"
             ":end-before: <!-- e -->\n```\n\n"
             "```{glossary}\nWord\n  Its *meaning*\n\nOther\n  Too\n```\n\n+++\n\n$$\nx\n$$ (eq)\n\n"
             "{{ now }} {{ then }} {download}`get <x.zip>` {guilabel}`&File` {menuselection}`A --> "
@@ -1673,7 +1673,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
             "b.md": "# B\n",
             "c.rst": "C\n=\n\n.. literalinclude:: x.py\n   :start-at: b\n   :end-before: d\n",
             "x.py": "a\nb\nc\nd\n",
-            "part.md": "no\n<!-- s -->\nPart *words*.\n<!-- e -->\nno\n",
+            "part.md": "outside\n<!-- s -->\nPart *words*.\n<!-- e -->\noutside\n",
             "x.zip": b"PK",
         }
     )
@@ -1692,7 +1692,7 @@ def test_cards_parts_and_terms_of_myst_are_read():
         "$$\nx\n$$\n\n1.2 {{ then }} [get](x.zip) **File** **A → B**\n",
     ):
         assert part in home, (part, home)
-    assert "+++" not in home and problems(made) == []
+    assert "+++" not in home and "outside" not in home and problems(made) == []
     assert text(made, "c.md") == "# C\n\n```\nb\nc\n```\n"
 
 
