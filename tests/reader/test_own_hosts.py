@@ -1,4 +1,4 @@
-"""A site's host name serves only that site, at every path, and nothing once the site gave it up."""
+"""A site's hostname serves only that site, at every path, and nothing once the site gave it up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHARED = "sites.test"
 
 @pytest.fixture
 def visitor(world: World) -> Visitor:
-    """Visitor of ``away``, whose site has its own host name."""
+    """Visitor of ``away``, whose site has its own hostname."""
     with world.context.db.write() as tx:
         update_site(tx, world.away["siteId"], hostname=HOST)
     world.post("stranger", world.away.path("/orgs/{organizationId}/sites/{siteId}/publish"))

@@ -104,7 +104,7 @@ def test_settings_are_checked_and_secrets_hidden(sources: Sources) -> None:
 
     assert refused({"connector": "builtin:slack"}).startswith("connector: must be one of builtin:api")
     assert "setupSettings.url: is required" in refused({"connector": "builtin:website"})
-    assert "isn't a setting of" in refused({"connector": "builtin:email", "setupSettings": {"token": "t"}})
+    assert "isn't a setting for" in refused({"connector": "builtin:email", "setupSettings": {"token": "t"}})
     wrong = {"connector": "builtin:website", "setupSettings": {"url": "file:///etc/passwd"}}
     assert "must be an http or https URL" in refused(wrong)
     for name in ("search", "sync"):

@@ -102,7 +102,7 @@ class Answered(Struct):
 
 
 class Done(Struct):
-    """Last event of every stream. Its type is `done`, and it has no content."""
+    """Last event of every stream. Its type is `done`, and it has no other content."""
 
 
 class AnswerEvent(Struct):

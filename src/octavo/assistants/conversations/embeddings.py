@@ -23,7 +23,7 @@ from octavo.errors import TooManyRequests
 log = logging.getLogger("octavo.conversations")
 
 ALIKE = 0.5
-"""Position on a scale from unrelated (0) to identical (1) meanings at which two texts are about the same subject."""
+"""Similarity above which two texts are about the same subject, on a scale from 0 (unrelated) to 1 (identical)."""
 MAX_BYTES = 64 * 1024 * 1024
 """Maximum memory for cluster vectors, in bytes; clusters beyond the limit are compared by their words
 alone."""
@@ -132,8 +132,8 @@ def read_meanings(embedder: Embedder | None, texts: Sequence[str]) -> list[Issue
 
 
 def read_scale(embedder: Embedder | None) -> Scale | None:
-    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if
-    its vectors don't show similarity."""
+    """Return the scale for interpreting the vectors of a model; None if there is no model, if it fails, or if its
+    vectors aren't closer for similar texts."""
     meanings = read_meanings(embedder, [text for pair in _PAIRS for text in pair])
     if meanings is None:
         return None

@@ -555,7 +555,8 @@ def name_cluster(tx: Transaction, cluster_id: str, issues: int, named: tuple[str
 
 
 def count_clusters(tx: Transaction, cluster_ids: Iterable[str]) -> None:
-    """Update the numbers of issues and conversations of clusters, and delete empty ones that no one has worked on."""
+    """Update the numbers of issues and conversations of clusters, and delete empty clusters that no one has worked
+    on."""
     given = [{"id": cluster_id} for cluster_id in sorted(cluster_ids)]
     for count in TABLES["conversation_issues"].counts:
         tx.run_many(f"UPDATE issue_clusters SET {count.column} = ({count.query}) WHERE id = :id", given)

@@ -1,9 +1,8 @@
 """Style guides: spaces whose pages are rules, the packages they can start from, and checks of spaces against
 them.
 
-A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is
-the name of the rule, and the first paragraph gives the reason for it. All other pages are only for people to
-read."""
+A page in a style guide is a rule if it has a YAML code block with a rule in Vale's format. The page title is the name
+of the rule, and the first paragraph gives the reason for it. All other pages are only for readers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Text embeddings: texts with similar meanings have vectors in similar directions, even if their words
-differ.
+"""Text embeddings: vectors that point in similar directions for text with a similar meaning, even if the words differ.
 
-Each vector is cached by text and model within an organization, so that nothing is requested twice, and
-response times reveal nothing about other organizations. Missing vectors are requested again."""
+Each vector is cached by text and model within an organization, so that nothing is requested twice, and response times
+reveal nothing about other organizations. Vectors that are no longer cached are requested again."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Client for a language model provider, using OpenAI's HTTP API for chat completions and embeddings.
 
-Every failure (an error, a timeout, text that isn't an answer, an error with status 200, or a truncated
-answer) raises ModelFailed. Transient failures are retried until part of an answer has arrived."""
+Every failure (an error, a timeout, unusable output, an error with status 200, or a truncated answer) raises
+ModelFailed. Transient failures are retried until part of an answer has arrived."""
 
 from __future__ import annotations
 
@@ -231,7 +231,7 @@ class ModelProvider(Struct, frozen=True):
 
 
 def _explain(body: bytes) -> str:
-    """Return the message of an error in OpenAI's format, or else the whole body."""
+    """Return the message of an error in OpenAI's format; the whole body in other formats."""
     try:
         error = msgspec.json.decode(body)["error"]
         found = error if isinstance(error, str) else error["message"]
@@ -258,7 +258,7 @@ def _normalize_vector(given: object) -> list[float]:
         numbers = [math.inf]
     length = math.hypot(*numbers)
     if not 0 < length < math.inf:
-        raise ModelFailed("an embedding is zero, or contains numbers that aren't finite", may_pass=True)
+        raise ModelFailed("an embedding contains only zeros, or numbers that aren't finite", may_pass=True)
     return [number / length for number in numbers]
 
 

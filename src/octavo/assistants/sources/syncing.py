@@ -124,7 +124,7 @@ def prepare(settings: Settings, row: ConnectionRow, records: Iterable[SourceReco
 def _analyze(
     tx: Transaction, settings: Settings, row: ConnectionRow, records: Iterable[SourceRecord]
 ) -> None:
-    """Add tickets to the organization's conversations, so that frequent questions become clusters."""
+    """Add tickets to the organization's conversations, so that frequent questions form clusters."""
     if not row.usage.change_requests:
         return
     conversations = [

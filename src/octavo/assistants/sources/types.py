@@ -66,7 +66,7 @@ def _storable(text: str) -> str:
 
 
 class SourceBatch(Struct, frozen=True):
-    """Part of a sync. ``cursor``: the position after this batch, stored together with its records."""
+    """Batch of records in a sync. ``cursor``: the position after this batch, stored together with its records."""
 
     records: Sequence[SourceRecord]
     cursor: str

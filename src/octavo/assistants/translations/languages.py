@@ -70,10 +70,10 @@ _LETTERS = {
 _LATIN = "A-Za-z\u00aa-\u024f\u1e00-\u1eff"
 _ANY_LETTER = re.compile(r"[^\W\d_]")
 _SHARE = 0.25
-"""Minimum fraction of a text's letters that must be in the script of its language. Product names are often
-in another script."""
+"""Minimum fraction of a text's letters that must belong to the script of its language. Product names are often in
+another script."""
 _FEW = 12
-"""Texts with at most this many letters aren't checked, because a short heading may be a name."""
+"""Number of letters up to which text isn't checked, because a short heading may be a name."""
 
 _WORDS = {
     language: frozenset(words.split())

@@ -21,8 +21,8 @@ from .store import TranslationPartRow, TranslationRow
 
 
 def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, TranslationPartRow]) -> None:
-    """Store people's edits to the texts that the last run wrote. Edits to a text whose source has changed
-    since the run don't apply to the new source."""
+    """Store people's edits to the translations that the last run wrote. If the source has changed since that run, an
+    edit doesn't apply to the new source."""
     with context.db.read() as tx:
         state = main_state(tx, row.space_id)
         pages = {page.id: page for page in list_pages(tx, state)}
@@ -50,7 +50,7 @@ def list_texts(source: str) -> list[str]:
 
 
 def changed_by_people(source: list[str], written: list[str], now: list[str]) -> dict[str, str]:
-    """Return people's replacements for the translations ``written``, by source text."""
+    """Return people's replacements for the translations in ``written``, by source text."""
     if len(source) != len(written):
         return {}
     learned: dict[str, str] = {}

@@ -33,7 +33,7 @@ SHOWN = 120
 
 
 class RunResult(Struct):
-    """Result of a run so far. ``bodies``: the texts to store. ``gone``: the parts whose source was deleted."""
+    """Result of a run so far. ``bodies``: the sources to store. ``gone``: the parts whose source was deleted."""
 
     pages: dict[str, Page] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)

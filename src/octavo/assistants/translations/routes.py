@@ -79,8 +79,8 @@ def get_translation(call: Call, org: OrgAccess, translation_id: str) -> wire.Tra
 def update_translation(
     call: Call, org: OrgAccess, translation_id: str, body: wire.UpdateTranslation
 ) -> wire.Translation:
-    """Update a translation's instructions to the model and, with `formality`, the form of address for
-    readers. Changes apply from the next run. If the formality changes, it retranslates the affected texts."""
+    """Update a translation's instructions to the model and, with `formality`, the form of address for readers. Changes
+    apply from the next run. If the formality changes, that run retranslates the affected texts."""
     stored = read_instructions(body.instructions)
     with call.db.write() as tx:
         found, space = managing.get_translation(tx, org, translation_id, Can.EDIT)
@@ -91,7 +91,7 @@ def update_translation(
 
 @operation("deleteTranslation", "DELETE", _TRANSLATION, needs=Can.VIEW)
 def delete_translation(call: Call, org: OrgAccess, translation_id: str) -> bool:
-    """Delete a translation. Its space is kept and no longer follows the source."""
+    """Delete a translation. Its space is kept, but is no longer updated from the source."""
     with call.db.write() as tx:
         return managing.delete(tx, org, translation_id)
 

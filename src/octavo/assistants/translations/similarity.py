@@ -1,8 +1,8 @@
 """Similarity of texts, and signatures for finding similar texts with an index.
 
-Each text has a few MinHash values, called its signs: for each of several orderings of all words, the word
-of the text that comes first. The proportion of signs that two texts share approximates the proportion of
-words that they share. This module does no I/O."""
+Each text has a few MinHash values, called its signs. Each sign is the text's first word in one of several orderings of
+all words. The proportion of signs that two texts share approximates the proportion of words that they share. This
+module does no I/O."""
 
 from __future__ import annotations
 

@@ -27,8 +27,8 @@ MAX_PROBLEMS = 200
 
 
 class TranslationRow(Struct, frozen=True):
-    """Translation of a space. ``space_id``: the space that follows the source. Durations are in milliseconds;
-    ``instructions`` and ``problems`` are JSON."""
+    """Translation of a space. ``space_id``: the translated space. Durations are in milliseconds; ``instructions`` and
+    ``problems`` are JSON."""
 
     id: str
     organization_id: str
@@ -59,9 +59,8 @@ class TranslationRow(Struct, frozen=True):
 
 
 class TranslatedPart(Struct, omit_defaults=True):
-    """Result of a run for a page or item, without its text. ``source``: the fields of the source's page at
-    the time. ``outdated``: the changed source texts for which people's translations of the previous text are
-    kept."""
+    """Result of a run for a page or item, without its text. ``source``: the fields of the source page at the time of
+    the run. ``outdated``: the changed source texts for which people's translations of the previous text are kept."""
 
     page: Page | None = None
     item: Item | None = None
@@ -166,8 +165,8 @@ def is_translated(tx: Transaction, source_id: str, language: str) -> bool:
 
 
 def delete_trashed(tx: Transaction, source_id: str, language: str) -> None:
-    """Delete a translation into a language if its space is in the trash, so that a new one can be created. If
-    the space is restored, it no longer follows the source."""
+    """Delete a translation into a language if its space is in the trash, so that a new one can be created. If the space
+    is restored, it is no longer updated from the source."""
     rows = tx.all(
         """SELECT t.id FROM translations t JOIN spaces s ON s.id = t.space_id AND s.deleted_at IS NOT NULL
            WHERE t.source_id = :source AND t.language = :language""",
@@ -220,8 +219,8 @@ def delete_translation(tx: Transaction, translation_id: str) -> None:
 
 
 def remove_of_space(tx: Transaction, space_id: str) -> None:
-    """Delete the translations from and to a deleted or transferred space. The translation memory keeps
-    their texts, but access to this space no longer makes these texts visible."""
+    """Delete the translations from and into a deleted or transferred space. The translation memory keeps their texts,
+    but people with access to this space no longer see them."""
     tx.run("UPDATE translation_memory SET space_id = NULL WHERE space_id = :space", space=space_id)
     rows = tx.all(
         (

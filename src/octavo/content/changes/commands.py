@@ -49,7 +49,7 @@ class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
 
     width: Literal["default", "wide", "landing"] | UnsetType = UNSET
     cover: bool | UnsetType = UNSET
-    cover_size: Literal["hero", "full"] | UnsetType = UNSET
+    cover_size: Literal["hero", "full", "background"] | UnsetType = UNSET
     cover_mask: Literal["none", "radial"] | UnsetType = UNSET
     title: bool | UnsetType = UNSET
     description: bool | UnsetType = UNSET
@@ -80,6 +80,9 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
             )
 
 
+MetaLink = Annotated[str, Meta(min_length=1, max_length=2048)]
+
+
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
     """Cover of a page. ``y_pos``: the vertical offset of the image from its center, in image pixels;
     positive values shift it down."""
@@ -88,6 +91,23 @@ class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
     ref_dark: CoverFile | CoverUrl | UnsetType = UNSET
     y_pos: Annotated[float, Meta(ge=-100_000, le=100_000)] = 0
     height: Annotated[int, Meta(ge=10, le=700)] | UnsetType = UNSET
+    text_color: Literal["black", "white"] | UnsetType = UNSET
+    text_color_dark: Literal["black", "white"] | UnsetType = UNSET
+
+
+class GivenMetaLinks(Struct, forbid_unknown_fields=True):
+    """Related links of a page, as in its Markdown: URLs, or paths relative to the page's file."""
+
+    canonical: MetaLink | None = None
+    alternates: Annotated[list[MetaLink], Meta(max_length=100)] = []
+
+    def __post_init__(self) -> None:
+        for name, links in (
+            ("canonical", [self.canonical] if self.canonical else []),
+            ("alternates", self.alternates),
+        ):
+            if not all(safe_url(link) is not None for link in links):
+                raise ValueError(f"{name}: must be http or https URLs, or paths")
 
 
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
@@ -104,10 +124,11 @@ _GIVEN: dict[FieldType, Any] = {
     "layout": GivenLayout,
     "cover": GivenCover,
     "mapping": GivenVariables,
+    "links": GivenMetaLinks,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
     "people": GivenPageAccess,
 }
-"""Types that edits use for the fields that aren't text."""
+"""Types that edits use for fields that aren't strings."""
 
 
 def _edited_type(field: Field) -> object:
@@ -130,24 +151,34 @@ _STORED_LISTS: dict[FieldType, Callable[[Any], tuple[object, ...]]] = {
 
 
 def _stored(type: FieldType, value: object, before: object) -> object:
-    """Convert a given value to the form that pages store. ``before``: the page's current value."""
+    """Convert a value to its stored form. ``before``: the page's current value."""
     match value, before:
         case GivenLayout(), LayoutOptions():
             given = {name: one for name, one in msgspec.structs.asdict(value).items() if one is not UNSET}
             return msgspec.structs.replace(before, **given)
         case dict(), dict():
             return {name: one for name, one in (before | value).items() if value.get(name, one) is not None}
+        case GivenMetaLinks(), _:
+            return {name: one for name, one in msgspec.structs.asdict(value).items() if one}
         case list(), _:
             return _STORED_LISTS[type](value)
         case None, _:
-            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": (), "people": ()}.get(type)
+            empty = {
+                "layout": LayoutOptions(),
+                "mapping": {},
+                "links": {},
+                "tags": (),
+                "paths": (),
+                "people": (),
+            }
+            return empty.get(type)
         case _:
             return None if value == "" else value
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """The ``title``, the ``slug``, and the fields of ``EDITED_FIELDS``. In ``variables``, null removes a
-    variable, and the others stay the same."""
+    """``title``, ``slug``, and the fields in ``EDITED_FIELDS``. In ``variables``, null removes a variable; variables
+    that aren't listed stay the same."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET
@@ -163,8 +194,8 @@ class EditedPageFields(Struct, rename="camel"):
         return {name: value for name in EDITED_FIELDS if (value := getattr(self, name)) is not UNSET}
 
     def edited(self, before: Mapping[str, object]) -> dict[str, object]:
-        """Return the values given for ``EDITED_FIELDS``, as pages store them, except covers, whose files
-        depend on the page. ``before``: the page's current values."""
+        """Return the given values for ``EDITED_FIELDS`` in their stored form, except covers, whose files depend on the
+        page. ``before``: the page's current values."""
         return {
             name: _stored(EDITED_FIELDS[name].type, value, before[name])
             for name, value in self._given().items()
@@ -210,8 +241,8 @@ class SetBlock(Struct):
 
 
 class BlockPlace(Struct):
-    """Position after a block, before a block, or inside a block or fragment (null: the page) at an index, by
-    default at the end. The named blocks can be anywhere on the page."""
+    """Position of blocks: after a block, before a block, or inside a block or fragment (null: the page) at an index (by
+    default, at the end). The blocks that it refers to can be anywhere on the page."""
 
     after: BlockKey | UnsetType = UNSET
     before: BlockKey | UnsetType = UNSET
@@ -233,7 +264,7 @@ class InsertBlocks(BlockPlace, kw_only=True):
 
 
 class MoveBlocks(BlockPlace, kw_only=True, rename={"from_": "from"}):
-    """Existing blocks to move, in this order. ``from``: the page they are currently on; by default, this
+    """Existing blocks to move, in this order. ``from``: the page that currently contains them; by default, this
     page."""
 
     blocks: Annotated[list[BlockKey], Meta(min_length=1, max_length=MAX_BLOCKS)]

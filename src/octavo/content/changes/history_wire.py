@@ -45,9 +45,9 @@ class RollbackAnswer(Struct):
 
 
 class RevisionItem(Struct, rename="camel", kw_only=True):
-    """Revision in the history of a space. ``agent``: the agent that the author used. ``contributors``:
-    everyone who edited the merged change request, or who wrote in a page that was edited live, most recent
-    first. ``pages``: the number of pages that it created or changed, with the title of one of them."""
+    """Revision in the history of a space. ``agent``: the agent that the author used. ``contributors``: everyone who
+    edited the merged change request, or who wrote in a page that was edited live, most recent first. ``pages``: the
+    number of pages that the revision created or changed, with the title of one of them."""
 
     id: str
     parents: list[str]
@@ -76,8 +76,8 @@ def present_revisions(
     begun: dict[str, RevisionRow],
     revised: dict[str, RevisedPages],
 ) -> list[RevisionItem]:
-    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first of consecutive
-    saves, by the ID of the last one. ``revised``: the changed pages by revision ID."""
+    """Present revisions. ``merged``: the merged change requests by ID. ``begun``: the first revision of each series of
+    consecutive saves, by the ID of the last one. ``revised``: the changed pages by revision ID."""
     editors = list_editors(tx, merged)
     writers = list_authors(tx, [row.id for row in rows])
     contributors = {row.id: editors.get(row.merged_from or "", []) or writers.get(row.id, []) for row in rows}

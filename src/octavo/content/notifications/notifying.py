@@ -81,8 +81,8 @@ def notify(
     reasons: Mapping[str, Reason],
     **payload: object,
 ) -> None:
-    """Notify people about a subject in a space, each through the channels that they chose. ``reasons``: the
-    reason for each person. ``payload``: the fields of the event that lists the new notifications."""
+    """Notify people about a subject in a space through the channels that each person chose. ``reasons``: the reason for
+    each person. ``payload``: the event that lists the new notifications."""
     channels = store.list_channels(tx, reasons)
     users = {}
     for user_id, reason in sorted(reasons.items()):
@@ -100,7 +100,8 @@ def notify(
 
 
 def _next_people(tx: Transaction, event: Event, concern: Concern, after: str) -> list[str]:
-    """Return the next direct recipients and watchers; a mentioned team may have thousands of members."""
+    """Return the next batch of direct recipients and watchers, because a mentioned team can have thousands of
+    members."""
     found = set(sorted(user_id for user_id in concern.direct if user_id > after)[:BATCH])
     if concern.watched is not None:
         found.update(store.list_watchers(tx, event.space_id or "", concern.pages, after, BATCH))

@@ -125,7 +125,7 @@ def _pages_of(tx: Transaction, event: Event) -> list[str]:
 
 
 def _direct(tx: Transaction, event: Event, change: ChangeRow | None) -> Iterator[tuple[Reason, str]]:
-    """Yield direct recipients, the most important reason first."""
+    """Yield the direct recipients, most important reason first."""
     payload: dict[str, Any] = event.payload
     for user_id in payload.get("mentioned_users", []):
         yield "mentioned", user_id

@@ -145,8 +145,8 @@ def forget_about(tx: Transaction, about: str, limit: int = 500) -> int:
 
 
 def prune(tx: Transaction, state: State, before: int, limit: int = 500) -> int:
-    """Delete at most ``limit`` notifications in a state whose last event was before a time (milliseconds) and
-    return their number."""
+    """Delete at most ``limit`` notifications in a given state whose last event was before a given time (milliseconds).
+    Returns their number."""
     return _delete(tx, "n.state = :state AND n.at < :before", limit, state=state, before=before)
 
 

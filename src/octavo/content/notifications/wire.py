@@ -63,10 +63,9 @@ class NotificationUrls(Struct):
 
 
 class Notification(Struct, rename="camel", kw_only=True):
-    """Notification of the caller. A new event about the same subject (a thread, a change request) makes it
-    unread again: ``events`` is the number of events since it was last read, and the other fields describe
-    the latest event. ``user``: the person who caused that event, if any. ``problem``: the reason for a
-    failure."""
+    """Notification of the caller. A new event about the same subject, such as a thread or a change request, makes it
+    unread again: ``events`` is the number of events since it was last read, and the other fields describe the latest
+    event. ``user``: the person who caused that event, if any. ``problem``: the reason for a failure."""
 
     id: str
     reason: Reason

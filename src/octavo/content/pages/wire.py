@@ -70,8 +70,8 @@ class PageContentQuery(ContentQuery):
 
 
 class PathQuery(PageContentQuery, rename="camel", kw_only=True):
-    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because returning current
-    Git metadata is just as fast."""
+    """Query parameters for a page by its path. ``cachedMetadata`` has no effect, because the current Git metadata is
+    always returned."""
 
     cached_metadata: bool = False
 
@@ -155,18 +155,21 @@ class PageCover(Struct, rename="camel"):
     ref: dict[str, Any] | UnsetType = UNSET
     ref_dark: dict[str, Any] | UnsetType = UNSET
     height: int | UnsetType = UNSET
+    text_color: Literal["black", "white"] | UnsetType = UNSET
+    text_color_dark: Literal["black", "white"] | UnsetType = UNSET
 
 
 _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
+    "links": dict[str, Any],
     "tags": list[PageTag],
     "paths": list[str],
     "people": list[PageAccess],
     "cover": PageCover,
     "layout": PageLayout,
 }
-"""Types that the API returns for fields that aren't text."""
+"""Types that the API returns for fields that aren't strings."""
 
 
 _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
@@ -174,8 +177,8 @@ _ALWAYS: frozenset[FieldType] = frozenset({"flag", "layout", "tags"})
 
 
 class _Fields:
-    """Fields of ``FIELDS`` that the API returns for a kind of page: the types of the fields that every page
-    has, and of the others."""
+    """Fields from ``FIELDS`` that the API returns for a kind of page: the types of required fields and of optional
+    fields."""
 
     def __init__(self, kind: PageKind, wanted: Callable[[Field], bool] = lambda field: True) -> None:
         found = {
@@ -194,7 +197,7 @@ class _Fields:
         ]
 
     def present(self, page: Page) -> JsonObject:
-        """Return the values of a page by field name, except those that are structs."""
+        """Return the field values of a page by name, except structs."""
         values = {name: getattr(page, name) for name in self._flags}
         for name in self._tags:
             values[name] = present_page_tags(getattr(page, name))
@@ -568,8 +571,7 @@ def present_layout(layout: LayoutOptions) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
-        # `background` is newer than the public description; its closest value is `full`.
-        cover_size=layout.cover_size if layout.cover_size in ("hero", "full") else "full",
+        cover_size=layout.cover_size if layout.cover_size in ("hero", "background") else "full",
         title=layout.title,
         description=layout.description,
         table_of_contents=layout.table_of_contents,
@@ -587,17 +589,23 @@ _NO_LAYOUT = LayoutOptions()
 _PLAIN_LAYOUT = present_layout(_NO_LAYOUT)
 
 
+def _color(name: str | None) -> Literal["black", "white"] | UnsetType:
+    return "white" if name == "white" else "black" if name == "black" else UNSET
+
+
 def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
     return PageCover(
         ref=resolve(page, cover.light),
         ref_dark=resolve(page, cover.dark) if cover.dark else UNSET,
         y_pos=cover.y,
         height=min(700, max(10, cover.height)) if cover.height else UNSET,
+        text_color=_color(cover.text_color),
+        text_color_dark=_color(cover.text_color_dark),
     )
 
 
 def present_blob(oids: Mapping[str, str], content: str | None, path: str | None) -> GitBlob | UnsetType:
-    """Return the Git blob of a synced text or file. ``oids``: Git object IDs by content hash."""
+    """Return the Git blob of a synced page or file. ``oids``: Git object IDs by content hash."""
     oid = oids.get(content or "")
     return GitBlob(oid, path) if oid and path else UNSET
 

@@ -15,7 +15,7 @@ class Inclusions:
         self._left = MAX_INCLUDED
 
     def admit(self, size: int) -> bool:
-        """Charge the size of reusable content (in bytes) to the budget, and return whether the content can
-        still be included."""
+        """Charge the size of reusable content (in bytes) to the budget. Returns whether the content can still be
+        included."""
         self._left -= max(size, _LEAST)
         return self._left >= 0

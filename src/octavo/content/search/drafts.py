@@ -1,4 +1,4 @@
-"""Search in previews. Pages that differ from main aren't indexed, so their texts are read directly."""
+"""Search in previews. Pages that differ from main aren't indexed, so their text is read directly."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from .store import SectionMatch, Term
 from .tokens import fold, words
 
 _READ = 200
-"""Maximum number of pages whose texts are split into sections per search; this is more than are ever
-displayed."""
+"""Maximum number of pages to split into sections per search. This is more than a result list ever shows."""
 _WEIGHTS = (10.0, 5.0, 1.0)
 """Weights of a term in a title, a heading, and the text."""
 _BEGINNING = 4
@@ -43,8 +42,8 @@ class DraftSection(Struct, frozen=True):
 
 
 def draft_of(tx: Transaction, state: State) -> SearchedDraft | None:
-    """Return a state with the pages that differ from main, including pages that have changed in main since
-    then; None for main itself."""
+    """Return a state with the IDs of pages that differ from main, including pages that have changed in main since the
+    state was created; None for main itself."""
     main = main_state(tx, state.space_id)
     if state.revision_id == main.revision_id:
         return None

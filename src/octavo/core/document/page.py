@@ -1,5 +1,4 @@
-"""Read the head of a page file (front matter, ``# Title``, body), and change it without changing any other
-bytes."""
+"""Read the head of a page file (front matter and ``# Title``), and change it without changing any other bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from octavo.core.json_types import JsonObject
 
 from ..expression_syntax import parse
 from ..expression_values import ExpressionError
-from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
+from ..page_fields import COVER_COLORS, FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
@@ -27,7 +26,7 @@ from .reader import read, read_blocks
 from .writer import Notes
 
 MAX_FRONT_MATTER = 64 * 1024
-"""Maximum number of characters; longer front matter is a problem and provides no metadata."""
+"""Maximum number of characters of front matter. Longer front matter is reported as a problem and ignored."""
 
 _FRONT = re.compile(
     r"\ufeff?---[ \t]*(?:\r\n|\r|\n)(?P<yaml>(?:(?!(?:---|\.\.\.)[ \t]*(?:\r|\n|\Z))[^\r\n]*(?:\r\n|\r|\n))*?)"
@@ -38,7 +37,8 @@ H1 = (
     r"|sub|sup)(?:[ \t][^<>\r\n]*)?>)"
     r"{1,500})(?P<close></h1>)[ \t]*"
 )
-"""Regular expression for a title as an HTML heading that contains only text, so that no image is lost."""
+"""Regular expression for a title in the form of an HTML heading that contains only text. Images are excluded, because
+they would be lost."""
 _TITLE = re.compile(
     r"\ufeff?(?:[ \t]*(?:\r\n|\r|\n))*"
     r"(?: {0,3}#(?:[ \t]+(?P<atx>[^\r\n]*)|(?=[\r\n]|\Z))|(?P<under>[^\s#>*+`~<{"
@@ -75,15 +75,15 @@ _SEEMING = re.compile(
 
 
 def _seeming_front(source: str) -> str:
-    """Return text that looks like front matter but isn't, because it isn't at the start of the file or has
-    no end. It extends to the first blank line."""
+    """Return text that looks like front matter but isn't at the start of the file or has no end. It extends to the
+    first blank line."""
     match = _SEEMING.match(source[: 2 * MAX_FRONT_MATTER])
     return match["lines"] if match else ""
 
 
 def front_of(source: str) -> str:
-    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has
-    none, because the text up to the next divider isn't a map of keys and values."""
+    """Return the front matter of a page file with its ``---`` lines. A file that starts with a divider has no front
+    matter, because the text up to the next divider isn't a map of keys and values."""
     front = _FRONT.match(source)
     return front[0] if front is not None and _holds_keys(front) else ""
 
@@ -103,8 +103,8 @@ def _holds_keys(front: re.Match[str]) -> bool:
 
 
 def split_page(source: str) -> tuple[str, str, str]:
-    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines
-    before it, and the body; each can be empty, and together they are the source."""
+    """Split a page file into front matter with its ``---`` lines, the title heading with the blank lines before it, and
+    the body. Each part can be empty. Together, they are the source."""
     at = len(front_of(source))
     title = _TITLE.match(source, at)
     if title and at and source.startswith("\ufeff", at):
@@ -164,7 +164,7 @@ def _is_condition(key: str) -> bool:
 
 
 def front_matter(front: str) -> tuple[JsonObject, list[HeadProblem]]:
-    """Parse front matter, including its ``---`` lines. Return its keys, and the reason if it can't be read."""
+    """Parse front matter, including its ``---`` lines. Return its keys, and the reason if it can't be parsed."""
     match = _FRONT.match(front)
     if match is None or not match["yaml"].strip():
         return {}, []
@@ -237,7 +237,9 @@ class _Head:
             case "condition":
                 return self.condition()
             case "mapping":
-                return self.meta_links(key) if key == "metaLinks" else self.take(key, dict) or {}
+                return self.take(key, dict) or {}
+            case "links":
+                return self.meta_links(key)
             case "tags":
                 return self.tags(key)
             case "paths":
@@ -258,7 +260,7 @@ class _Head:
         return text[: field.max_length]
 
     def condition(self) -> str | None:
-        """Return the condition; an invalid one hides the page from everyone."""
+        """Return the condition. An invalid condition hides the page from everyone."""
         for key in [key for key in self.values if is_like_if(str(key))]:
             self.values.pop(key)
             self.problem(key, f"{key}: must be named `if`; no one can see the page until you rename it")
@@ -277,7 +279,7 @@ class _Head:
         return text if isinstance(given, str) and text.strip() else NEVER
 
     def flag(self, key: str) -> bool:
-        """Return a flag that hides a page; an unclear value counts as true."""
+        """Return a flag that hides a page. An unclear value counts as true."""
         before = len(self.problems)
         return bool(self.take(key, bool)) or len(self.problems) > before
 
@@ -298,6 +300,7 @@ class _Head:
     def cover(self) -> Cover | None:
         value = self.values.pop("cover", None)
         y, height = self.values.pop("coverY", 0), self.values.pop("coverHeight", None)
+        color, dark_color = self.cover_color("coverTextColor"), self.cover_color("coverTextColorDark")
         if isinstance(value, dict):
             light, dark = value.get("light"), value.get("dark")
         else:
@@ -314,7 +317,14 @@ class _Head:
         if isinstance(height, bool) or not isinstance(height, (int, type(None))):
             self.problem("coverHeight", "coverHeight: must be a whole number")
             height = None
-        return Cover(light=light, dark=dark, y=y, height=height)
+        return Cover(light=light, dark=dark, y=y, height=height, text_color=color, text_color_dark=dark_color)
+
+    def cover_color(self, key: str) -> str | None:
+        color: str | None = self.take(key, str)
+        if color is None or color in COVER_COLORS:
+            return color
+        self.problem(key, f"{key}: must be black or white")
+        return None
 
     def tags(self, key: str) -> tuple[str | JsonObject, ...]:
         tags, complete = read_page_tags(self.take(key, list) or ())
@@ -382,7 +392,13 @@ def front_keys(page: PageFields, name: str) -> JsonObject:
 
 def _cover_keys(cover: Cover) -> JsonObject:
     light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
-    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
+    return {
+        "cover": light,
+        "coverY": cover.y or None,
+        "coverHeight": cover.height,
+        "coverTextColor": cover.text_color,
+        "coverTextColorDark": cover.text_color_dark,
+    }
 
 
 def _layout_value(layout: LayoutOptions) -> JsonObject:
@@ -420,8 +436,8 @@ def _entries(front: str) -> list[tuple[str, int, tuple[int, int]]]:
 
 
 def with_head(source: str, changes: Mapping[str, Any]) -> str:
-    """Return the page file with some front-matter keys set, or with keys removed whose value is None. The
-    key ``title`` sets the heading. All other bytes are unchanged."""
+    """Return the page file with these front-matter keys set. Keys with the value None are removed. The key ``title``
+    sets the heading. All other bytes are unchanged."""
     front, heading, body = split_page(source)
     rest = dict(changes)
     if "title" in rest:

@@ -23,13 +23,17 @@ _BLOCK_TYPES = {type: _NODES[name] for name, type in BLOCK_NAMES.items()}
 _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if type not in SPANS}
 
 
+_DERIVED = "cellMerges"
+"""Field of a table's data that the server derives from the table's attributes, which the editor changes."""
+
+
 class _ForeignError(Exception):
     """Raised internally if the editor can't represent a part of the document."""
 
 
 def read_document(document: JsonObject, uids: Iterator[int]) -> Node:
-    """Return an API document in the editor's format. ``uids``: numbers for links and annotations, none of
-    which the page uses yet. A document without blocks becomes an empty paragraph."""
+    """Return an API document in the editor's format. ``uids``: unused numbers for links and annotations. A document
+    without blocks becomes an empty paragraph."""
     return _NODES["doc"].create(None, _blocks([read_top_block(block, uids) for block in document["nodes"]]))
 
 
@@ -47,15 +51,16 @@ def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of a table's fragments."""
+    """Return whether two JSON values are equal, ignoring the order of a table's fragments and its merged cells,
+    which its attributes describe as well."""
     if isinstance(one, dict) and isinstance(other, dict):
-        if one.keys() != other.keys():
+        if one.keys() - {_DERIVED} != other.keys() - {_DERIVED}:
             return False
         by_name = one.get("type") == "table"
         return all(
             same(_by_name(value), _by_name(other[name]))
             if by_name and name == "fragments"
-            else same(value, other[name])
+            else name == _DERIVED or same(value, other[name])
             for name, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
@@ -123,7 +128,7 @@ class _Reader:
         return found
 
     def table(self, json: JsonObject) -> Node:
-        data = dict(json["data"])
+        data = {name: value for name, value in json["data"].items() if name != _DERIVED}
         view, definition, records = dict(data["view"]), data.pop("definition"), data.pop("records")
         shown = [id for id in view.pop("columns") if id in definition]
         if not shown:
@@ -201,7 +206,7 @@ class _Reader:
 
 
 def _flattened(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the texts of its action as separate fields that can be edited."""
+    """Return the data of a button with the strings of its action as separate, editable fields."""
     action = data.get("action")
     if not isinstance(action, dict):
         return data

@@ -24,7 +24,7 @@ _CONNECTED = """SELECT 1 FROM agents a
 
 
 class ClientRow(Struct, frozen=True):
-    """Registered client. ``fresh_until``: the expiration time of its metadata document, in milliseconds; None
+    """Registered client. ``fresh_until``: the expiration time of the client's metadata document, in milliseconds; None
     for clients that registered themselves."""
 
     id: str
@@ -348,7 +348,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return the given change requests that the agent created."""
+    """Return those of the given change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",
@@ -363,7 +363,7 @@ def mark_undone(tx: Transaction, act_ids: list[str]) -> None:
 
 
 class Day(NamedTuple):
-    """An agent's activity in the last day: change requests created, pages edited, and other actions."""
+    """Agent's activity in the last day: the numbers of change requests created, pages edited, and other actions."""
 
     drafts: int
     pages: int

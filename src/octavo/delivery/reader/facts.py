@@ -1,7 +1,7 @@
-"""Lookups that rendering a page makes in its own and other spaces, recorded with their answers.
+"""Lookups during the rendering of a page, in its own space and in others, recorded with their results.
 
-A rendered text stays valid as long as the answers are the same, in any revision and for any visitor.
-Therefore, a text is rendered again only if something that it shows has changed."""
+A rendered page stays valid as long as the results are the same, in any revision and for any visitor. Therefore, a page
+is rendered again only if some of the data that it shows has changed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ from octavo.extensions.integrations.blocks import find_block_owner, list_code_bl
 from octavo.kit.db.database import Transaction
 
 Notes = tuple[tuple[tuple[Any, ...], Any], ...]
-"""Recorded lookups and their answers. Each lookup consists of the name of a ``Facts`` method and its
-arguments."""
+"""Recorded lookups and their results. Each lookup consists of the name of a ``Facts`` method and its arguments."""
 
 
 class Facts:
@@ -122,7 +121,7 @@ class Facts:
         )
 
     def agree_with(self, notes: Notes) -> bool:
-        """Return whether all recorded lookups would still have the same answers."""
+        """Return whether all recorded lookups would still have the same results."""
         return all(getattr(self, name)(*arguments) == answer for (name, *arguments), answer in notes)
 
 

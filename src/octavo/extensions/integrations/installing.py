@@ -1,8 +1,8 @@
 """Install, configure, and remove integrations in organizations, on spaces, and on sites.
 
-An installation has its own account, which is a member of the organization. For an installation on all
-spaces, that account has a role in the organization; otherwise, it is a guest with a role in the selected
-spaces. The installation's tokens are also limited to its scopes."""
+An installation has its own account, which belongs to the organization. For an installation on all spaces, the account
+has a role in the organization; otherwise, it is a guest with a role in the selected spaces. The installation's tokens
+are also limited to its scopes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _WRITING = {
 
 
 def _role(scopes: Iterable[str]) -> str:
-    """Return the role that the account of an installation with these scopes gets in its space or site."""
+    """Return the role that the account of an installation with these scopes has in its space or site."""
     return "create" if _WRITING & set(scopes) else "read"
 
 
@@ -106,7 +106,7 @@ def _lock(tx: Transaction, row: InstallationRow) -> tuple[IntegrationRow, Instal
     integration = _lock_integration(tx, row.integration_id, row.integration)
     found = store.find_installation(tx, integration.name, row.id)
     if found is None:
-        raise NotFound(f"There is no installation with the ID {row.id!r} of this integration.")
+        raise NotFound(f"This integration has no installation with the ID {row.id!r}.")
     return integration, found
 
 

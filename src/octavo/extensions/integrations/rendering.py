@@ -50,7 +50,7 @@ class Rendered(NamedTuple):
 
     @property
     def kept_for(self) -> int:
-        """Return the number of seconds for which an output that is the same for all readers is cached."""
+        """Return the number of seconds for which an output is cached if it is the same for all readers."""
         return _USUAL if self.seconds is None else max(_SHORTEST, min(self.seconds, _MOST))
 
 
@@ -169,4 +169,4 @@ def decode_request(text: str) -> RenderRequest:
     except msgspec.ValidationError as error:
         raise BadRequest(f"request: {error}") from None
     except (msgspec.DecodeError, ValueError, RecursionError):
-        raise BadRequest("request: must be a render request in JSON") from None
+        raise BadRequest("request: must be a JSON render request") from None

@@ -11,10 +11,9 @@ OUTSIDE = "extlinks:"
 
 
 class Names(Struct, frozen=True):
-    """Targets of references in a project. ``labels``: the page, anchor, and text for each label in
-    lowercase. ``find``: a function that returns the file that a path written in a file refers to.
-    ``title``: a function that returns the title of a page. ``outside``: the URL and the text of external
-    links by role, with ``%s`` for the target."""
+    """Targets of references in a project. ``labels``: the page, anchor, and text for each label in lowercase. ``find``:
+    a function that returns the file that a path in another file refers to. ``title``: a function that returns the title
+    of a page. ``outside``: the URL and the text of external links by role, with ``%s`` for the target."""
 
     labels: dict[str, tuple[str, str, str]]
     find: Callable[[str, str], str | None]

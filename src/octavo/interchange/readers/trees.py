@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"^\d+(?:[-_. ]+)(?=\D)")
 
 
 def position_of(head: Head) -> float:
-    """Return the position of a page among its siblings. Pages without one come last."""
+    """Return the position of a page among its siblings. Pages without a position come last."""
     sidebar = head.get("sidebar")
     for value in (
         *(head.get(key) for key in _POSITIONS),
@@ -51,9 +51,9 @@ def label_of(head: Head) -> str | None:
 
 
 class FolderFacts:
-    """Settings of a folder: its title and position, and the file of its page if that isn't the index file.
-    ``order``: the names of its contents, in order, with their titles if specified. Any other contents are
-    placed at ``...``, or at the end."""
+    """Settings of a folder: its title and position, and the file of its page if that isn't the index file. ``order``:
+    the names of its contents, in order, with their titles if specified. All other contents are placed at ``...``, or at
+    the end."""
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ import re
 import time
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from octavo.errors import Unavailable
 from octavo.kit.clock import now
@@ -138,6 +138,23 @@ def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migrati
             time.sleep(_PAUSE)
         else:
             applied.append(missing[0])
+
+
+class SchemaState(NamedTuple):
+    """Schema of a database compared with this version of Octavo. ``upgraded_at``: the time in milliseconds at
+    which it was last migrated. ``written_by``: the version of Octavo that migrated it."""
+
+    upgraded_at: int
+    written_by: Literal["current", "newer", "older"]
+
+
+def compare_schema(tx: Transaction, migrations: Sequence[Migration]) -> SchemaState:
+    """Compare a database that was migrated before with the migrations of this version."""
+    latest, upgraded_at = tx.all("SELECT max(number), max(applied_at) FROM migrations")[0]
+    known = max(migration.number for migration in migrations)
+    if latest == known:
+        return SchemaState(upgraded_at, "current")
+    return SchemaState(upgraded_at, "newer" if latest > known else "older")
 
 
 def _apply(tx: Transaction, migration: Migration) -> None:

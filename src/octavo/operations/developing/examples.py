@@ -1,4 +1,4 @@
-"""Built-in integrations, each a folder with its source, and the starter for new integrations."""
+"""Built-in integrations, each in a folder with its source, and the starter for new integrations."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .manifest import FILE, publication, read_manifest
 
 _STARTER = "starter"
 _SHARED = ("package.json", "package-lock.json", "tsconfig.json")
-"""Files next to the folders that all integrations share."""
+"""Files next to the folders. All integrations share these files."""
 
 
 def builtin_folder() -> Path:

@@ -75,8 +75,7 @@ def draw_home(installation: str, sites_url: str) -> bytes:
 
 
 def draw_refusal(installation: str, title: str, message: str) -> bytes:
-    """Return the page for people who open a URL that can't be used. ``message``: the reason that it can't be
-    used."""
+    """Return the page for people who open a URL that can't be used. ``message``: the reason."""
     return _draw("refused", installation, title=title, message=message)
 
 

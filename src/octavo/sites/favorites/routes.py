@@ -18,7 +18,7 @@ from .wire import AddFavorite, Favorite, FavoritesQuery, MoveFavorite
 operation = Area("spaces").operation
 
 MAX_FAVORITES = 200
-"""Maximum number of favorites that a person can see and add to."""
+"""Maximum number of favorites of a person. Only favorites that the person can see count."""
 
 _OWN = "/user/favorites"
 
@@ -80,7 +80,7 @@ def _find(
 def _move(
     tx: Transaction, caller: SignedIn, rows: list[store.FavoriteRow], favorite_id: str, before: str | None
 ) -> None:
-    """Move a favorite before another one, or to the end. Raises NotFound if either doesn't exist."""
+    """Move a favorite before another one, or to the end. Raises NotFound if one of them doesn't exist."""
     ordered = [row.id for row in rows if row.id != favorite_id]
     if before is not None and before not in ordered:
         if before == favorite_id:

@@ -28,7 +28,7 @@ _SAID = {
 def directive_block(
     writer: Writer, name: str, argument: str, inside: list[Line], number: int
 ) -> list[Line] | None:
-    """Return the lines of a directive, or None for an unknown one."""
+    """Return the lines of a directive, or None if the directive is unknown."""
     options: dict[str, str] = {}
     at = 0
     if inside and inside[0][0].strip() == "---":
@@ -193,7 +193,9 @@ def _target_of(writer: Writer, target: str, options: dict[str, str], number: int
     kind = options.get("link-type", options.get("ref-type", "any"))
     if re.match(r"https?:|#", target):
         return target
-    href, _ = writer.place.wiki(f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, quiet=True)
+    href, _ = writer.place.wiki(
+        f"\0{'doc' if kind == 'doc' else 'any'}\0{target}", number, may_be_missing=True
+    )
     return href if href and not href.startswith("\0") else writer.place.link(target, number)
 
 
@@ -298,7 +300,7 @@ def _table(
 
 
 def role_text(writer: Writer, name: str, text: str, line: int) -> str:
-    """Return the text for a role: a link if it refers to a location, or else plain text."""
+    """Return the text for a role: a link if it refers to a location; otherwise, plain text."""
     found = re.fullmatch(r"(.*?)\s*<([^<>]*)>", text, re.DOTALL)
     shown, target = (found[1], found[2]) if found else ("", text)
     kind = name.rpartition(":")[2]
@@ -309,7 +311,7 @@ def role_text(writer: Writer, name: str, text: str, line: int) -> str:
             return f"[{shown or target}]({writer.place.link(target, line)})"
         href, title = writer.place.wiki(f"\0{kind}\0{target}", line)
         return f"[{shown or title or target}]({href})" if href else shown or target
-    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, quiet=True)
+    href, title = writer.place.wiki(f"\0{OUTSIDE}{name.lower()}\0{target}", line, may_be_missing=True)
     if re.match(r"https?:|mailto:", href):
         return (
             f"[{shown or title}]({href})"

@@ -27,7 +27,7 @@ MAX_DATA = 256 * 1024
 def shallowest(
     files: Heads, names: tuple[str, ...], accept: Callable[[str], bool] = lambda text: True
 ) -> str | None:
-    """Return the file closest to the root that has one of these names and whose text ``accept`` accepts."""
+    """Return the file closest to the root that has one of these names and a text that ``accept`` accepts."""
     found = [
         path
         for path in files.paths

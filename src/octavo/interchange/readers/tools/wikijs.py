@@ -155,7 +155,7 @@ def _prepare_wikijs(tree: Any) -> None:
 
 
 def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
-    """Return the language prefix of URL paths: that of the folder, or else the one used in links."""
+    """Return the language prefix of URL paths: the name of the folder or, by default, the prefix used in links."""
     if specified:
         return specified
     found: dict[str, int] = {}
@@ -218,7 +218,7 @@ def _wikijs_navigation(
 
 
 def _unlisted_entries(entries: list[Entry], taken: set[str]) -> list[Entry]:
-    """Return the part of a tree that hasn't been listed yet."""
+    """Return the entries of a tree that haven't been listed yet."""
     made = []
     for entry in entries:
         children = _unlisted_entries(entry.children, taken)

@@ -21,7 +21,7 @@ class TryCustomization(Struct, rename="camel"):
 
 
 class CustomizationQuery(Struct):
-    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't in the plan;
-    in Octavo, every plan includes everything."""
+    """Query parameters of a customization. ``unmasked``: whether to include settings that aren't part of the plan. In
+    Octavo, all settings always are."""
 
     unmasked: bool = False

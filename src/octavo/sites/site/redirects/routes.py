@@ -63,16 +63,16 @@ def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> 
     body_limit=4 * 1024 * 1024,
 )
 def upsert_redirects(call: Call, site: SiteAccess, body: wire.UpsertRedirects) -> wire.UpsertedRedirects:
-    """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so that
-    an error affects only that redirect. The results are in the same order as the request."""
+    """Create, update, delete, and publish up to 500 redirects. Each redirect is written separately, so an error affects
+    only that redirect. The results are in the same order as the request."""
     with call.db.write() as tx:
         return wire.UpsertedRedirects(upserting.upsert_redirects(tx, call, site, body.redirects))
 
 
 @operation("listSuggestedSiteRedirects", "GET", f"{_REDIRECTS}/suggestions", needs=Can.VIEW)
 def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
-    """List up to 50 URLs of deleted pages that have no redirect, most recent first. The URLs of renamed or
-    moved pages redirect automatically."""
+    """List up to 50 URLs of deleted pages without a redirect, most recent first. The URLs of renamed or moved pages
+    redirect automatically."""
     with call.db.read() as tx:
         return wire.SuggestedRedirects(suggesting.suggest_redirects(tx, call, site))
 

@@ -17,7 +17,7 @@ from octavo.organization.spaces.types import UNTITLED
 
 
 class SpaceToAdd:
-    """Space that a request adds to a site: an existing one, or a new one that is created with it."""
+    """Space that a request adds to a site: an existing space, or a new space that the request creates."""
 
     def __init__(self, site: SiteAccess, space_id: str | None, title: str | None) -> None:
         self._site, self._space_id, self._title = site, space_id, title

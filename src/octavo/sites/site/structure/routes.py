@@ -37,13 +37,13 @@ _STARTING = (("product-docs", "Documentation"), ("changelog", "Changelog"))
 
 
 def _given(**values: object) -> dict[str, object]:
-    """Return the columns to set, without omitted ones."""
+    """Return the columns to set, without omitted fields."""
     return {name: value for name, value in values.items() if value is not UNSET}
 
 
 def _localized(row: Row | None, body: object) -> str | None | UnsetType:
-    """Return the translations column updated with the translations in a request; unset if the request
-    contains none."""
+    """Return the translations column, updated with the translations in a request; unset if the request contains
+    none."""
     title = getattr(body, "localized_title", UNSET)
     description = getattr(body, "localized_description", UNSET)
     if title is UNSET and description is UNSET:
@@ -64,8 +64,8 @@ def _locate(call: Call, site: SiteAccess, path: str) -> None:
 
 @operation("getSiteStructure", "GET", f"{_SITE}/structure", needs=Can.VIEW, errors=(404,))
 def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.SiteStructure:
-    """Get the structure of a site: all its sections and groups, or its site spaces if it has no sections.
-    Parts whose spaces the caller can't see are omitted."""
+    """Get the structure of a site: all of its sections and groups, or its site spaces if it has no sections. Parts
+    whose spaces the caller can't see are omitted."""
     with call.db.read() as tx:
         return ShownStructure(tx, call, site, query.share_key).whole()
 
@@ -79,8 +79,7 @@ def get_structure(call: Call, site: SiteAccess, query: wire.ShownQuery) -> wire.
     minimal=True,
 )
 def sort_structure(call: Call, site: SiteAccess, body: wire.Sort) -> wire.SiteSpace | wire.StructureNode:
-    """Move a section, group, external link, or site space before or after another one, into the same
-    group."""
+    """Move a section, group, external link, or site space before or after another item, into the group of that item."""
     with call.db.write() as tx:
         item = StructurePart(body.item.type, body.item.id, "item")
         sorting.move(tx, site, item, **wire.neighbors(body.position))
@@ -199,7 +198,7 @@ def list_groups(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wire.
 
 @operation("addSectionGroupToSite", "POST", _GROUPS, needs=Can.EDIT, status=201)
 def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSectionGroup:
-    """Add a group around sections of the site, at the top level or in another group."""
+    """Add a group that contains sections of the site, at the top level or in another group."""
     with call.db.write() as tx:
         made = changing.add_group(
             tx,
@@ -335,8 +334,8 @@ def _site_space(tx: Transaction, call: Call, site: SiteAccess, site_space_id: st
 
 @operation("listSiteSpaces", "GET", _SPACES, needs=Can.VIEW)
 def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) -> Listing[wire.SiteSpace]:
-    """List the site spaces whose spaces the caller can see, in reading order. `default` filters by whether
-    they are defaults."""
+    """List the site spaces whose spaces the caller can see, in reading order. With `default`, list only defaults, or
+    only others."""
     with call.db.read() as tx:
         shown = ShownStructure(tx, call, site, query.share_key)
         rows = [
@@ -384,8 +383,8 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space with another one where the caller has the role `create` or
-    higher. Replacing the space removes the home page."""
+    """Update a site space, or replace its space with another space where the caller has the role `create` or higher.
+    Replacing the space resets the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         path=path,
@@ -434,9 +433,9 @@ def apply_template(call: Call, site: SiteAccess) -> None:
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space where the caller has the role `create` or higher, and add the duplicate to the site.
-    It becomes a new section next to the original's if that section has no other space; otherwise, it becomes
-    another variant."""
+    """Duplicate a space where the caller has the role `create` or higher, and add the duplicate to the site. The
+    duplicate becomes a new section after the original's section if that section has no other spaces; otherwise, it
+    becomes another variant."""
     draft = body.draft if body is not None else False
     with call.db.read() as tx:
         shown = changing.get_site_space(changing.load_seen_structure(tx, site), site_space_id)
