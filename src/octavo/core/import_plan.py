@@ -367,7 +367,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that follows a page's front matter, if there is one."""
+    """Return the plain text of the level-1 heading that follows a page's front matter, if any."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":

@@ -91,8 +91,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
     value.
 
     ``slug``, ``path``, ``name``: an unused number was appended to the value in theirs. ``rank``: both sides used the
-    same rank, and the page in theirs now comes after the one in ours. ``order``: both sides reordered, and the order in
-    ours is used. ``cycle``: two moves would have formed a cycle, and the move in theirs was undone. ``parent``: a
+    same rank, and the page in theirs now comes after the page in ours. ``order``: both sides reordered, and the order
+    in ours is used. ``cycle``: two moves would have formed a cycle, and the move in theirs was undone. ``parent``: a
     deleted page is kept (``before`` is None) because one of its subpages is kept, or a page without a parent was moved
     to the top level. ``twin``: both sides added a variable or source with this name, and the two became one.
     """
@@ -106,7 +106,7 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 class MergeResult(Struct):
     """Result of a merge: the merged version of each entry that either side changed (None for a missing entry), the new
-    texts by hash, the conflicts, and the notes."""
+    Markdown sources by hash, the conflicts, and the notes."""
 
     pages: dict[str, Page | None]
     items: JsonObject
@@ -604,7 +604,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Move files that ours added at paths where theirs added something else."""
+        """Move files that ours added at paths where theirs added other content."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]

@@ -1,4 +1,4 @@
-"""Three-way merge of Markdown texts, block by block.
+"""Three-way merge of Markdown sources, block by block.
 
 The result has the order of ``ours``. The changes from base to theirs (deletions, moves, insertions, and edits) are
 applied to it. Blocks, list items, and table rows that neither side changed keep their bytes. Blocks inside tags,
@@ -50,8 +50,8 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. This accepts any text. Equal changes and changes by only one side merge without
-    conflicts."""
+    """Merge sources without front matter. This accepts any text. Equal changes and changes by only one side merge
+    without conflicts."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -82,8 +82,8 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the merged value of three versions. If only one side changed it, that is this side's value. Return None if
-    both sides changed it differently."""
+    """Return the merged value of three versions. If only one side changed it, the result is that side's value. Return
+    None if both sides changed it differently."""
     if theirs in (ours, base):
         return ours
     return theirs if ours == base else None
@@ -110,7 +110,7 @@ class _Node:
         self.after: _Node = self
 
     def insert(self, node: _Node) -> None:
-        """Insert ``node`` right after this one."""
+        """Insert ``node`` right after this node."""
         node.before, node.after = self, self.after
         self.after.before = node
         self.after = node

@@ -2,7 +2,7 @@
 
 A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. Splitting looks
 only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as ``document.read``.
-Where the results could differ, the larger piece is used, so no block of a document is ever split.
+Where the results could be different, the larger piece is used, so no block of a document is ever split.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ class _Lines:
         return spans
 
     def until(self, line: int) -> _Lines:
-        """Return the same lines, ending before this one."""
+        """Return the same lines, ending before this line."""
         lines = copy(self)
         lines.count = line
         return lines
@@ -178,7 +178,7 @@ class _Lines:
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """Return the first non-blank line at or after this one, or the number of lines if there is none."""
+        """Return the first non-blank line at or after this line, or the number of lines if there is none."""
         while line < self.count and self.blank[line]:
             line += 1
         return line

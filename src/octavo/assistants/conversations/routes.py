@@ -150,8 +150,8 @@ def get_cluster(call: Call, org: OrgAccess, cluster_id: str) -> wire.Cluster:
     yields=("content:read",),
 )
 def list_answering_pages(call: Call, org: OrgAccess, cluster_id: str) -> wire.AnsweringPages:
-    """List the pages that match a cluster in search, best first. The response also says whether any of them seems to
-    answer the cluster's questions."""
+    """List the pages that match a cluster in search, best first. The response also specifies whether one of these pages
+    seems to answer the cluster's questions."""
     with call.db.read() as tx:
         found = answering.find_answering(tx, org, _get_cluster(tx, org, cluster_id))
     return wire.AnsweringPages(

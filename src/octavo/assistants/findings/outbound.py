@@ -59,7 +59,7 @@ _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
 class LinkVisit(Struct, frozen=True):
     """Result of a check. ``worked``: whether the link works; None if that is unknown. ``allowed``: whether the link may
-    be checked at all."""
+    be checked."""
 
     worked: bool | None = None
     failure: FailureKind | None = None

@@ -135,7 +135,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Check that was started. ``changeRequests``: a change request for each space with something to fix."""
+    """Check that was started. ``changeRequests``: a change request for each space with findings that can be fixed."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]

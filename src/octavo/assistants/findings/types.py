@@ -15,7 +15,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: words on a page, and what is wrong with them."""
+    """Evidence of a problem: words on a page, and the problem with these words."""
 
     page: str
     quote: str

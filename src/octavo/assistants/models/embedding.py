@@ -1,4 +1,5 @@
-"""Text embeddings: vectors that point in similar directions for text with a similar meaning, even if the words differ.
+"""Text embeddings: vectors that point in similar directions for text with a similar meaning, even if the words are
+different.
 
 Each vector is cached by text and model within an organization, so that nothing is requested twice, and response times
 reveal nothing about other organizations. Vectors that are no longer cached are requested again."""
@@ -26,7 +27,7 @@ from .accounting import CHARACTERS, Account
 from .provider import ModelFailed, ModelProvider, TokenUsage
 
 BATCH = 64
-"""Maximum number of texts per call."""
+"""Maximum number of passages per call."""
 _TEXT = 8000
 """Number of characters of a text to send; the rest is ignored."""
 

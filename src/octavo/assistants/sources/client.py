@@ -148,7 +148,7 @@ def read_list(value: object) -> list[JsonObject]:
 
 
 def read_object(value: object) -> JsonObject:
-    """Return a value from a response if it is an object, or else an empty one."""
+    """Return a value from a response if it is an object; otherwise, an empty object."""
     return value if isinstance(value, dict) else {}
 
 

@@ -96,7 +96,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 
 
 def seems_other(text: str, language: str) -> bool:
-    """Return whether a text is clearly in another language. False for short and ambiguous texts."""
+    """Return whether a text is clearly in another language. False for short and ambiguous text."""
     letters = _ANY_LETTER.findall(text)
     if len(letters) <= _FEW:
         return False

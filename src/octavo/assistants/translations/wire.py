@@ -71,9 +71,9 @@ class TranslationLocation(Struct):
 
 
 class Translation(Struct, rename="camel", kw_only=True):
-    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number
-    of texts still in the source language; ``notice``, information about the last run; ``problems``, texts
-    that couldn't be translated."""
+    """Translation of a space. Octavo's own fields: ``formality``; ``progress``; ``untranslated``, the number of
+    segments still in the source language; ``notice``, information about the last run; ``problems``, segments that
+    couldn't be translated."""
 
     object: Literal["translation"] = "translation"
     id: str

@@ -89,7 +89,7 @@ def require_rules(
 
 
 def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
-    """Return the rules of a space: its own, or those of its organization if it inherits them."""
+    """Return the rules of a space: its own rules, or the rules of its organization if the space inherits them."""
     space = get_space(tx, space_id)
     found: JsonObject = msgspec.json.decode(space.merge_rules)
     if found.get("type") == "inherit":

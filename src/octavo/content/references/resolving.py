@@ -131,7 +131,7 @@ class Resolver:
 
     @property
     def known(self) -> list[SpaceFiles]:
-        """Return the files consulted so far, starting with those of the resolver's space."""
+        """Return the files consulted so far, starting with the files of the resolver's space."""
         return [files for files in self._files.values() if files is not None]
 
     @property

@@ -376,7 +376,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return those of the given spaces that have, or once had, a restricted page in main."""
+    """Return the given spaces that have, or previously had, a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",

@@ -185,7 +185,7 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finder of wanted words and stems in texts."""
+    """Finder of wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted

@@ -60,7 +60,7 @@ class RuleAction(Struct, frozen=True):
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule as written in its file."""
+    """Rule in the form that its file uses."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]

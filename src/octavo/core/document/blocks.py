@@ -58,7 +58,7 @@ class BlockEntry(Struct, frozen=True):
 
 class Index(Struct, frozen=True):
     """Blocks of a text. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
-    get when the text is parsed to their actual keys, where these differ (see ``keys.assign_keys``)."""
+    get when the text is parsed to their actual keys, if these are different (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -598,7 +598,7 @@ class BlockEdits:
 
     def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
         """Insert new slots. Definitions next to the given blocks stay next to these blocks. ``place``: the slot that
-        the new ones replace."""
+        the new blocks replace."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):

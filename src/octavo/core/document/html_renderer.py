@@ -214,8 +214,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the text direction of the contents if it differs from the page's. The direction is that of most of the
-        letters, because a paragraph can start with a name in another script."""
+        """Return the text direction of the contents if it is different from the page's direction. The direction is the
+        direction of most of the letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

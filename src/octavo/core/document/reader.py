@@ -185,7 +185,7 @@ class _Reader:
 
     def end_at(self, line: int) -> None:
         """End the document with the unparsed source from this line on. The line must start a block of the page: if only
-        part of a block were parsed, a condition in it could lack its end."""
+        part of a block were parsed, the end of a condition could be missing."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -493,8 +493,8 @@ def may_be_cut(markdown: str) -> bool:
 
 
 def open_ends(markdown: str) -> tuple[set[str], set[str]]:
-    """Return the names of tags and elements that a piece of Markdown opens but doesn't close, and of those that it
-    closes but doesn't open."""
+    """Return the names of tags and elements that a piece of Markdown opens but doesn't close, and of tags and elements
+    that it closes but doesn't open."""
     opened: set[str] = set()
     closed: set[str] = set()
     if "{%" in markdown or "<" in markdown:

@@ -195,7 +195,7 @@ class _Hunk(Struct):
 
 
 def spliced(source: str, before: str, after: str) -> Iterator[str]:
-    """Yield possible results of applying the difference between two drafts to the source of the first one."""
+    """Yield possible results of applying the difference between two drafts to the source of the first draft."""
     if before == after:
         yield source
         return
@@ -269,9 +269,8 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """Return the hunks, each widened within its line up to and including the next punctuation that differs
-    in the source. For example, a reference link whose text is its label becomes a link with a URL when its
-    text changes."""
+    """Return the hunks, each widened within its line up to and including the next punctuation that is different in the
+    source. For example, a reference link whose text is its label becomes a link with a URL when its text changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:

@@ -158,7 +158,7 @@ def _notes_of(block: Block) -> list[Fragment]:
 
 
 def _edited(old: Fragment, new: Fragment, text: str) -> str | None:
-    """Return the text of a footnote with an edit applied; None if the text isn't that of the old footnote."""
+    """Return the text of a footnote with an edit applied; None if the text isn't the text of the old footnote."""
     before, after = assign_keys(read(text)), Document(_copy(new.nodes))
     digests = Digests(before, Document(old.nodes))
     if [digests.of(node) for node in before.nodes] != [digests.of(node) for node in old.nodes]:

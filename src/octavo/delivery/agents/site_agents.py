@@ -158,7 +158,7 @@ def _grant(tx: Transaction, context: Context, found: _Row, former: str | None) -
 
 
 def revoke_site_agent(tx: Transaction, token: str) -> None:
-    """Disconnect the agent with this token, if there is one."""
+    """Disconnect the agent with this token, if it exists."""
     for column in ("access_hash", "refresh_hash"):
         found = _find(tx, column, token)
         if found is not None:

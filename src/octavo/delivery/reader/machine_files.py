@@ -77,7 +77,8 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
 
 
 def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
-    """Return all listed pages in reading order, grouped by section or, on sites with only one, by page group."""
+    """Return all listed pages in reading order, grouped by section or, on sites with only one section, by page
+    group."""
     chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None

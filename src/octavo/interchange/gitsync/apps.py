@@ -305,8 +305,8 @@ class GitLabApp(ProviderApp):
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
-        """Return new tokens, which replace the given ones; None if GitLab no longer accepts those. Raises
-        OctavoError if GitLab doesn't respond."""
+        """Return new tokens, which replace the given tokens; None if GitLab no longer accepts those. Raises OctavoError
+        if GitLab doesn't respond."""
         form = {"grant_type": "refresh_token", "refresh_token": grant.refresh or ""}
         return self._ask_tokens("/oauth/token", self._own(form))
 

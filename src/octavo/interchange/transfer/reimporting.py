@@ -1,7 +1,7 @@
 """Imports by `octavo import`: the first import of a source, and later imports of newer states.
 
-Each import is recorded as a run without a user, so that the next import can determine which content this one created.
-Killing a process at any point leaves the existing content intact."""
+Each import is recorded as a run without a user, so that the next import can determine which content this import
+created. Killing a process at any point leaves the existing content intact."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class Variants:
         return with_ids(part, self.spaces, self._hosts)
 
     def import_others(self, progress: Callable[[int, int], None]) -> None:
-        """Import all variants except the one that goes into the target."""
+        """Import all variants except the variant that is imported into the target."""
         self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():
             brought = import_source(

@@ -1,4 +1,4 @@
-"""Logs: one line per event on standard error, as text or JSON, including those of libraries.
+"""Logs: one line per event on standard error, as text or JSON, including the events of libraries.
 
 Errors have a short stack trace without the values of variables. Every line passes through ``redact``, so secrets from
 the settings, credentials in headers and URLs, and Octavo's tokens never appear in a log.
@@ -232,7 +232,7 @@ def bind(**fields: str) -> None:
 
 @contextmanager
 def bound(**fields: str) -> Iterator[None]:
-    """Add these fields to every line that the block logs, in addition to the current ones."""
+    """Add these fields to every line that the ``with`` block logs, in addition to the current fields."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield

@@ -41,7 +41,7 @@ _thread = _Thread()
 
 
 class _Permit:
-    """Permit to compute. A process has only one. Waiting owners get it in the order of ``owners.Places``."""
+    """Permit to compute. A process has only one permit. Waiting owners get it in the order of ``owners.Places``."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)

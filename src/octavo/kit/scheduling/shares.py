@@ -5,7 +5,7 @@ All of them follow one rule, ``owners.Places``. An owner holds no more than its 
 of all slots for an organization, and half of that for each person or object in it, unless a pool specifies otherwise.
 The last quarter is for organizations that don't hold any slots, so that a few busy organizations leave room for others.
 Requests take turns: a slot goes to the organization with the fewest slots, and within it, to the owner with the fewest
-slots. Among equals, it goes to the one that has waited the longest since its last slot. Only owners with too many
+slots. Among equals, it goes to the owner that has waited the longest since its last slot. Only owners with too many
 waiting requests are rejected.
 """
 

@@ -178,7 +178,7 @@ def invite_account(
     """Invite the account with this email address until the invitation is revoked. The person accepts it by
     signing in.
 
-    The result doesn't reveal anything about the account, not even whether it exists."""
+    The result doesn't reveal any information about the account, not even whether it exists."""
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )

@@ -68,9 +68,9 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Update the settings of an organization. Omitted fields stay unchanged.
 
-    `emailDomains` can contain any domains except those of public email providers. Once a domain is verified
-    with `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's
-    identity providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
+    `emailDomains` can contain any domains except the domains of public email providers. Once a domain is verified with
+    `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's identity
+    providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
     return present_organization(call, after, org.role)

@@ -80,7 +80,7 @@ def _find(
 def _move(
     tx: Transaction, caller: SignedIn, rows: list[store.FavoriteRow], favorite_id: str, before: str | None
 ) -> None:
-    """Move a favorite before another one, or to the end. Raises NotFound if one of them doesn't exist."""
+    """Move a favorite before another favorite, or to the end. Raises NotFound if one of them doesn't exist."""
     ordered = [row.id for row in rows if row.id != favorite_id]
     if before is not None and before not in ordered:
         if before == favorite_id:
@@ -92,7 +92,7 @@ def _move(
 
 @operation("moveFavorite", "PATCH", _OWN + "/{favoriteId}", needs=Can.SIGN_IN, errors=(400, 404))
 def move_favorite(call: Call, caller: SignedIn, favorite_id: str, body: MoveFavorite) -> Favorite:
-    """Move a favorite before another one, or to the end."""
+    """Move a favorite before another favorite, or to the end."""
     with call.db.write() as tx:
         rows = store.list_favorites(tx, caller.user_id)
         moved = [row for row in rows if row.id == favorite_id]

@@ -34,7 +34,7 @@ _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters in a field's anchor. Fields whose anchor would be longer have none."""
+"""Maximum number of characters in a field's anchor. Fields whose anchor would be longer don't have an anchor."""
 _UNFOLDED = 5
 """Maximum number of nested fields to show without expanding."""
 _VALUES = 200
@@ -141,7 +141,7 @@ class SchemaRenderer:
         self._schemes: set[str] = set()
         """Authentication methods that are already described on the page."""
         self._left_out = ""
-        """Keyword for the properties that are currently omitted, such as read-only ones."""
+        """Keyword for the properties that are currently omitted, such as read-only properties."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}

@@ -171,9 +171,9 @@ def get_site(call: Call, site: SiteAccess) -> Site:
 
 @operation("updateSiteById", "PATCH", "/orgs/{organizationId}/sites/{siteId}", needs=Can.ADMIN)
 def update_site(call: Call, site: SiteAccess, body: UpdateSite) -> Site:
-    """Update a site. Former basenames redirect to the new one, and so do former paths of sections and variants. A
-    hostname, or a path where a proxy shows the site, is used only after it is verified that it belongs to the
-    organization. To repeat the check, send the same value again."""
+    """Update a site. Former basenames, and former paths of sections and variants, redirect to the new ones. A hostname,
+    or a path where a proxy shows the site, is used only after it is verified that it belongs to the organization. To
+    repeat the check, send the same value again."""
     wanted = given(body)
     proved = editing.verify_locations(call.context, site, wanted)
     with call.db.write() as tx:
@@ -220,7 +220,7 @@ def unpublish_site(call: Call, site: SiteAccess) -> Site:
     visitors=True,
 )
 def get_published_site(call: Call, site: SiteAccess | VisitedSite, query: ShownQuery) -> PublishedSite:
-    """Get a complete published site: its structure (limited to what the caller can see), its customization,
+    """Get a complete published site: its structure (limited to the parts that the caller can see), its customization,
     and its scripts."""
     with call.db.read() as tx:
         return present_profile(tx, call, site, query.share_key)

@@ -385,7 +385,7 @@ _CHROME = frozenset(
 
 
 def _lists_in(element: Any) -> list[Any]:
-    """Return the lists in an element, without nested ones."""
+    """Return the lists in an element, except nested lists."""
     found: list[Any] = []
     waiting = [element] if element.tag in ("ul", "ol") else list(element)[::-1]
     while waiting:

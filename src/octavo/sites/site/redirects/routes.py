@@ -47,9 +47,9 @@ def list_redirects(call: Call, site: SiteAccess, query: wire.RedirectsQuery) -> 
 
 @operation("createSiteRedirect", "POST", _REDIRECTS, needs=Can.EDIT, status=201)
 def create_redirect(call: Call, site: SiteAccess, body: wire.CreateRedirect) -> wire.Redirect:
-    """Create a redirect from a path that has no page. `/old/*` matches everything under `/old`, and `/old*`
-    matches everything that starts with `/old`. Drafts redirect only people who preview the site.
-    Editors of the site can only create drafts."""
+    """Create a redirect from a path that has no page. `/old/*` matches all paths under `/old`, and `/old*` matches all
+    paths that start with `/old`. Drafts redirect only people who preview the site. Editors of the site can only create
+    drafts."""
     with call.db.write() as tx:
         return wire.present_redirect(RedirectEditor(tx, call, site).create(wire.fields_of(body)))
 

@@ -138,7 +138,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
-    """Update a section. Its former path redirects to the new one."""
+    """Update a section. Its former path redirects to the new path."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         title=body.title,
@@ -168,7 +168,7 @@ def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
 def move_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
 ) -> wire.SiteSection:
-    """Move a section before or after another one."""
+    """Move a section before or after another section."""
     with call.db.write() as tx:
         sorting.move(
             tx, site, StructurePart("site-section", site_section_id), **wire.neighbors(body.position)
@@ -217,7 +217,7 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
-    """Update a group, or move it into another one."""
+    """Update a group, or move it into another group."""
     values = _given(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
     )
@@ -469,7 +469,7 @@ def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
 def move_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
 ) -> wire.SiteSpace:
-    """Move a site space before or after another one in its section."""
+    """Move a site space before or after another site space in its section."""
     with call.db.write() as tx:
         sorting.move(tx, site, StructurePart("site-space", site_space_id), **wire.neighbors(body.position))
         return _site_space(tx, call, site, site_space_id)
