@@ -1,4 +1,4 @@
-"""Languages of spaces, and detection of the language of a text if it is certain enough."""
+"""Languages of spaces, and detection of the language of a string if it is certain enough."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     - ``field``: both sides changed one field of a page or item. ``field`` is its name, dotted for one element of a map
       or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
-      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
-    - ``block``: both sides changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
-      version kept is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
-      ``body`` (``content`` for an item) or the front-matter key whose value it is.
+      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata. - ``block``: both sides changed the
+      same part of a source; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The version kept is at offset
+      ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is ``body`` (``content`` for an
+      item) or the front-matter key whose value it is.
     - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
       item, or None.
 
@@ -140,7 +140,7 @@ def merge(
 ) -> MergeResult:
     """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both sides added a
     file at the same path. ``read``: a function that returns the text with a hash. ``digest``: a function that returns
-    the hash of a text. Items are structs with ID, kind, name, path, and content (see
+    the hash of a source. Items are structs with ID, kind, name, path, and content (see
     ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 

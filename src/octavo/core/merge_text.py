@@ -30,10 +30,10 @@ MAX_DEPTH = 32
 
 
 class TextConflict(Struct, frozen=True):
-    """Part of a text that both sides changed. ``base``, ``ours``, and ``theirs``: the exact text in each version; None
-    if the version doesn't contain this part. The merged text contains the version of ``kept`` ("ours" or "theirs") at
-    offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the conflict is about
-    a key."""
+    """Part of a source that both sides changed. ``base``, ``ours``, and ``theirs``: the exact text in each version;
+    None if the version doesn't contain this part. The merged text contains the version of ``kept`` ("ours" or "theirs")
+    at offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the conflict is
+    about a key."""
 
     at: int
     base: str | None
@@ -98,7 +98,7 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """Piece of the merged text, with its position in each version (None if it is missing there), its text,
+    """Piece of the merged text, with its position in each version (None if the version doesn't contain it), its text,
     and the pieces after it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")

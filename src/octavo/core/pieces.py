@@ -19,7 +19,7 @@ from .alignment import align
 
 
 class PiecePlace(Struct, frozen=True):
-    """Position of a piece in the lines of a text: its first and last line."""
+    """Position of a piece in the lines of a source: its first and last line."""
 
     lines: _Lines
     first: int
@@ -77,7 +77,7 @@ _WORD = re.compile(r"\w+")
 
 
 class _Lines:
-    """Lines of a text, and the constructs that span several lines."""
+    """Lines of a source, and the constructs that span several lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -276,8 +276,8 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """Split a text at these offsets. ``frame``: whether the text before and after the pieces becomes ``open``
-    and ``close``."""
+    """Split a source at these offsets. ``frame``: whether the text before and after the pieces becomes ``open`` and
+    ``close``."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:

@@ -496,7 +496,7 @@ def update_summary(
 ) -> str:
     """Return ``original`` with changes only to lines whose entries are different from ``wanted``.
 
-    ``understand``: a function that returns the entries in a text, each with its ``line``. Different spellings of the
+    ``understand``: a function that returns the entries in a file, each with its ``line``. Different spellings of the
     same target count as equal.
     """
     there = understand(original)

@@ -136,8 +136,8 @@ def _list_passages(tx: Transaction, material: AnswerMaterial, hit: PageHit) -> l
 
 
 def excerpt(text: str, asked: Sequence[str]) -> str:
-    """Return the excerpt of a text that contains the most words of the question. The excerpt starts at the beginning of
-    a sentence."""
+    """Return the excerpt of a passage that contains the most words of the question. The excerpt starts at the beginning
+    of a sentence."""
     every = sentences(text)
     if not every:
         return ""

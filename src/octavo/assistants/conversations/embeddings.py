@@ -86,7 +86,7 @@ class ClusterMeanings:
             self._bytes += total.itemsize * len(total)
 
     def add(self, cluster_id: str, meaning: IssueMeaning) -> None:
-        """Add an issue to a cluster. If the cluster has no vector, or one of a different length, the issue's
+        """Add an issue to a cluster. If the cluster has no vector, or if its vector has a different length, the issue's
         vector becomes its vector."""
         known = self._sums.get(cluster_id)
         if known is None or len(known) != len(meaning.vector):

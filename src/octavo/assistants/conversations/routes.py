@@ -31,8 +31,8 @@ def ingest_conversations(
     query: wire.IngestQuery,
     body: ConversationInput | list[ConversationInput],
 ) -> None:
-    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is
-    replaced; resending an unchanged one has no effect. Personal data is masked before it is stored."""
+    """Ingest one conversation, or up to 1000, for analysis. A conversation with the same ID and source is replaced.
+    Resending an unchanged conversation has no effect. Personal data is masked before it is stored."""
     given = body if isinstance(body, list) else [body]
     if len(given) > wire.MAX_BATCH:
         raise BadRequest(f"body: must contain at most {wire.MAX_BATCH} conversations")

@@ -169,8 +169,8 @@ def update_finding(
 def ignore(
     call: Call, site: SiteAccess, site_finding_id: str, page_id: str, body: wire.IgnoreFinding
 ) -> wire.SiteFinding:
-    """Ignore a finding on one of its pages. It stays open on the others, and later scans don't report it on this page
-    again. A finding that is ignored on all of its pages is `canceled`."""
+    """Ignore a finding on one of its pages. It stays open on the other pages, and later scans don't report it on this
+    page again. A finding that is ignored on all of its pages is `canceled`."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         ignore_on_page(tx, site, row, page_id, body.reason)
@@ -179,7 +179,7 @@ def ignore(
 
 @operation("restoreSiteFindingOnPage", "DELETE", _IGNORED, needs=Can.EDIT, errors=(404,))
 def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) -> bool:
-    """Report a finding on a page again that was ignored there."""
+    """Report a finding again on a page where it was ignored."""
     with call.db.write() as tx:
         return restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
 

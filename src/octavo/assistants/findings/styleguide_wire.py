@@ -169,7 +169,7 @@ def present_text_finding(fault: TextFault, text: str) -> TextFinding:
 
 
 def _count_units(text: str, end: int) -> int:
-    """Return the number of UTF-16 code units before a position in a text. Browsers use these units."""
+    """Return the number of UTF-16 code units before a position in a passage. Browsers use these units."""
     return end + sum(letter > "\uffff" for letter in text[:end])
 
 

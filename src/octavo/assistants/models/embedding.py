@@ -29,7 +29,7 @@ from .provider import ModelFailed, ModelProvider, TokenUsage
 BATCH = 64
 """Maximum number of passages per call."""
 _TEXT = 8000
-"""Number of characters of a text to send; the rest is ignored."""
+"""Number of characters of a passage to send; the rest is ignored."""
 
 Vector: TypeAlias = "array[float]"
 """Vector of length 1, in single precision."""
@@ -48,10 +48,10 @@ class Embedder(Struct, frozen=True):
         return self.provider.model
 
     def embed(self, purpose: str, texts: Sequence[str]) -> list[Vector]:
-        """Return a vector for each text; no text may be empty. Vectors that aren't cached are requested in
-        batches and cached immediately, so that a retry after a failure requests only the rest. Raises
-        ModelFailed if the provider returns no usable vectors, TooManyRequests if the organization's budget is
-        spent, and DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
+        """Return a vector for each passage. Passages must not be empty. Vectors that aren't cached are requested in
+        batches and cached immediately, so that a retry after a failure requests only the rest. Raises ModelFailed if
+        the provider returns no usable vectors, TooManyRequests if the organization's budget is spent, and
+        DeadlineExceeded if there is no time left. Don't call it inside a transaction."""
         sent = [mask_secrets(text[:_TEXT]) for text in texts]
         keys = [self._key(text) for text in sent]
         by_key = dict(zip(keys, sent, strict=True))

@@ -19,7 +19,7 @@ _CANDIDATES = 60
 
 
 class SimilarText(Struct, frozen=True):
-    """Text in the memory that is similar to another text. ``score``: their ``similarity``."""
+    """Text in the memory that is similar to another segment. ``score``: their ``similarity``."""
 
     source: str
     target: str

@@ -29,7 +29,7 @@ from .segments import abbreviate_tags
 from .store import TranslationPartRow, TranslationRow
 
 SHOWN = 120
-"""Maximum number of characters in a text shown in a problem."""
+"""Maximum number of characters in a segment shown in a problem."""
 
 
 class RunResult(Struct):

@@ -49,8 +49,8 @@ def list_translations(call: Call, org: OrgAccess, query: PageQuery) -> Listing[w
     yields=("content:write", "spaces:write"),
 )
 def create_translation(call: Call, org: OrgAccess, body: wire.CreateTranslation) -> wire.Translation:
-    """Create a translation: a copy of a space in another language. Each run updates the copy from the
-    original. Requires the role `create` for the source."""
+    """Create a translation: a copy of a space in another language. Each run updates the copy from the original.
+    Requires the `create` role for the source."""
     instructions = body.instructions if body.instructions is not UNSET else {"nodes": []}
     source = body.source
     wanted = managing.NewTranslation(

@@ -1,9 +1,9 @@
 """Translatable text segments in a document.
 
-A text is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words becomes
-numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and other
-content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore, only
-the text of a document changes, whether a person or a model translates it."""
+A segment is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words
+becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
+other content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore,
+only the text of a document changes, whether a person or a model translates it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class TextSegment(Struct):
 
 
 def _find_fixed(text: str) -> list[str]:
-    """Return the machine-readable parts of a text, such as placeholders and URLs, in no particular order."""
+    """Return the machine-readable parts of a segment, such as placeholders and URLs, in no particular order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 

@@ -21,7 +21,7 @@ def _words(text: str) -> list[str]:
 
 
 def signs(text: str) -> list[int]:
-    """Return the signs of a text; an empty list if it has no words."""
+    """Return the signs of a segment; an empty list if it has no words."""
     words = set(_words(text))
     if not words:
         return []

@@ -1,7 +1,7 @@
 """Translate segments using the memory, the glossary, or a model. All other segments stay in the source language.
 
-A model gets segments with tags and must return translations with the same tags. If the answer for a text is invalid,
-the text is sent again on its own. If that fails, too, the text stays in the source language and is reported."""
+A model gets segments with tags and must return translations with the same tags. If the answer for a segment is invalid,
+the segment is sent again on its own. If that fails, too, the text stays in the source language and is reported."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class Translator(Struct):
         return store.fingerprint(f"{formality}\n{terms}") if terms or formality != "default" else ""
 
     def _terms(self, text: str) -> list[tuple[str, str]]:
-        """Return the glossary entries whose words occur in a text."""
+        """Return the glossary entries whose words occur in a segment."""
         folded = text.lower()
         return [(word, other) for word, other in self.glossary.items() if word.lower() in folded]
 
@@ -128,8 +128,7 @@ class Translator(Struct):
         return found
 
     def _ask(self, batch: Sequence[TextToTranslate], reasons: dict[str, str]) -> dict[str, str]:
-        """Return the valid translations of a batch. The reasons for rejecting the others are added to
-        ``reasons``."""
+        """Return the valid translations of a batch. The reasons for rejecting translations are added to ``reasons``."""
         if self.model is None or self.failed is not None:
             return {}
         names = {str(number): each for number, each in enumerate(batch, 1)}

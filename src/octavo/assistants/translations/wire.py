@@ -131,8 +131,8 @@ class MatchesQuery(Struct):
 
 
 class MemoryMatch(Struct, rename="camel"):
-    """Similar text. ``score``: the similarity; 1 means the same words in the same order. ``…`` in a text
-    replaces untranslatable parts."""
+    """Similar text. ``score``: the similarity; 1 means the same words in the same order. Untranslatable parts are
+    replaced with ``…``."""
 
     source: str
     translation: str

@@ -265,8 +265,8 @@ def _report_unread_conditions(
 
 
 def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
-    """Set the revision to use as ``baseRevision`` of the next save: the latest revision whose changes the client has
-    all seen."""
+    """Set the revision to use as the ``baseRevision`` of the next save: the latest revision up to which the client has
+    seen all changes."""
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
     if base not in (None, made.before) and made.change is None:
         answer.revision, answer.merged_revision = base, made.state.revision_id

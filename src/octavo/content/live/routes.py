@@ -108,8 +108,8 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
-    no such page."""
+    """Return a page of a branch, or a deleted page that was edited live on that branch. Raises NotFound if there is no
+    such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
     require_live_page(tx, seen_by(tx, access.space, branch.state), page_id)
     return PageKey(branch.id, page_id)

@@ -75,7 +75,7 @@ class Concealment:
         return without_references(document, gone)
 
     def markdown(self, text: str, owner: Owner) -> str:
-        """Return a text without the links that must not be shown. Other blocks keep their source."""
+        """Return a string without the links that must not be shown. Other blocks keep their source."""
         if not self.is_needed:
             return text
 

@@ -127,7 +127,7 @@ class Usages(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with others."""
+    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with other references."""
 
     status: str
     hidden: bool

@@ -350,7 +350,7 @@ def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
 
 
 def meta_link_ref(given: object) -> JsonObject | None:
-    """Return the reference of a meta link. Front matter writes them as paths and URLs."""
+    """Return the reference of a meta link. In front matter, meta links are paths and URLs."""
     if isinstance(given, str):
         return {"kind": "url", "url": given}
     return given if isinstance(given, dict) else None

@@ -30,7 +30,7 @@ item."""
 
 _BATCH = 500
 _PAUSE = 0.02
-"""Seconds to pause between two batches, so that others can write."""
+"""Seconds to pause between two batches, so that other transactions can write."""
 _DEPENDENT = ("user", "collection", "openapi")
 """Kinds of targets that exist for some callers only."""
 

@@ -197,7 +197,7 @@ _LAST = """p.from_seq = (SELECT max(n.from_seq) FROM page_versions n WHERE n.bra
 
 
 def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Rule]:
-    """Return the rules of the last versions of pages in a state, even if they are deleted there."""
+    """Return the rules of the last versions of pages in a state, even if the pages are deleted in that state."""
     found: dict[str, Rule] = {}
     left = set(page_ids)
     for layer in state.layers:

@@ -763,7 +763,7 @@ def _best_first(scored: tuple[float, SectionMatch]) -> tuple[float, str, int]:
 
 
 def _contains_name(name: str, text: str) -> bool:
-    """Return whether a name occurs in a text, but not as part of a longer word."""
+    """Return whether a name occurs in a passage, but not as part of a longer word."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
@@ -785,7 +785,7 @@ class _TermReading(Struct, frozen=True):
 def _likeness(
     meant: Sequence[Sequence[_TermReading]], wanted: WantedWords, ignored: frozenset[str], text: str
 ) -> float:
-    """Return the similarity of a text to the query: 1 if they are equal, and less for additional and missing
+    """Return the similarity of a passage to the query: 1 if they are equal, and less for additional and missing
     words."""
     cut = tokens(text)
     every = [token for token in cut if token.lower() not in ignored] or cut

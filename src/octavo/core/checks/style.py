@@ -49,7 +49,7 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Raised if a text isn't a valid rule. The message is the reason."""
+    """Raised if a file isn't a valid rule. The message is the reason."""
 
 
 class RuleAction(Struct, frozen=True):

@@ -124,7 +124,7 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     inside it or nothing. An expression that fails produces no text and counts as false.
 
     ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every visitor,
-    and to leave the others unchanged.
+    and to leave all other expressions and conditions unchanged.
     """
 
     def evaluated(node: Block | Inline) -> Replacement | None:

@@ -1,10 +1,9 @@
 """Rules for where emphasis can open and close, including in scripts without spaces between words.
 
-CommonMark doesn't let a mark open or close between punctuation and a letter. In Chinese, Japanese, and Korean
-text, which has no spaces there, this would leave ``**重点。**后面`` unformatted. These are the amended rules of the
-CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation
-is ignored, so marks work as they do between letters. Text without CJK characters isn't affected.
-"""
+CommonMark doesn't let a mark open or close between punctuation and a letter. In Chinese, Japanese, and Korean text,
+which has no spaces after punctuation, this would leave ``**重点。**后面`` unformatted. These are the amended rules of
+the CJK-friendly CommonMark specification, which several implementations share: next to a CJK character, punctuation
+is ignored, so marks work as they do between letters. Text without CJK characters isn't affected."""
 
 from __future__ import annotations
 

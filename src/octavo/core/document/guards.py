@@ -48,7 +48,7 @@ def has_guard_key(lines: str) -> bool:
 
 
 def may_hold_guards(text: str) -> bool:
-    """Check quickly whether a text may contain guards."""
+    """Check quickly whether a source may contain guards."""
     return "{%" in text and _GUARD.search(text) is not None
 
 

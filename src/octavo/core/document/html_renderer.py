@@ -39,7 +39,7 @@ _STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
 def _lean(text: str) -> int:
-    """Return the number of left-to-right letters of a text minus the number of right-to-left letters."""
+    """Return the number of left-to-right letters of a string minus the number of right-to-left letters."""
     if text.isascii():
         return sum(map(str.isalpha, text))
     return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)

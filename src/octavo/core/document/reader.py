@@ -488,7 +488,7 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 
 def may_be_cut(markdown: str) -> bool:
-    """Return whether a text is so long that ``read`` might not convert all of it to nodes."""
+    """Return whether a source is so long that ``read`` might not convert all of it to nodes."""
     return 3 * len(markdown) > MAX_NODES
 
 
@@ -521,7 +521,7 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was
+    """Return the blocks inside lists, quotes, tags, and elements of a source. Each has the lines from which it was
     parsed, as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)

@@ -121,7 +121,7 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Parse a text as one block of the page, and return the block's digest; None if the text isn't exactly one
+        """Parse a source as one block of the page, and return the block's digest; None if the text isn't exactly one
         block. Whitespace at the end of the text is ignored."""
         found = read(self._before(text) + text).nodes
         return (
@@ -158,7 +158,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of whitespace, and punctuation marks of a text, with their offsets and the end offset."""
+    """Words, runs of whitespace, and punctuation marks of a source, with their offsets and the end offset."""
 
     said: list[str]
     starts: list[int]

@@ -253,7 +253,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Late step that is rebased on others. ``unseen``: the ranges that its author hasn't seen."""
+    """Late step that is rebased on other steps. ``unseen``: the ranges that its author hasn't seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen

@@ -151,7 +151,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size of a text in memory."""
+    """Return the approximate size of a string in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 

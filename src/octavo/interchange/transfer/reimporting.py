@@ -108,8 +108,7 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Record that a source is being imported into a space, so that an interrupted import can continue
-    there."""
+    """Record that a source is being imported into a space, so that an interrupted import can continue in this space."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 

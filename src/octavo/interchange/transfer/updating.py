@@ -36,7 +36,7 @@ from .matching import longest_in_order, match_pages, ranks_of
 from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120
-"""Maximum number of characters in a text to show in a problem."""
+"""Maximum number of characters in a string to show in a problem."""
 
 
 class Base(Struct, frozen=True):

@@ -111,9 +111,9 @@ def for_engine(sql: str, engine: Engine) -> str:
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
     """Run missing migrations, each in its own transaction, and return the completed migrations.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises
-    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
-    tables that a migration has to change.
+    Several processes may start at the same time: one process runs the migrations, and the other processes wait. Raises
+    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using tables that a
+    migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:

@@ -283,9 +283,9 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: the maximum number of connections, one of which is for listening. Half of the others are for
-        writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server, if
-        ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
+        ``connections``: the maximum number of connections, one of which is for listening. Half of the other connections
+        are for writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server,
+        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
         connections as for reads.
         """
         super().__init__()

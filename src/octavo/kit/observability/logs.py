@@ -47,7 +47,7 @@ _CREDENTIALS = re.compile(
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""Standard attributes of every record. All others were passed as ``extra``."""
+"""Standard attributes of every record. All other attributes were passed as ``extra``."""
 _PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))

@@ -106,7 +106,7 @@ def compute(function: Callable[..., T], *arguments: object) -> T:
 
 
 def compute_aside(function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in this thread with the permit, for a job."""
+    """Run a job's function in this thread while holding the permit."""
     _thread.aside = True
     try:
         return compute(function, *arguments)

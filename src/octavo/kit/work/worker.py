@@ -443,8 +443,8 @@ def _park_unknown(tx: Transaction) -> None:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Yield the organizations with ready jobs of a kind: first those after ``after``, and then the others from the
-    beginning. Each organization takes one step in an index, regardless of the number of jobs."""
+    """Yield the organizations with ready jobs of a kind: first the organizations after ``after``, and then the other
+    organizations from the beginning. Each organization takes one step in an index, regardless of the number of jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

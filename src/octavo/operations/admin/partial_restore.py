@@ -1,8 +1,8 @@
 """Restore one organization, space, or site from a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
-applies. From there, the part is exported and then imported. An organization keeps its IDs. A space or site is restored
-as a new object next to the existing one.
+applies. From that database, the part is exported and then imported. An organization keeps its IDs. A space or site is
+restored as a new object next to the existing one.
 """
 
 from __future__ import annotations

@@ -279,7 +279,7 @@ class _Crawl:
         self._known: set[str] = set()
         self._waiting: list[str] = []
         self._given = 0
-        """Number of initial URLs. All others come from links on pages."""
+        """Number of initial URLs. All other URLs come from links on pages."""
         self.pages = 0
         self.broken: list[str] = []
 

@@ -68,8 +68,8 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Add people who have accounts as members, and invite the others. ``people``: the email addresses with
-    their roles.
+    """Add people who have accounts as members, and invite all other people. ``people``: the email addresses with their
+    roles.
 
     Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
     invites too many people or an address receives too many emails within a day."""

@@ -136,8 +136,8 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text if the sentence is short and has no markup. A paragraph without a
-    period also counts as a sentence."""
+    """Return the first sentence of a string if the sentence is short and has no markup. A paragraph without a period
+    also counts as a sentence."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""

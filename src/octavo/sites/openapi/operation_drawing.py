@@ -389,7 +389,7 @@ class OperationRenderer(SchemaRenderer):
         return blocks
 
     def _sample(self, operation: DescribedOperation) -> list[Block]:
-        """Return the code samples of the request: the first sample, and the data for generating the others."""
+        """Return the code samples of the request: the first sample, and the data for generating the other samples."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
         own = read_own_samples(operation.data)
         if given is False:

@@ -147,7 +147,7 @@ def list_member_sites(
     yields=("content:read",),
 )
 def create_site(call: Call, org: OrgAccess, body: CreateSite | None) -> Site:
-    """Create an unpublished site with spaces where the caller has the role `create` or higher."""
+    """Create an unpublished site with spaces where the caller has the `create` role or higher."""
     given = body or CreateSite()
     with call.db.write() as tx:
         require_publishable(tx, org, {f"spaces[{n}]": space for n, space in enumerate(given.spaces)})
@@ -196,7 +196,7 @@ def delete_site(call: Call, site: SiteAccess) -> bool:
     yields=("content:read",),
 )
 def publish_site(call: Call, site: SiteAccess) -> Site:
-    """Publish a site for the audience that its visibility specifies. Requires the role `create` or higher in every
+    """Publish a site for the audience that its visibility specifies. Requires the `create` role or higher in every
     space of the site."""
     with call.db.write() as tx:
         publishing.publish_site(tx, site)
@@ -242,9 +242,8 @@ def list_drafts(call: Call, site: SiteAccess) -> SiteDrafts:
     errors=(400, 404),
 )
 def publish_drafts(call: Call, site: SiteAccess, body: PublishDrafts) -> SiteDrafts:
-    """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining
-    drafts. On a published site, this requires the role `create` or higher in all the spaces that become
-    visible."""
+    """Publish drafts of a site all at once, or convert live parts back to drafts. Returns the remaining drafts. On a
+    published site, this requires the `create` role or higher in all the spaces that become visible."""
     with call.db.write() as tx:
         drafts_presenting.publish_drafts(tx, call, site, body.items, draft=body.draft)
         return SiteDrafts(drafts_presenting.list_drafts(tx, call, site))

@@ -51,7 +51,7 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 class SiteRow(Struct, frozen=True):
     """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that aren't verified yet,
-    so the site isn't served there."""
+    so they don't serve the site."""
 
     id: str
     organization_id: str

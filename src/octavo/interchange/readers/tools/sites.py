@@ -451,7 +451,7 @@ def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
 
 
 def prepare(tree: Any) -> None:
-    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
+    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and other tools as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
             # Keep the page title without the groups that Doxygen adds to it.

@@ -80,8 +80,8 @@ def list_suggestions(call: Call, site: SiteAccess) -> wire.SuggestedRedirects:
 @operation("importSiteRedirects", "POST", f"{_REDIRECTS}/import", needs=Can.EDIT, body_limit=2 * 1024 * 1024)
 def import_redirects(call: Call, site: SiteAccess, body: wire.ImportRedirects) -> importing.Imported:
     """Import up to 500 redirects from another platform's file, or from a CSV table with the columns `source`,
-    `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a
-    table deletes a redirect. Invalid rows are reported; the others are imported."""
+    `destination`, and optionally `intent`, `permanent`, and `captureWildcard`. An empty destination in a table deletes
+    a redirect. Invalid rows are reported, and all other rows are imported."""
     with call.db.write() as tx:
         return importing.import_redirects(tx, call, site, body.text or body.csv, body.name, draft=body.draft)
 

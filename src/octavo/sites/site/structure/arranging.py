@@ -82,7 +82,7 @@ def arrange_site(
     by: SiteAccess | None = None,
 ) -> list[Problem]:
     """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key are kept
-    and updated, and all others are removed. ``spaces``: the space that each entry shows, by key. Entries without a
+    and updated, and all other parts are removed. ``spaces``: the space that each entry shows, by key. Entries without a
     space are skipped. ``source``: the source of the site, which is used to find the site again. ``by``: the actor whose
     permissions apply; None for the server administrator. Raises BadRequest if the structure is invalid, and Forbidden
     if the actor doesn't have permission."""
