@@ -33,14 +33,15 @@ A message is retried 12 times before the worker parks it. It shows <code class="
 
 
 class ScanScene:
-    """A site with one page to break. ``text``: its Markdown."""
+    """A site with one page to break. ``text``: its Markdown; None to leave it as it is."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, text: str | None = PAGE) -> None:
         self.world, self.place = world, world.home
         # Tests before this one can have left pages of a space with the same ID and version.
         world.context.db.caches.clear()
         self.site = self.place.path(SITE)
-        self.write(PAGE)
+        if text is not None:
+            self.write(text)
 
     def write(self, text: str, page: str | None = None, **fields: Any) -> None:
         change = {"operation": "update_page", "page": page or self.place["pageId"], **fields}

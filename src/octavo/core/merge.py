@@ -147,7 +147,7 @@ def merge(
 
 _NOTHING: Any = object()
 _STRUCTS = tuple(name for name, field in FIELDS.items() if field.is_struct)
-_MAPPINGS = tuple(name for name, field in FIELDS.items() if field.type == "mapping")
+_MAPPINGS = tuple(name for name, field in FIELDS.items() if field.is_mapping)
 _LISTS = tuple(name for name, field in FIELDS.items() if field.is_merged_by_element)
 _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_STRUCTS, *_MAPPINGS, *_LISTS}
 _PAGE_PLAIN = [

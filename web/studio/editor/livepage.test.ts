@@ -35,7 +35,7 @@ function open(
   const none = () => {};
   const live = new LivePage({
     ...{ space: "s", change: 1, page: "p", tab: "client-a", followed: "c" },
-    opened: { epoch: "e", version: 0, savedVersion: 0, document: page.toJSON() } as never,
+    opened: { epoch: "e", version: 0, savedVersion: 0, refused: [], document: page.toJSON() } as never,
     // The browser copies it a moment later.
     keep: async (kept) => {
       await Promise.resolve();
@@ -100,4 +100,31 @@ test("a stored page has the version of its batches, whatever arrives in the mean
   }
   expect(live.dirty).toBe(true);
   void live.stop();
+});
+
+test("people know that a page is too large to be saved, until it is saved again", async () => {
+  let hear: (news: News) => void = () => {};
+  vi.spyOn(news, "hear").mockImplementation((listener) => {
+    hear = listener;
+    return () => {};
+  });
+  let version = 0;
+  const { live, view, states } = open(async (path, body: never) => {
+    if (path.endsWith("/save")) return [413, { error: { code: 413, message: "page" } }];
+    return [200, { version: ++version, batches: [{ ...body as object, version, user: "me" }] }];
+  });
+  view.dispatch(view.state.tr.insertText("a", 1) as never);
+  await vi.waitFor(() => expect(states.at(-1)).toBe("saved"));
+  await expect(live.flush()).rejects.toThrow();
+  expect(states.at(-1)).toBe("unsaved");
+  expect(live.kept).toBe("server");
+  // The text itself is on the server, and more can be typed.
+  view.dispatch(view.state.tr.insertText("b", 1) as never);
+  await vi.waitFor(() => expect(live.dirty).toBe(false));
+  expect(states.at(-1)).toBe("unsaved");
+  hear({ kind: "saved", version: 2, refused: [] } as never);
+  expect(states.at(-1)).toBe("saved");
+  hear({ kind: "saved", version: 0, refused: ["p"] } as never);
+  expect(states.at(-1)).toBe("unsaved");
+  await live.stop().catch(() => {});
 });

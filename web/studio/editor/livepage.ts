@@ -59,7 +59,8 @@ export interface LiveOptions extends LivePlace {
   /** Called if the server has text that couldn't be placed. */
   onaside: () => void;
   oncaret: (caret: Schemas["Caret"]) => void;
-  /** Called when the page was saved, except blocks with these keys, which can't be saved. */
+  /** Called when the page was saved, except blocks with these keys, which can't be saved; the page's ID if the whole page
+   * is too large. */
   onsaved: (refused: readonly string[]) => void;
   /** Called when the server accepts no more changes. Unsent ones are left for another tab. */
   onend: () => void;
@@ -87,6 +88,7 @@ export class LivePage {
   #aside: KeptPage["aside"];
   #setting: Promise<void> | undefined;
   #saved: number;
+  #isTooLarge: boolean;
   #view: EditorView | undefined;
   #state: EditorState | undefined;
   #known: Promise<void> | undefined;
@@ -115,6 +117,7 @@ export class LivePage {
     this.#path = liveOf(options);
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
+    this.#isTooLarge = opened.refused.includes(options.page);
     this.#aside = kept?.aside ?? [];
     this.#start = { version: opened.version, document: opened.document, batches: [] };
     if (kept?.epoch === opened.epoch) {
@@ -207,8 +210,13 @@ export class LivePage {
   async flush(): Promise<void> {
     if (this.dirty) await this.#post();
     if (this.#ended || this.#together.version <= this.#saved) return;
-    const found = await ask(api.POST(`${this.#path}/save`, { params: pathOf(this.options) }));
-    this.#isSaved(found.version, found.refused);
+    try {
+      const found = await ask(api.POST(`${this.#path}/save`, { params: pathOf(this.options) }));
+      this.#isSaved(found.version, found.refused);
+    } catch (problem) {
+      if (problem instanceof ApiError && problem.status === 413) this.#isSaved(0, [this.options.page]);
+      throw problem;
+    }
   }
 
   /** Retry immediately, because the network is back or the person signed in. */
@@ -268,7 +276,9 @@ export class LivePage {
 
   #isSaved(version: number, refused: readonly string[] = []): void {
     this.#saved = Math.max(this.#saved, version);
+    this.#isTooLarge = refused.includes(this.options.page);
     this.options.onsaved(refused);
+    this.#tell();
   }
 
   #apply(transaction: Transaction | undefined): void {
@@ -366,6 +376,7 @@ export class LivePage {
   #move(opened: Schemas["LiveDocument"]): void {
     this.#epoch = opened.epoch;
     this.#saved = opened.savedVersion;
+    this.#isSaved(opened.savedVersion, opened.refused);
     this.#apply(this.#together.moved(this.#shown, opened.version, schema.nodeFromJSON(opened.document)));
     this.#start = { version: opened.version, document: opened.document, batches: [] };
     if (this.dirty) this.#plan(0);
@@ -501,7 +512,7 @@ export class LivePage {
     clearTimeout(this.#slow);
     const { onstate } = this.options;
     if (this.#catching) return onstate({ kind: "catching" });
-    if (!this.dirty && !this.#aside.length) return onstate({ kind: "saved" });
+    if (!this.dirty && !this.#aside.length) return onstate({ kind: this.#isTooLarge ? "unsaved" : "saved" });
     if (this.#offline || !navigator.onLine) return onstate({ kind: this.#kept ? "offline" : "unsaved" });
     if (this.#maintained && this.#kept) return onstate({ kind: "maintenance" });
     const waited = performance.now() - (this.#since ?? performance.now());

@@ -34,6 +34,7 @@ from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
+from .linked_code import follow_code
 from .outbound import list_urls
 from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
@@ -99,8 +100,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             _store_links(context, space_id, checked)
             with context.db.read() as tx:
                 view = load_view(tx, shown_state(tx, None, space_id))
+            code = follow_code(context, space_id, view, checked)
+            with context.db.read() as tx:
                 pages += sum(1 for _ in view.every.documents())
-                for each in gather_findings(tx, organization_id, view, checked):
+                for each in gather_findings(tx, organization_id, view, checked, code):
                     found.setdefault(each.key, each)
         except NotFound:
             continue

@@ -84,7 +84,7 @@ class ResolveAnswer(Struct):
     conflicts: int
 
 
-_ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
+_ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos"}}
 """Elements of fields that have a different name in the API."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": LayoutOptions, "cover": Cover}
 _TIMES = ("created_at", "updated_at")

@@ -14,7 +14,7 @@ from octavo.content.revisions.page_versions import find_page, get_page
 from octavo.content.revisions.states import revision_state
 from octavo.core.editor.differences import tidy_steps
 from octavo.core.editor.schema import VERSION
-from octavo.core.editor.steps import StepError, StepJson, map_steps
+from octavo.core.editor.steps import StepError, StepJson, map_steps, ranges_of
 from octavo.errors import (
     BadRequest,
     Conflict,
@@ -306,6 +306,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         steps=encoded,
         created_at=now(),
     )
+    size = page.doc.content.size
     try:
         page = page.with_steps(batch, steps)
     except StepError as error:
@@ -314,7 +315,7 @@ def _accept(turn: _Turn, access: LiveAccess, page_id: str, given: StepsInput, en
         refused = RefusedStep(f"steps[{error.index}]: this step doesn't fit the page: {error}")
         refused.beside = {"index": error.index}
         raise refused from None
-    if page.doc.content.size > 2 * turn.context.settings.page_size:
+    if page.doc.content.size > max(size, 2 * turn.context.settings.page_size):
         raise TooLarge("steps: would make the page too large. Split the page.")
     add_batch(tx, key, row, page)
     turn.pages[key] = page
@@ -360,11 +361,13 @@ def _tidy(turn: _Turn, key: PageKey) -> bool:
 def _mapped(steps: list[StepJson], missed: Sequence[LoadedBatch]) -> list[StepJson] | None:
     try:
         fields = set(map(_fields_of, steps)) - {None}
-        if fields and any(
-            _fields_of(step) in fields for batch in missed for step in msgspec.json.decode(batch.row.steps)
-        ):
-            # Only the author's editor merges the fields of both.
-            return None
+        deletes = any(any(ranges_of(step)[1::3]) for step in steps)
+        if fields or deletes:
+            others = [step for batch in missed for step in msgspec.json.decode(batch.row.steps)]
+            if any(_fields_of(step) in fields or (deletes and _sets_field(step)) for step in others):
+                # Only the author's editor merges the fields of both, and keeps blocks with fields that its author
+                # hasn't seen.
+                return None
         return map_steps(steps, (ranges for batch in missed for ranges in batch.ranges))
     except (LookupError, TypeError, ValueError, AttributeError):
         # This is not a valid step. Its author gets the error once they are up to date.
@@ -376,6 +379,10 @@ def _fields_of(step: StepJson) -> str | None:
     None for other steps."""
     has_fields = step["stepType"] == "attr" and isinstance(step["value"], dict)
     return step["attr"] if has_fields else None
+
+
+def _sets_field(step: StepJson) -> bool:
+    return step["stepType"] == "attr" and step["attr"] != "key"
 
 
 def _put_caret(tx: Transaction, key: PageKey, access: LiveAccess, caret: CaretInput) -> None:

@@ -77,9 +77,10 @@ class LiveMessages:
             batches = [_loaded(batch) for batch in store.list_batches(tx, key, last)]
             if batches:
                 yield HubMessage(topics, "steps", StepsEvent(row.version, present_batches(batches)))
-        if before is not None and (row.saved_version, row.revision) != (
+        if before is not None and (row.saved_version, row.revision, row.refused) != (
             before.row.saved_version,
             before.row.revision,
+            before.row.refused,
         ):
             refused = msgspec.json.decode(row.refused)
             yield HubMessage(topics, "saved", SavedEvent(row.saved_version, row.revision, refused))

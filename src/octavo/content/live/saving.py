@@ -42,7 +42,7 @@ from octavo.core.editor.differences import (
     tidy_steps,
 )
 from octavo.core.merge import MergeConflict
-from octavo.errors import BlockNotFound, OctavoError
+from octavo.errors import BlockNotFound, OctavoError, TooLarge
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction, json_list
@@ -100,8 +100,14 @@ class _Save(Struct, frozen=True):
 
 def save_page(context: Context, key: PageKey) -> Saved | None:
     """Save the unsaved steps of a page. Return None if no one is editing the page live, if the page was deleted, or if
-    its change request was merged or archived. Raises the errors of an edit to the page."""
-    return retry_on_conflict(lambda: _try_to_save(context, key))
+    its change request was merged or archived. Raises the errors of an edit to the page. If the page is too large, its
+    editors are notified."""
+    try:
+        return retry_on_conflict(lambda: _try_to_save(context, key))
+    except TooLarge:
+        with context.db.write() as tx:
+            store.refuse_page(tx, key)
+        raise
 
 
 def save_branch(context: Context, branch_id: str) -> None:

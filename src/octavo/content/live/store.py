@@ -28,7 +28,7 @@ class LiveRow(Struct, frozen=True):
     """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since`` and
     ``save_at``: the time of the first unsaved step, and the time of the next save; None if all changes are saved.
     ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last save
-    left unchanged, as a JSON array."""
+    left unchanged, as a JSON array; the ID of the page if it was too large to be saved."""
 
     epoch: str
     version: int
@@ -178,6 +178,16 @@ def set_saved(tx: Transaction, key: PageKey, version: int, refused: str) -> None
             WHERE {_PAGE} AND saved_version < :version""",
         version=version,
         refused=refused,
+        at=now(),
+        **_key(key),
+    )
+
+
+def refuse_page(tx: Transaction, key: PageKey) -> None:
+    """Record that a page is too large to be saved. While people type in it, saves are retried after a pause."""
+    tx.run(
+        f"UPDATE page_live SET refused = :refused, unsaved_since = :at WHERE {_PAGE} AND save_at IS NOT NULL",
+        refused=json_list([key.page_id]),
         at=now(),
         **_key(key),
     )

@@ -96,7 +96,7 @@ class CaretEvent(Caret, tag_field="kind", tag="caret"):
 
 class SavedEvent(Struct, tag_field="kind", tag="saved"):
     """Save of a live page. ``version``: the last version that the revision contains. ``refused``: the keys of the
-    blocks that stay unchanged, because their new content can't be saved."""
+    blocks that stay unchanged, because their new content can't be saved; the page's ID if the page is too large."""
 
     version: int
     revision: str
@@ -110,7 +110,7 @@ class LiveReset(Struct, tag_field="kind", tag="live-reset"):
 
 class LiveDocument(Struct, rename="camel", kw_only=True):
     """Page in the format used for live editing. ``refused``: the keys of the blocks that the last save left
-    unchanged."""
+    unchanged; the page's ID if the page was too large."""
 
     epoch: str
     version: int

@@ -59,6 +59,7 @@ class Renderer:
         self.outline: list[OutlineHeading] = []
         self.updates = False
         self.diagrams = False
+        self.filtered = False
         self.operations = False
         self.together = False
         self.heads = False

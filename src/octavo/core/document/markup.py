@@ -697,6 +697,8 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data: Data = {"view": view, "records": {}, "definition": {column["id"]: column for column in columns}}
     if "data-full-width" in rest:
         data["fullWidth"] = rest.pop("data-full-width") != "false"
+    if "data-search" in rest:
+        data["search"] = rest.pop("data-search") != "false"
     cells: list[Fragment] = []
     block = Block("table", data, [], cells)
     for number, row in enumerate(body, 1):

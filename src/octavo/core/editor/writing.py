@@ -7,6 +7,7 @@ from typing import cast
 
 from prosemirror.model import Mark, Node
 
+from octavo.core.document.json import with_action
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.json_types import JsonObject
 
@@ -187,7 +188,7 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
             type = INLINE_NAMES[name]
             attributes = _attributes(node)
             if type == "button":
-                attributes["data"] = _with_action(attributes["data"])
+                attributes["data"] = with_action(attributes["data"])
             is_void = INLINES[type].children is None
             found.append({"object": "inline", "type": type, "isVoid": is_void, **attributes})
     return found
@@ -236,14 +237,3 @@ def _write_mark(mark: Mark) -> JsonObject:
     if mark.type.name == "color":
         written["data"] = {"text": attrs_of(mark)["text"], "background": attrs_of(mark)["background"]}
     return written
-
-
-def _with_action(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the fields of its action in one object."""
-    others = {name: value for name, value in data.items() if name not in ("action", "query")}
-    if data.get("action") is None and data.get("query") is None:
-        return others
-    action, query = data.get("action"), data.get("query")
-    return others | {
-        "action": {"action": "search" if action is None else action, "query": "" if query is None else query}
-    }

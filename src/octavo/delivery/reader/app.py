@@ -49,7 +49,7 @@ from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
-from octavo.sites.site.hostnames import require_shared_host
+from octavo.sites.site.hostnames import is_released, require_shared_host
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.site_images import PICTURES, find_picture
 from octavo.sites.site.store import find_site_by_hostname
@@ -74,6 +74,7 @@ _AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
 """Number of seconds to wait for a PDF before asking the visitor to try again later."""
 _POLL = 0.2
+_RELEASED = "released"
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("hostnames", 4)
 _IMAGES = 2
@@ -208,10 +209,12 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the ID of the site with this hostname. All unknown hostnames map to the same value, so that they don't
-        fill the cache."""
+        """Return the ID of the site with this hostname. All unknown names map to the same value, and so do
+        all names that sites gave up, so that they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
-        return found.id if found is not None else ""
+        if found is not None:
+            return found.id
+        return _RELEASED if is_released(tx, self._context.settings, name) else ""
 
     def _make(self, request: Request, name: str, path: str) -> Answer | Later:
         db = self._context.db

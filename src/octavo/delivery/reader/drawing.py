@@ -64,6 +64,8 @@ _ASSETS = (
     "consent.js",
     "ask.css",
     "ask.js",
+    "cover.css",
+    "tables.js",
     "diagrams.js",
     "diagrams-frame.js",
     "diagrams.html",

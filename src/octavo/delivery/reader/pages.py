@@ -589,7 +589,17 @@ class PageBuilder:
         focus = 50
         if light.width and light.height:
             focus = cover.focus(light.width, light.height, _WHOLE_WIDTH if hero else _TEXT_COLUMN, height)
-        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=height, focus=focus)
+        return CoverView(
+            light=light,
+            dark=asset(cover.dark),
+            hero=hero,
+            behind=page.layout.cover_size == "background",
+            fades=page.layout.cover_mask == "radial",
+            words=cover.text_color,
+            words_dark=cover.text_color_dark or cover.text_color,
+            height=height,
+            focus=focus,
+        )
 
     def page(self, page: Page) -> SitePageView:
         text = self.text(page)
@@ -638,6 +648,7 @@ class PageBuilder:
             connect=(*(text.origins or ()), *(token_origins(access) if access is not None else ())),
             blocks=text.blocks,
             diagrams=text.html.diagrams,
+            filtered=text.html.filtered,
             operations=text.html.operations or access is not None,
             together=text.html.together,
             changes=text.html.changes,

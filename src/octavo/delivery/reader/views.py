@@ -377,11 +377,17 @@ class LayoutView(Struct, frozen=True, kw_only=True):
 
 class CoverView(Struct, frozen=True, kw_only=True):
     """Cover image of a page. ``hero``: whether it spans the full width of the page; otherwise, it is as wide
-    as the text. The height is in pixels. ``focus``: the vertical position of the image in percent."""
+    as the text. ``behind``: whether it is behind the title, whose color on it is ``words``, and ``words_dark`` in the
+    dark theme. ``fades``: whether its edges fade out. The height is in pixels. ``focus``: the vertical position of
+    the image in percent."""
 
     light: Asset
     dark: Asset | None = None
     hero: bool = False
+    behind: bool = False
+    fades: bool = False
+    words: str | None = None
+    words_dark: str | None = None
     height: int = 240
     focus: int = 50
 
@@ -414,14 +420,15 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     ``markdown_actions``: whether the page has buttons for its Markdown. ``assistants``: links that open the page in AI
     assistants. ``mcp``: the URL of the site's MCP server. ``printed``: whether the page has a print button.
 
-    ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to the hosts
-    in ``connect``. ``filter``: the URL of a list of all operations on the adjacent pages. ``models``: the URL of a list
-    of all models, some of which the page shows. ``access``: the URL of the fields of an authentication page's form.
-    ``changes``: whether the page shows an API's changelog. ``listing``: whether it lists models or tags as rows.
-    ``heads``: whether it shows complete operations, so that there is no room for an outline. ``exports``: links to the
-    complete specification in several formats. ``blocks``: the integrations whose blocks the page shows, which a script
-    fetches. ``diagrams``: whether a script must draw diagrams from text. ``social_image``: the preview image for social
-    networks; None if the site sets its own."""
+    ``operations``: whether the page shows API operations, which scripts extend; these scripts can connect to
+    the hosts in ``connect``. ``filter``: the URL of a list of all operations on the adjacent pages. ``models``:
+    the URL of a list of all models, some of which the page shows. ``access``: the URL of the fields of an
+    authentication page's form. ``changes``: whether the page shows an API's changelog. ``listing``: whether it
+    lists models or tags as rows. ``heads``: whether it shows complete operations, so that there is no room for
+    an outline. ``exports``: links to the complete specification in several formats. ``blocks``: the
+    integrations whose blocks the page shows, which a script fetches. ``diagrams``: whether a script must draw
+    diagrams from text. ``filtered``: whether a table has a search field. ``social_image``: the preview image
+    for social networks; None if the site sets its own."""
 
     title: str
     body: Markup
@@ -466,6 +473,7 @@ class SitePageView(Struct, frozen=True, kw_only=True):
     connect: tuple[str, ...] = ()
     blocks: tuple[str, ...] = ()
     diagrams: bool = False
+    filtered: bool = False
     no_index: bool = False
 
     @property

@@ -24,6 +24,7 @@ from octavo.kit.context import Context
 from octavo.kit.db.database import Transaction
 from octavo.organization.orgs.store import find_organization_by_former_hostname, find_organization_by_hostname
 from octavo.sites.insights.types import VisitorLocation
+from octavo.sites.site.hostnames import is_released
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.published import own_url
 from octavo.sites.site.redirects.resolving import resolve_redirect
@@ -209,7 +210,7 @@ def enter_site(tx: Transaction, context: Context, host: str, path: str, coming: 
     """Return the visit to the site that a URL points to. ``path``: the decoded path, which starts with a
     slash. Raises NotFound if there is no site, and the errors of ``admission.admit``."""
     found = _find_by_host(tx, host, path)
-    if found is None:
+    if found is None and not is_released(tx, context.settings, host_name(host)):
         framed = path.startswith(PREVIEWED)
         found = _find_previewed(tx, context, path) if framed else _find_by_path(tx, path)
     if found is None:

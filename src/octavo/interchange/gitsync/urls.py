@@ -122,6 +122,29 @@ def read_folder(text: str, field: str = "folder") -> str:
     return f"{folder}/"
 
 
+def read_web_path(remote: Remote, branch: str, url: str) -> str | None:
+    """Return the path of a file in a repository whose page at the Git provider has a URL. None if the URL is of
+    something else, or of a fixed version of the file.
+
+    >>> remote = read_remote("https://github.com/acme/shop", local=False)
+    >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/main/src/cart.py?plain=1")
+    'src/cart.py'
+    >>> read_web_path(remote, "main", "https://github.com/acme/shop/blob/v1/src/cart.py")
+    """
+    parts = read_address(url)
+    if parts is None or parts.host.lower() != remote.host.lower():
+        return None
+    above = f"/{unquote(remote.path).strip('/').removesuffix('.git')}/"
+    path = unquote(parts.path)
+    if not path.lower().startswith(above.lower()):
+        return None
+    shown = path[len(above) :]
+    for kind in ("blob", "-/blob", "src/branch", "src"):
+        if shown.startswith(f"{kind}/{branch}/"):
+            return shown.removeprefix(f"{kind}/{branch}/") or None
+    return None
+
+
 def web_address(remote: Remote, provider: str, kind: str, what: str, path: str = "") -> str | None:
     """Return the URL of a tree's or commit's web page at the Git provider; None if there is none."""
     if remote.scheme == "file":

@@ -17,6 +17,7 @@ _VALUES: dict[FieldType, tuple[type, ...]] = {
     "icon": (str,),
     "layout": (dict,),
     "mapping": (dict,),
+    "links": (dict,),
     "flag": (object,),
 }
 _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}

@@ -183,9 +183,13 @@ def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
     hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
     pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
     problems = Raw(run.problems.encode())
-    if unseen := {page.path for page in pages if page.id in hidden}:
-        found = msgspec.json.decode(run.problems, type=list[Problem])
-        problems = Raw(msgspec.json.encode([one for one in found if one.path not in unseen]))
+    if unseen := [page.path for page in pages if page.id in hidden and page.path]:
+        shown = [
+            problem
+            for problem in msgspec.json.decode(run.problems, type=list[Problem])
+            if not any(path in problem.path or path in problem.message for path in unseen)
+        ]
+        problems = Raw(msgspec.json.encode(shown))
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )

@@ -62,11 +62,17 @@ class OperationRenderer(SchemaRenderer):
     """Renderer of operations, with the schemas that they use."""
 
     def operation(
-        self, operation: DescribedOperation, title: str = "", *, level: int = 1, further: bool = False
+        self,
+        operation: DescribedOperation,
+        title: str = "",
+        *,
+        level: int = 1,
+        further: bool = False,
+        headless: bool = False,
     ) -> list[Block]:
         """Return an operation or webhook with all details that a caller needs. ``title``: the heading that is already
         shown above. ``further``: whether there is another operation above this operation, which therefore becomes an
-        expandable line."""
+        expandable line. ``headless``: whether the page shows the title and description of the operation instead."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -74,8 +80,8 @@ class OperationRenderer(SchemaRenderer):
         # On a page with several operations, field names are prefixed with the operation.
         self._at = [] if operation.title == title else [anchor]
         blocks: list[Block] = []
-        further = further and self._folded and operation.title != title
-        if operation.title != title and not further:
+        further = further and self._folded and operation.title != title and not headless
+        if operation.title != title and not further and not headless:
             data_of = {"id": anchor} if anchor else {}
             blocks.append(Block(f"heading-{level}", data_of, [draw_text(operation.title)]))
         where = (
@@ -83,7 +89,7 @@ class OperationRenderer(SchemaRenderer):
         )
         blocks.append(self._head(operation, where))
         blocks += self._authentication(operation)
-        left = self._notes(operation) + markdown_of(operation.about)
+        left = self._notes(operation) + ([] if headless else markdown_of(operation.about))
         left += self._parameters(operation)
         left += self._body(operation)
         left += self._responses(operation)

@@ -744,7 +744,10 @@ def _draw_block(
         operation = description.webhooks.get(f"{method} {data.get('name', '')}")
     else:
         operation = description.operations.get(f"{method} {data.get('path', '')}")
-    return drawer.operation(operation, title, further=further) if operation is not None else None
+    if operation is None:
+        return None
+    headless = data.get("headless") is True
+    return drawer.operation(operation, title, further=further, headless=headless)
 
 
 register_resolver("openapi", _resolve)

@@ -48,14 +48,20 @@ def check_hostname(settings: Settings, hostname: str, resolve: Resolve = find_ad
     return "live" if found & resolve(settings.sites_address.host) else "dns_wrong_cname"
 
 
+def is_released(tx: Transaction, settings: Settings, name: str) -> bool:
+    """Return whether a site gave up this hostname, which then shows nothing, although its DNS record may still
+    point to this server. This is never true for the sites domain."""
+    return "." in name and name != settings.sites_address.host and store.is_given_up(tx, name)
+
+
 def require_shared_host(context: Context, host: str) -> None:
-    """Raise NotFound if the ``Host`` header is the hostname of a site. A site's own hostname serves only that site.
-    Paths shared by all sites exist only on the sites domain."""
+    """Raise NotFound if the ``Host`` header is the hostname of a site, or was before. A site's own hostname
+    serves only that site. Paths shared by all sites exist only on the sites domain."""
     name = host_name(host)
     if "." not in name or name == context.settings.sites_address.host:
         return
     with context.db.read() as tx:
-        if store.find_site_by_hostname(tx, name) is not None:
+        if store.find_site_by_hostname(tx, name) is not None or is_released(tx, context.settings, name):
             raise NotFound("There is no page at this URL.")
 
 

@@ -355,6 +355,17 @@ def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
     return [row[0].partition(":")[0] for row in rows]
 
 
+def is_given_up(tx: Transaction, hostname: str) -> bool:
+    """Return whether a site had this hostname, and no site is behind it now. Its DNS record may still point to
+    this server."""
+    row = tx.one(
+        """SELECT 1 FROM site_former_hostnames f WHERE f.hostname = :name
+             AND NOT EXISTS (SELECT 1 FROM sites s WHERE s.proxy_host = f.hostname)""",
+        name=hostname,
+    )
+    return row is not None
+
+
 def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
     """Return whether another organization's site was the last to have this hostname."""
     row = tx.one(
