@@ -170,8 +170,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of the hosts, one at a time per host. The result doesn't include URLs that there was no time
-    for. If a host may have refused a request, the result for the URL is unknown."""
+    """Request the URLs of the hosts, one at a time per host. URLs that couldn't be requested in time aren't in the
+    result. If a host may have refused a request, the result for the URL is unknown."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -42,7 +42,7 @@ class OpenFinding(NamedTuple):
 
 
 class Ignored(Struct, frozen=True):
-    """Page on which a finding is ignored. ``created_at``: in milliseconds."""
+    """Page on which a finding is ignored. ``created_at``: the time in milliseconds."""
 
     reason: str
     created_at: int

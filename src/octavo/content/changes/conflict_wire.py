@@ -185,7 +185,8 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
     at)``. Raises BadRequest if the value is invalid."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
-            "value: must be null to delete the content. To keep the content and change it, edit it directly."
+            "value: must be null to delete the content. To change the content instead of deleting "
+            "it, edit it directly."
         )
     if conflict.kind != "field":
         return value

@@ -127,7 +127,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
     """List the organizations that the caller can join based on the domain of a verified email address.
 
-    For all other domains, the list is empty, so that it doesn't reveal who uses them."""
+    For all other domains, the list is empty, so that the users of a domain aren't revealed."""
     domain = email_domain.lower()
     with call.db.read() as tx:
         found = joining.list_joinable(tx, caller.user_id, domain)

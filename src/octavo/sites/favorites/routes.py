@@ -41,7 +41,7 @@ def list_favorites(call: Call, caller: SignedIn, query: FavoritesQuery) -> Listi
 
 @operation("addFavorite", "POST", _OWN, needs=Can.SIGN_IN, errors=(400, 404, 409))
 def add_favorite(call: Call, caller: SignedIn, body: AddFavorite) -> Favorite:
-    """Mark a space, page, or site as a favorite. If it already is a favorite, returns the existing one."""
+    """Mark a space, page, or site as a favorite. If it is already a favorite, returns the existing favorite."""
     space_id, page_id, site_id = or_none(body.space), or_none(body.page) or "", or_none(body.site)
     with call.db.write() as tx:
         if site_id is not None:

@@ -1,5 +1,5 @@
-"""Confluence spaces exported as XML: one file with every page, body, attachment, and label, next to the attached
-files."""
+"""Confluence spaces exported as XML: a single file with all pages, bodies, attachments, and labels, next to the
+attached files."""
 
 from __future__ import annotations
 

@@ -119,7 +119,7 @@ def require_live_edits(site: SiteAccess) -> None:
     role = SITE[Can.ADMIN]
     if not at_least(site.role, role):
         raise Forbidden(
-            f"Changes that visitors can see require the `{role}` role or higher; your role here is "
+            f"Changes that visitors can see require the `{role}` role or higher, but your role is "
             f"`{site.role}`. Create a draft instead, or ask an administrator for access."
         )
 
