@@ -50,7 +50,7 @@ _made = _Made()
 def new_id() -> str:
     """Return a new ID.
 
-    Later IDs from this process sort (bytewise) after this one, as do IDs that other processes create in a later
+    Later IDs from this process sort (bytewise) after this ID, as do IDs that other processes create in a later
     millisecond. An ID has 70 random bits. The next ID of the same process in the same millisecond is larger by a random
     number of 48 bits.
     """

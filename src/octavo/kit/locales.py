@@ -1,4 +1,4 @@
-"""Octavo's interface texts in several languages: catalogs, the catalog language for a language tag, and the format of
+"""Octavo's interface text in several languages: catalogs, the catalog language for a language tag, and the format of
 dates."""
 
 from __future__ import annotations

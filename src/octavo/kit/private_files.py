@@ -64,8 +64,8 @@ def write_durably(path: Path, data: bytes) -> None:
 
 @contextmanager
 def locked_folder(path: Path) -> Iterator[None]:
-    """Hold a lock on a folder during the block, so that only one process at a time can run the block. On
-    file systems without locks, this has no effect."""
+    """Hold a lock on a folder during the ``with`` block, so that only one process at a time can run the block. On file
+    systems without locks, this has no effect."""
     held = os.open(path, os.O_RDONLY)
     try:
         with suppress(OSError):

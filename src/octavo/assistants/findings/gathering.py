@@ -47,7 +47,7 @@ _HISTORY = re.compile(
     r"change-?\s?log|release|history|what.?s.new|migrat|upgrad|news|roadmap|blog|archive|version", re.I
 )
 _SHARE = 0.8
-"""Minimum similarity between a missing anchor and the one suggested instead."""
+"""Minimum similarity between a missing anchor and the anchor suggested instead."""
 _MOST_OPERATIONS = 50
 _FEWEST_HEADINGS = 3
 """Minimum number of headings that parallel pages have in common."""

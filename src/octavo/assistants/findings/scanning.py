@@ -243,7 +243,7 @@ def _check_pages(
 
 
 def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[str, Found]) -> None:
-    """Insert new findings, update known ones, and close those that weren't found again."""
+    """Insert new findings, update known findings, and close findings that weren't found again."""
     with context.db.read() as tx:
         known = store.read_findings(tx, site_id)
     new = [each for key, each in found.items() if key not in known]
@@ -276,7 +276,7 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
     """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
-    dismissed. One that is ignored on some pages is open as long as there are others."""
+    dismissed. A finding that is ignored on some pages is open as long as it also concerns other pages."""
     if row.ignored:
         return "canceled" if row.ignored.issuperset(found.pages) else "open"
     return "open" if row.status == "done" else row.status

@@ -424,8 +424,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either those
-    that the change request broke or those that were already broken."""
+    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either links
+    that the change request broke or links that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 

@@ -1,4 +1,4 @@
-"""Hide where links lead if their reader can't see the target, in texts that are shown but not edited.
+"""Hide the targets of links that their reader can't see, in read-only text.
 
 If some pages of a space are hidden from the reader, every link into that space without a visible target becomes its
 words. It makes no difference whether the target is hidden or never existed.
@@ -31,7 +31,7 @@ from .showing import encode_ref, without_references
 
 
 class Concealment:
-    """Links in texts of a state as its reader sees it, for one request."""
+    """Links in the text of a state, limited to the targets that its reader can see, for one request."""
 
     def __init__(self, to: Recipient, tx: Transaction, state: State) -> None:
         self._to, self._tx, self._state = to, tx, state
@@ -69,7 +69,7 @@ class Concealment:
         return without_references(document, gone)
 
     def markdown(self, text: str, owner: Owner) -> str:
-        """Return a text without the links that must not be shown. Other blocks keep their source."""
+        """Return a string without the links that must not be shown. Other blocks keep their source."""
         if not self.is_needed:
             return text
 

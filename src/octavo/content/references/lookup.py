@@ -86,7 +86,7 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """Yield the anchors, including those in included content. ``find``: a function that returns the anchors for a
+    """Yield the anchors, including anchors in included content. ``find``: a function that returns the anchors for a
     reference."""
     for place in places:
         if place.include is None:

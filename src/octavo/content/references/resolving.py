@@ -131,7 +131,7 @@ class Resolver:
 
     @property
     def known(self) -> list[SpaceFiles]:
-        """Return the files consulted so far, starting with those of the resolver's space."""
+        """Return the files consulted so far, starting with the files of the resolver's space."""
         return [files for files in self._files.values() if files is not None]
 
     @property
@@ -351,7 +351,7 @@ def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
 
 
 def meta_link_ref(given: object) -> JsonObject | None:
-    """Return the reference of a meta link. Front matter writes them as paths and URLs."""
+    """Return the reference of a meta link. In front matter, meta links are paths and URLs."""
     if isinstance(given, str):
         return {"kind": "url", "url": given}
     return given if isinstance(given, dict) else None

@@ -122,7 +122,7 @@ def styled_text(node: Block | Inline) -> StyledText:
 
 
 def find_placeholder(text: str, *, heading: bool) -> re.Match[str] | None:
-    """Return the match of a placeholder, a sign of unfinished text, in a text without code; None if there is none. A
+    """Return the match of a placeholder, a sign of unfinished text, in a string without code; None if there is none. A
     heading such as "Coming soon" is a placeholder for the text below it."""
     return _MARKER.search(text) or _FILLER.search(text) or (None if heading else _SOON.search(text))
 

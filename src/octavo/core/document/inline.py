@@ -350,7 +350,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """Return the character next to a line break, ignoring the marks that start or end there."""
+    """Return the character next to a line break, ignoring the marks that start or end at the line break."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break

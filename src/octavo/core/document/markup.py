@@ -1,7 +1,8 @@
 """Read blocks written as HTML: figures, tables, formatted code, aligned paragraphs, headings, and lists.
 
-This uses a small tolerant parser, which is iterative and limited in depth. It never executes or fetches anything, and
-never fails. For HTML without a corresponding node, ``blocks`` returns None, and the caller keeps the source.
+This uses a small tolerant parser, which is iterative and limited in depth. It never executes code, never sends
+requests, and never fails. For HTML without a corresponding node, ``blocks`` returns None, and the caller keeps the
+source.
 """
 
 from __future__ import annotations

@@ -105,8 +105,7 @@ UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed texts, if limited. ``meta``: whether it is in ``meta`` in
-    JSON."""
+    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether it is in ``meta`` in JSON."""
 
     kind: Kind
     required: bool = False

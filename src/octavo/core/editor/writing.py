@@ -195,8 +195,8 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that starts at a node, and its end. It is the longest one; if two have
-    the same length, it is the first one in the original document."""
+    """Return the outermost link or annotation that starts at a node, and its end. It is the longest match; if two
+    matches have the same length, it is the first match in the original document."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):

@@ -155,7 +155,7 @@ class Sites:
         }
 
     async def answer(self, request: Request) -> Answer:
-        """Respond from the cache on the event loop. Load and render everything else in a thread."""
+        """Respond from the cache on the event loop. Load and render all other responses in a thread."""
         request.shows_path = False
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
@@ -450,7 +450,7 @@ ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
 def _hash_visitor(request: Request) -> bytes:
-    """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
+    """Return a hash of all data that identifies the visitor: cookies and query, which may be long."""
     cookies = request.headers.get(b"cookie", b"")
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 

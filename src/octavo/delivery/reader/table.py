@@ -34,9 +34,9 @@ among organizations."""
 
 
 class View(Struct, frozen=True):
-    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the
-    renderer of preview images. ``site_texts``: the cache of full site texts. ``tool_results``: the cached
-    tool results. ``events``: the queue for visitor events. ``body``: the body of a POST request."""
+    """Parameters of a handler other than its visit. ``kept``: the caches of rendered pages. ``cards``: the renderer of
+    preview images. ``site_texts``: the cache of the full text of sites. ``tool_results``: the cached tool results.
+    ``events``: the queue for visitor events. ``body``: the body of a POST request."""
 
     context: Context
     tx: Transaction

@@ -222,5 +222,5 @@ def _is_complete(space: SpaceVisit) -> bool:
 
 
 def _context(admission: Admission) -> str:
-    """Return a key for the content that this visitor can see but others can't."""
+    """Return a key for the content that this visitor can see but other visitors can't."""
     return hashlib.sha256(admission.audience.encode("utf-8", "surrogatepass")).hexdigest()[:16]

@@ -281,7 +281,7 @@ def fold_query(query: str) -> str:
 
 
 def unfold_query(part: str) -> bytes:
-    """Return the query that ``fold_query`` encoded; empty for anything else."""
+    """Return the query that ``fold_query`` encoded; empty for any other segment."""
     try:
         return base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     except ValueError:
@@ -378,7 +378,7 @@ def _preview(
 
 
 def _unsigned(coming: VisitorRequest) -> JsonObject:
-    """Return the unsigned claims from cookies, overridden by those in the URL (`visitor.beta=true`)."""
+    """Return the unsigned claims from cookies, overridden by the claims in the URL (`visitor.beta=true`)."""
     claims: JsonObject = dict(coming.said)
     for name in (_THIRD_CLAIMS, CLAIMS_COOKIE):
         try:

@@ -2,11 +2,11 @@
 
 A visit is proof that the visitor can see the location; every site route requires one.
 
-A site is found by its own hostname, or by ``/{organization hostname}/{site basename}/`` on the sites
-domain. An owner's proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the
-paths in the visitor's browser. Within a site, the first path segment can select a section, and the next one
-a variant of it. By default, a site shows its default section, and a section shows its default variant.
-Content that a visitor can't see is treated as missing."""
+A site is found by its own hostname, or by ``/{organization hostname}/{site basename}/`` on the sites domain. An owner's
+proxy requests ``/~proxied/{site id}/`` on that domain, and all responses to it use the paths in the visitor's browser.
+Within a site, the first path segment can select a section, and the next segment can select one of its variants. By
+default, a site shows its default section, and a section shows its default variant. Content that a visitor can't see is
+treated as missing."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ INTEGRATION: dict[Can, Role | None] = {
 """Roles that a caller needs in the organization that publishes an integration. Scripts never have the role
 ``ADMIN``."""
 INSTALLATION: dict[Can, Role | None] = {Can.VIEW: "read", Can.ADMIN: "admin"}
-"""Roles that a caller needs in an organization for an installation there."""
+"""Roles that a caller needs in an organization for installations in that organization."""
 
 
 class IntegrationAccess(Struct, frozen=True):

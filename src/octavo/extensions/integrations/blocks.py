@@ -68,7 +68,7 @@ def list_code_blocks(tx: Transaction, organization_id: str, space_id: str) -> di
 def find_unfurling(
     rows: Iterable[IntegrationRow], url: str
 ) -> tuple[IntegrationRow, IntegrationBlock] | None:
-    """Return the block that unfurls a URL: the first one among those with the most specific pattern."""
+    """Return the block that unfurls a URL: the first block with the most specific pattern."""
     address = read_address(url)
     if address is None:
         return None

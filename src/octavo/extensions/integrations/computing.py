@@ -1,8 +1,8 @@
 """Pages and documents that integrations compute (``integration:NAME:SOURCE``).
 
-Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores
-each response until a new one replaces it. A source that is previewed with its own settings is computed
-immediately, and cached in memory."""
+Readers never wait for a script. A job calls the scripts after each change to their dependencies, and stores each
+response until it is replaced. A source that is previewed with its own settings is computed immediately, and cached in
+memory."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ class _SignIn(NamedTuple):
 
 
 def _find_sign_in(tx: Transaction, context: Context, site_id: str) -> _SignIn | None:
-    """Return the visitor sign-in that an integration provides for a site. If there is more than one such
-    integration, the first one that was installed on the site is used."""
+    """Return the visitor sign-in that an integration provides for a site. If there are several such integrations, the
+    integration that was first installed on the site is used."""
     for integration, installation, place in store.list_places_with_scope(tx, site_id, "site:visitor:auth"):
         key = (place.installation_id, place.kind, place.place_id)
         endpoint = public_endpoint(context, integration.name, installation.id, "site", site_id)

@@ -222,8 +222,7 @@ def list_organization_integrations(
 
 @operation("listBuiltinIntegrations", "GET", f"{_ORG}/builtin-integrations", needs=Can.LIST_INTEGRATIONS)
 def list_builtin_integrations(call: Call, org: OrgAccess) -> Listing[BuiltinIntegration]:
-    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if
-    it has one."""
+    """List the built-in integrations by name. ``integration`` is the name of the organization's own copy, if any."""
     with call.db.read() as tx:
         found = [_present_builtin(one) for one in builtin.list_builtin(tx, org)]
     return Listing(found, len(found))

@@ -536,7 +536,7 @@ def list_places(
     external_id: str | None = None,
     only: Sequence[str] | None = None,
 ) -> Slice[PlaceRow]:
-    """Return installations on spaces or sites, sorted by installation and ID, except those on spaces in the
+    """Return installations on spaces or sites, sorted by installation and ID, except installations on spaces in the
     trash. ``only``: the IDs of the spaces or sites."""
     where, given = ["p.kind = :kind", _NOT_TRASHED], dict[str, Any](kind=kind)
     for column, value in (

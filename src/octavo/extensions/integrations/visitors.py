@@ -1,8 +1,8 @@
 """Events about site visits that integrations receive: which pages visitors read, and how they rated these pages.
 
-Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no
-browser, a different ID on every site, and no cookie except the one with the visitor's cookie consent, which
-scripts must respect."""
+Integrations receive the data that insights store, which doesn't identify a visitor: no IP address, no browser, a
+different ID on every site, and no cookie except the cookie that stores the visitor's consent, which scripts must
+respect."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ def queue_event(tx: Transaction, event: outbox.Event) -> None:
 
 
 def queue_test(tx: Transaction, webhook: WebhookRow) -> str:
-    """Queue a test message ahead of all others, and return its delivery ID."""
+    """Queue a test message ahead of all other messages, and return its delivery ID."""
     delivery_id = new_delivery_id()
     data = {"organizationId": webhook.organization_id, "webhookId": webhook.id}
     queue(

@@ -131,7 +131,7 @@ class ProviderApp(ABC):
         return f"{self.context.settings.url.rstrip('/')}{CALLBACK}"
 
     def owns(self, remote: Remote) -> bool:
-        """Return whether a repository is on the app's server, so that tokens can be sent there."""
+        """Return whether a repository is on the app's server, so that tokens can be sent to it."""
         return remote.url.lower().startswith(f"{self.origin}/".lower())
 
     def _send(self, url: str, method: str, headers: dict[str, str], body: bytes | None = None) -> Fetched:
@@ -194,9 +194,9 @@ class GitHubApp(ProviderApp):
         return grant
 
     def find_repository(self, grant: ProviderTokens, path: str) -> AppRepository:
-        """Return a repository that the app is installed in and that the person can write to. Raises
-        Forbidden if the person can't write to it, Conflict if the app isn't installed there, and
-        OctavoError if the provider doesn't respond.
+        """Return a repository that the app is installed in and that the person can write to. Raises Forbidden if the
+        person can't write to it, Conflict if the app isn't installed in it, and OctavoError if the provider doesn't
+        respond.
 
         Both conditions are checked because the app's own tokens would also allow writing to the repositories of
         other people who installed the app."""
@@ -305,8 +305,8 @@ class GitLabApp(ProviderApp):
         return grant
 
     def renew(self, grant: ProviderTokens) -> ProviderTokens | None:
-        """Return new tokens, which replace the given ones; None if GitLab no longer accepts those. Raises
-        OctavoError if GitLab doesn't respond."""
+        """Return new tokens, which replace the given tokens; None if GitLab no longer accepts those. Raises OctavoError
+        if GitLab doesn't respond."""
         form = {"grant_type": "refresh_token", "refresh_token": grant.refresh or ""}
         return self._ask_tokens("/oauth/token", self._own(form))
 

@@ -1,4 +1,4 @@
-"""Sync a collection or a site: match folders in the repository with spaces, then sync each of them.
+"""Sync a collection or a site: match folders in the repository with spaces, and then sync each space.
 
 This module is imported only when needed, because Git is slow to load."""
 

@@ -141,7 +141,7 @@ class Vendor(SSHVendor):
             raise RepositoryTooLarge(self.most)
 
     def close(self) -> None:
-        """Close all connections, including those in use."""
+        """Close all connections, including connections in use."""
         for transport in self._transports:
             transport.close()
 

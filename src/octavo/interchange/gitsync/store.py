@@ -328,8 +328,8 @@ def claim_renewal(tx: Transaction, id: str, until: int) -> bool:
 
 
 def end_renewal(tx: Transaction, id: str, secret: str | None) -> None:
-    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the
-    previous ones."""
+    """Store renewed tokens, which are encrypted. ``secret`` is None if the provider no longer accepts the previous
+    tokens."""
     tx.run(
         "UPDATE git_installations SET secret = :secret, renewing_until = NULL WHERE id = :id",
         id=id,
@@ -531,7 +531,7 @@ def delete_branch(tx: Transaction, row: BranchRow) -> None:
 
 
 def list_ahead(tx: Transaction, space_id: str) -> tuple[dict[str, Page | None], dict[str, Item | None]]:
-    """Return the repository's version of the pages and items that differ in the space."""
+    """Return the repository's version of the pages and items that are different in the space."""
     pages: dict[str, Page | None] = {}
     items: dict[str, Item | None] = {}
     for object_id, kind, value in tx.all(

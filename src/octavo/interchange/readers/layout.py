@@ -134,7 +134,7 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Prefix that the tool adds to links that start with a slash, usually the language of the page."""
     title: str = ""
     language: str = ""
-    """Language of these pages, as spelled in the configuration."""
+    """Language of these pages, in the spelling of the configuration."""
     description: str = ""
     """Description of the site in the configuration. It is used for a home page without a description."""
     brand: Brand = Brand()

@@ -98,12 +98,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
-    without importing anything. ``update``: a completed run in this space that imported an older state of
-    the source. Unedited content is updated from the source, all other content is merged, and people's edits
-    are kept. ``variants``: whether to import all versions and languages of the source. The default variant
-    is imported into the target, and each of the others into its own space; the spaces become variants of
-    one site."""
+    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``, without
+    importing any content. ``update``: a completed run in this space that imported an older state of the source.
+    Unedited content is updated from the source, all other content is merged, and people's edits are kept. ``variants``:
+    whether to import all versions and languages of the source. The default variant is imported into the target, and
+    each of the other variants into its own space. The spaces become variants of one site."""
 
     source: Source
     target: ImportTarget

@@ -170,7 +170,7 @@ class Exchange:
 
     async def end(self) -> None:
         """Finish the body. Raises RuntimeError if there were fewer bytes than declared. Servers don't check this, and
-        the client would treat the next response as the rest of this one."""
+        the client would treat the next response as the rest of this response."""
         if self._left:
             raise RuntimeError("fewer bytes were sent than declared")
         await self._send({"type": "http.response.body", "body": b""})

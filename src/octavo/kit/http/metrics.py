@@ -174,7 +174,7 @@ class Metrics:
                 self._looked_up[name] = (use.hits, use.misses)
 
     def _observe_replica(self) -> None:
-        """Record the reads on the replica so far, if there is one."""
+        """Record the reads on the replica so far, if there is a replica."""
         if self._database is None:
             return
         with self._counting:

@@ -1,7 +1,7 @@
 """The table of operations: each HTTP operation is declared once, by decorating its handler.
 
-Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics, and the
-contract tests all read ``TABLE``. A handler's signature declares what it needs:
+Routing, the permission check, the OpenAPI description, the reference pages, rate limits, metrics, and the contract
+tests all read ``TABLE``. A handler's signature declares its requirements:
 
 - ``call: Call``: the request;
 - one proof object (a type registered with ``enters``): the result of the permission check for the IDs in the path; for
@@ -61,7 +61,7 @@ PUBLIC: Final = _Public()
 
 
 class Deletion:
-    """Value of ``returns`` for a DELETE whose handler returns whether there was something to delete."""
+    """Value of ``returns`` for a DELETE operation whose handler returns whether the object existed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,9 +350,9 @@ class Area(Struct, frozen=True):
         regardless of the amount of data, so that it can run on the event loop (on PostgreSQL, if those rows are
         cached). A handler that has more to do calls ``call.leave_loop()``. ``refuses_unread``: whether to reject
         unknown keys in a body, as extensions do, because the body replaces the whole object. ``media_type``: the media
-        type of the response, if it differs from the area's. ``other_media``: additional media types that callers can
-        request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers are redirected to the
-        operation, and get errors as pages.
+        type of the response, if it is different from the media type of the area. ``other_media``: additional media
+        types that callers can request. ``body_media``: the media type of a ``RawBody``. ``browsed``: whether browsers
+        are redirected to the operation, and get errors as pages.
 
         ``yields``: the additional scopes that a token needs, because the response grants access to other data: for
         links to content, the scope that reads content; for keys, the scope that writes. ``waits_for``: the resource
@@ -447,7 +447,7 @@ class Area(Struct, frozen=True):
 
 
 class Drafted(Struct, frozen=True):
-    """Change request that a preview shows in place of its space's content."""
+    """Change request that a preview shows instead of its space's content."""
 
     change_id: str
     space_id: str

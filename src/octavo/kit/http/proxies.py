@@ -51,9 +51,8 @@ def address_key(address: str) -> str:
 
 
 def _plain(address: str) -> str:
-    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns
-    `::ffff:203.0.113.7`, and all of these addresses are in one /64 network, so one client could use up the
-    limits of all others."""
+    """Return an IPv4 address in its plain form. A socket that listens on both protocols returns `::ffff:203.0.113.7`,
+    and all of these addresses are in one /64 network, so one client could use up the limits of all other clients."""
     if ":" not in address:
         return address
     try:

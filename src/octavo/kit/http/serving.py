@@ -93,7 +93,8 @@ class PortListener:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """Return an event loop for serving, whose overhead per request is half that of the standard library's."""
+    """Return an event loop for serving, whose overhead per request is half the overhead of the standard library's
+    loop."""
     return uvloop.new_event_loop()
 
 

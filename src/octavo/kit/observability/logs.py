@@ -1,4 +1,4 @@
-"""Logs: one line per event on standard error, as text or JSON, including those of libraries.
+"""Logs: one line per event on standard error, as text or JSON, including the events of libraries.
 
 Errors have a short stack trace without the values of variables. Every line passes through ``redact``, so secrets from
 the settings, credentials in headers and URLs, and Octavo's tokens never appear in a log.
@@ -47,7 +47,7 @@ _CREDENTIALS = re.compile(
 _NAME = re.compile("password|passwd|secret|token|api[_-]?key|access[_-]?key|authorization|cookie", re.I)
 
 _STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-"""Standard attributes of every record. All others were passed as ``extra``."""
+"""Standard attributes of every record. All other attributes were passed as ``extra``."""
 _PLAIN_VALUE = re.compile(r"[^\s\"'=]+")
 
 _bound: ContextVar[Mapping[str, str]] = ContextVar("bound", default=MappingProxyType({}))
@@ -232,7 +232,7 @@ def bind(**fields: str) -> None:
 
 @contextmanager
 def bound(**fields: str) -> Iterator[None]:
-    """Add these fields to every line that the block logs, in addition to the current ones."""
+    """Add these fields to every line that the ``with`` block logs, in addition to the current fields."""
     token = _bound.set({**_bound.get(), **fields})
     try:
         yield

@@ -107,7 +107,7 @@ class Span:
         return begin
 
     def enter(self) -> None:
-        """Attribute everything that this task does from now on to the span."""
+        """Attribute all further work of this task to the span."""
         self._before = _current.get()
         _current.set(self)
 

@@ -1,5 +1,4 @@
-"""Parent of the worker processes: it starts them, replaces those that crash, and replaces all of them on
-SIGHUP.
+"""Parent of the worker processes: it starts workers, replaces workers that crash, and replaces all workers on SIGHUP.
 
 A worker runs the same command with additional environment variables. When it is ready, it reports the number of workers
 to run. Therefore, the parent doesn't load any product code, and can continue with a newer version.
@@ -74,7 +73,7 @@ class Supervisor:
     def __init__(self, command: Callable[[], Sequence[str]]) -> None:
         self._command = command
         self._current = self._newer = list(command())
-        """Command for the current workers and for the next ones."""
+        """Command for the current workers and their replacements."""
         self._life, self._lives = os.pipe()
         self._slots = {0: _Slot()}
         self._next: _Process | None = None
@@ -150,7 +149,7 @@ class Supervisor:
         return None
 
     def _replace(self) -> None:
-        """Continue a reload, in which a worker ends when the next one with its number is ready."""
+        """Continue a reload, in which a worker ends when the next worker with its number is ready."""
         if self._asked and not self._to_replace:
             self._asked, self._to_replace = False, list(self._slots)
             self._newer = list(self._command())
@@ -185,7 +184,7 @@ class Supervisor:
                 process.send(signal.SIGKILL)
 
     def _seconds(self) -> float | None:
-        """Return the number of seconds until there is something to do, unless an event occurs before."""
+        """Return the number of seconds until the next action, unless an event occurs before."""
         due = [slot.due for slot in self._slots.values() if slot.process is None]
         due += self._leaving.values()
         if self._next is not None:

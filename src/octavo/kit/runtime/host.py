@@ -182,7 +182,7 @@ class Host:
         return spare
 
     def _start_spare(self) -> None:
-        """Start a spare process, unless there already is one or there is no room."""
+        """Start a spare process, unless there already is a spare process or there is no room."""
         with self._changed:
             full = len(self._warm) >= self._most
             if full or self._starting or self._closed or self._spare is not None:

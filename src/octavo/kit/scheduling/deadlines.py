@@ -38,7 +38,7 @@ class DeadlineExceeded(Exception):
 
 @contextmanager
 def within(deadline: Deadline) -> Iterator[None]:
-    """Set a deadline for the block, in addition to those of outer blocks."""
+    """Set a deadline for the ``with`` block, in addition to the deadlines of outer blocks."""
     token = _deadlines.set((*_deadlines.get(), deadline))
     try:
         yield
@@ -48,7 +48,7 @@ def within(deadline: Deadline) -> Iterator[None]:
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Limit the block to this many seconds, or to the remaining time of an outer limit if that is less."""
+    """Limit the ``with`` block to this many seconds, or to the remaining time of an outer limit if that is less."""
     with within(Deadline(seconds)):
         yield
 

@@ -108,7 +108,7 @@ class Places:
             return self._may(owner)
 
     def try_take(self, owner: Owner) -> bool:
-        """Take a slot if there is one and no other request is waiting."""
+        """Take a slot if a slot is free and no other request is waiting."""
         with self._lock:
             if self._waiting or not self._may(owner):
                 return False

@@ -41,7 +41,7 @@ _thread = _Thread()
 
 
 class _Permit:
-    """Permit to compute. A process has only one. Waiting owners get it in the order of ``owners.Places``."""
+    """Permit to compute. A process has only one permit. Waiting owners get it in the order of ``owners.Places``."""
 
     def __init__(self) -> None:
         self._places = Places(1, (1, 1), 0)
@@ -106,7 +106,7 @@ def compute(function: Callable[..., T], *arguments: object) -> T:
 
 
 def compute_aside(function: Callable[..., T], *arguments: object) -> T:
-    """Run a function in this thread with the permit, for a job."""
+    """Run a job's function in this thread while holding the permit."""
     _thread.aside = True
     try:
         return compute(function, *arguments)

@@ -3,10 +3,10 @@ connections, and turns to write.
 
 All of them follow one rule, ``owners.Places``. An owner holds no more than its share, which is at least one slot: half
 of all slots for an organization, and half of that for each person or object in it, unless a pool specifies otherwise.
-The last quarter is for organizations that don't hold any slots, so that a few busy organizations leave room for others.
-Requests take turns: a slot goes to the organization with the fewest slots, and within it, to the owner with the fewest
-slots. Among equals, it goes to the one that has waited the longest since its last slot. Only owners with too many
-waiting requests are rejected.
+The last quarter is for organizations that don't hold any slots, so that a few busy organizations leave room for other
+organizations. Requests take turns: a slot goes to the organization with the fewest slots, and within it, to the owner
+with the fewest slots. Among equals, it goes to the owner that has waited the longest since its last slot. Only owners
+with too many waiting requests are rejected.
 """
 
 from __future__ import annotations
@@ -259,7 +259,7 @@ def request_threads(name: str, threads: int, thread_name: str, connections: int)
 
 
 class LoopTurns:
-    """Turns on the event loop, for work that is done there immediately because starting a thread would take
+    """Turns on the event loop, for work that is done on the loop immediately because starting a thread would take
     longer.
 
     The loop itself serves connections in the order in which data arrives, so five hundred requests from one owner would

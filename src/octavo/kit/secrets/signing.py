@@ -83,8 +83,8 @@ class Signer:
         return Signed(payload, expires) if expires is None or now() < expires else None
 
     def derive(self, purpose: str, name: str) -> str:
-        """Return a secret of 43 characters. It is always the same for this name and purpose, and doesn't reveal
-        anything about other secrets."""
+        """Return a secret of 43 characters. It is always the same for this name and purpose, and doesn't reveal other
+        secrets."""
         return self._mac(f"derived {purpose}", name)
 
     def _mac(self, purpose: str, body: str) -> str:

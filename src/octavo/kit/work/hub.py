@@ -79,9 +79,9 @@ class PagePlace(NamedTuple):
 
 
 class HubMessage(NamedTuple):
-    """Message for listeners of any of these topics. A listener can check access to its subject
-    (``Listener.may_know``). ``about``: the space of the subject. ``page``: the page that the message is about.
-    ``instead_of``: the page of another message, if this one is for recipients who can't see that page."""
+    """Message for listeners of any of these topics. A listener can check access to its subject (``Listener.may_know``).
+    ``about``: the space of the subject. ``page``: the page that the message is about. ``instead_of``: the page of
+    another message, if this message is for recipients who can't see that page."""
 
     topics: tuple[Topic, ...]
     kind: str
@@ -133,8 +133,8 @@ class Ready(_StreamMessage, tag="ready"):
 
 
 class Reset(_StreamMessage, tag="reset"):
-    """Message that tells clients that the events after their last one are no longer available, so that they must reload
-    all data."""
+    """Message that notifies clients that the events after their last received event are no longer available, so that
+    they must reload all data."""
 
 
 class Closed(_StreamMessage, tag="closed", kw_only=True):
@@ -210,7 +210,7 @@ class Listener:
         self._wake()
 
     def end(self) -> None:
-        """End the stream after everything added so far. Call this on the event loop."""
+        """End the stream after all messages added so far. Call this on the event loop."""
         self.ended = True
         self._wake()
 

@@ -111,8 +111,8 @@ class LeaseLost(Exception):
 
 class Leased:
     """Leased job, due since ``run_at``. ``trace``: the trace of its cause. ``attempts``: the number of attempts,
-    including the one that is starting. ``give_back``: a function that releases its thread. ``finished``: whether one of
-    its transactions finished the job."""
+    including the current attempt. ``give_back``: a function that releases its thread. ``finished``: whether one of its
+    transactions finished the job."""
 
     def __init__(
         self,
@@ -368,7 +368,7 @@ def retry_parked(tx: Transaction, job_ids: Sequence[str] | None = None, *, kind:
     """Reset the attempts of the given parked jobs or, by default, of all parked jobs (of a kind, if given),
     and return their number.
 
-    Raises NotFound if an ID isn't that of a parked job.
+    Raises NotFound if an ID doesn't belong to a parked job.
     """
     conditions = ["state = 'parked'"]
     if job_ids is not None:

@@ -91,8 +91,8 @@ class Worker:
         jobs.listen(self._wake)
 
     def run_forever(self, stop: threading.Event) -> None:
-        """Run jobs until ``stop`` is set, and finish those that are running. ``jobs.wake()`` makes the
-        worker notice immediately."""
+        """Run jobs until ``stop`` is set. Jobs that are already running are finished. ``jobs.wake()`` makes the worker
+        notice immediately."""
         done = threading.Event()
         heart = threading.Thread(target=self._beat, args=(done,), name="octavo-lease", daemon=True)
         heart.start()
@@ -399,7 +399,7 @@ def _make_ready(tx: Transaction) -> None:
 
 
 def _ready_kinds(tx: Transaction) -> set[str]:
-    """Return the kinds with ready jobs. Each kind takes one step in an index, regardless of the number of
+    """Return the kinds with ready jobs. Finding a kind requires a single index lookup, regardless of the number of
     jobs."""
     return {
         kind
@@ -443,8 +443,8 @@ def _park_unknown(tx: Transaction) -> None:
 
 
 def _organizations(tx: Transaction, kind: str, after: str) -> Iterator[str]:
-    """Yield the organizations with ready jobs of a kind: first those after ``after``, and then the others from the
-    beginning. Each organization takes one step in an index, regardless of the number of jobs."""
+    """Yield the organizations with ready jobs of a kind: first the organizations after ``after``, and then the other
+    organizations from the beginning. Each organization takes one step in an index, regardless of the number of jobs."""
     for condition, until in ((">", None), (">=", after)):
         last = after if until is None else ""
         while True:

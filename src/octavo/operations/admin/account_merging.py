@@ -1,4 +1,4 @@
-"""Merge two accounts of one person: one account gets all data of the other one, which is then deleted.
+"""Merge two accounts of one person: one account gets all data of the other account, which is then deleted.
 
 Memberships, permissions, teams, and sign-in through other services are moved in the transaction that
 deletes the account. A job then moves the authorship of content, which may be large. Secrets such as
@@ -125,7 +125,7 @@ def _move(
     tx: Transaction, schema: Schema, column: Column, source: str, target: str, limit: int | None = None
 ) -> int:
     """Move the rows of one account, at most ``limit``, and return their number. A row is deleted if the other account
-    already has one with the same unique key."""
+    already has a row with the same unique key."""
     found = f"{column.name} = :source" if column.path is None else f"{column.name} LIKE :like"
     rows = read_rows(tx, schema, f"{found} AND {column.condition}", source=source, like=f"%{source}%")
     keys = [key for key in unique_keys(tx, schema) if column.name in key]

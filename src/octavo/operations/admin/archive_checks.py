@@ -1,7 +1,7 @@
 """Validate an organization's archive before importing it.
 
 Rows must have the right format, and may refer only to each other, and to people, Markdown sources, and files in the
-archive. Archives are untrusted: their content must not affect anything outside the new organization, so any other
+archive. Archives are untrusted: their content must not affect any data outside the new organization, so any other
 reference is rejected with its file, line, and column.
 """
 

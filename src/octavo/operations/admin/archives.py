@@ -173,8 +173,8 @@ def import_organization(
 ) -> ArchiveCounts:
     """Import a folder that ``export_organization`` wrote. All IDs are kept.
 
-    People whose email address has an account on this server keep that account; all others get a new account, without a
-    password. ``progress``: a function that counts sources, files, and spaces.
+    People whose email address has an account on this server keep that account; all other people get a new account
+    without a password. ``progress``: a function that counts sources, files, and spaces.
 
     Raises BadRequest if the folder is damaged or was changed, if it refers to data outside itself, or if it contains an
     ID that is already used on this server.
@@ -360,7 +360,7 @@ def _check_keys(tx: Transaction, line: Line) -> None:
 def _find_people(tx: Transaction, schema: Schema, rows: Rows) -> tuple[dict[str, str], set[str]]:
     """Return the ID of each person on this server, and the IDs of the new accounts.
 
-    People are found by email address; all others get a new account without a password.
+    People are found by email address; all other people get a new account without a password.
     """
     found: dict[str, str] = {}
     made: set[str] = set()

@@ -108,8 +108,8 @@ class BackupOutcome(Struct):
 def back_up(context: Context, target: Path, progress: Progress = lambda done, total: None) -> BackupOutcome:
     """Write a backup while the server keeps running.
 
-    ``progress``: the function that counts files, and is called outside of transactions. Raises BadRequest if
-    the file exists, and Unavailable if it can't be written. A partial file is deleted."""
+    ``progress``: a function that counts files. It is called outside of transactions. Raises BadRequest if the file
+    exists, and Unavailable if it can't be written. A partial file is deleted."""
     if target.exists():
         raise BadRequest(f"{target}: the file already exists. Choose another path, or delete the file.")
     part = target.with_name(f"{target.name}.part")

@@ -1,9 +1,8 @@
 """Continuous backup of SQLite: a periodic full base and, every few seconds, the pages that were committed in the
 meantime.
 
-``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log
-still contains its end; otherwise, it starts a new one. Files are copied before the pages that may refer to
-them.
+``continuous_restore.py`` describes the storage format. A new process continues the chain if SQLite's log still contains
+its end; otherwise, it starts a new chain. Files are copied before the pages that may refer to them.
 """
 
 from __future__ import annotations
@@ -148,7 +147,7 @@ class _Follower:
         self._at: LogEnd | None = None
         """Position up to which the log has been read; None if a new chain must start."""
         self._is_new = True
-        """Whether this process hasn't stored anything yet."""
+        """Whether this process hasn't stored any data yet."""
         self._time = self._noted = 0
         self._base: threading.Thread | None = None
         self._base_due = 0

@@ -242,7 +242,7 @@ def restore_followed(
 
 
 def _copy_files(place: BackupPlace, settings: Settings, wanted: list[str], progress: Progress) -> list[str]:
-    """Copy the missing files, and return those that aren't in the backup."""
+    """Copy the missing files, and return the files that aren't in the backup."""
     store = open_store(settings.files, Signer(bytes(32)))
     missing = []
     for done, digest in enumerate(wanted, 1):

@@ -140,7 +140,7 @@ def change_email(context: Context, email: str, new: str) -> None:
 
 
 def merge_accounts(context: Context, email: str, into: str) -> None:
-    """Merge a person's account into another one. Raises NotFound or Conflict if that isn't possible."""
+    """Merge a person's account into another account. Raises NotFound or Conflict if that isn't possible."""
     with context.db.write() as tx:
         account_merging.merge_accounts(tx, context, _BY, _user_id(tx, email), _user_id(tx, into))
 

@@ -43,7 +43,7 @@ _RENEWED = 14
 _ANSWERS = 3.0
 """Number of seconds within which one of Octavo's own servers must respond."""
 _BACKUP_DUE = 2 * DAY
-"""Time in milliseconds after which there should be another backup."""
+"""Time in milliseconds after which another backup is expected."""
 _LITTLE_ROOM = 5_000_000_000
 """Number of free bytes below which a large disk counts as nearly full. For a small disk, the limit is a tenth of its
 size."""

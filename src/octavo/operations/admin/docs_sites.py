@@ -89,8 +89,8 @@ def import_as_site_or_space(
     """Import a source as a site or as one new space.
 
     A source with a ``docs.yaml`` becomes the site that it describes. With ``several``, a source with several versions
-    or languages becomes a site with these as its variants. The site is the one that ``site`` specifies, the one
-    previously created from this source, or a new one, in this order of preference.
+    or languages becomes a site with these as its variants. The site is the site that ``site`` specifies, the site
+    previously created from this source, or a new site, in this order of preference.
 
     ``known``: existing spaces to import into, by their keys in ``docs.yaml``. ``whole``: whether to replace each space
     with its directory. ``opening``: a function that opens a source that isn't a file. In that case, ``where`` only
@@ -245,7 +245,8 @@ class _SiteImport:
     def provide_spaces(
         self, tx: Transaction, site_id: str | None, parts: Mapping[str, Source]
     ) -> dict[str, str]:
-        """Return the space of each entry: one from the mapping, one that the site already has, or a new one."""
+        """Return the space of each entry: a space from the mapping, a space that the site already has, or a new
+        space."""
         return provide_spaces(tx, site_id, self._config, parts, self._known, partial(self._make, tx), by=None)
 
     def _make(self, tx: Transaction, entry: DocsEntry) -> str:

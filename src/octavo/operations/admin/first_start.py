@@ -135,8 +135,8 @@ def first_start(context: Context) -> FirstStart | None:
     """Set up an empty server: the organization, its administrator, a token, and the manual as a site.
 
     Return None if there is already an organization, unless the first start was interrupted; in that case, it is
-    completed. Several processes can start at the same time: one of them sets up the server, and the others with the
-    same data folder wait. The token is stored in ``admin-token`` in the data folder.
+    completed. Several processes can start at the same time: one of these processes sets up the server, and the other
+    processes with the same data folder wait. The token is stored in ``admin-token`` in the data folder.
     """
     with locked_folder(context.settings.data_folder):
         return _first_start(context)

@@ -1,8 +1,8 @@
 """Restore one organization, space, or site from a backup into a running server.
 
 The backup is first restored into a temporary folder as a separate server, so that every check of a full restore
-applies. From there, the part is exported and then imported. An organization keeps its IDs, and a space or site becomes
-a new one alongside the existing one.
+applies. From that database, the part is exported and then imported. An organization keeps its IDs. A space or site is
+restored as a new object next to the existing one.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def restore_part(
     label: str,
     progress: Progress = lambda done, total: None,
 ) -> RestoredPart:
-    """Restore an organization with its IDs, or a space or a site as a new one.
+    """Restore an organization with its IDs, or a space or a site as a new object.
 
     ``name``: its ID, URL, or title in the backup. ``organization_id``: the organization to restore a space or a site
     to; by default, the original one. ``label``: text about the backup, such as a date, to add to the title.

@@ -135,7 +135,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
-    check runs at a time; returns 503 while another one is running."""
+    check runs at a time. Returns 503 while another check is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is already running. Try again when it has finished.")
     try:

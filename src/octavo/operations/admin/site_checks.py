@@ -148,8 +148,7 @@ def check_site(
 
 
 def _with_findings(report: Report, findings: Sequence[SiteFault], start: str) -> Report:
-    """Return a report that also contains the findings of a scan, except those that the crawl itself
-    reports."""
+    """Return a report that also contains the findings of a scan, except findings that the crawl itself reports."""
     pages = {page.page: list(page.problems) for page in report.found}
     for finding in findings:
         if finding.kind not in _CRAWLED and finding.severity != "low":

@@ -4,9 +4,9 @@ Every file is a response of the reader's own application to a visitor without co
 content that anonymous visitors can see. URLs on pages are changed to URLs in the export, and all features that need a
 server (search, questions, ratings, API testing, and the MCP server) are removed.
 
-A page is stored as ``path/index.html``, which every web server, object store, and static host serves
-without configuration. New files are first written to a staging folder and then moved into place one by one,
-so that an interrupted export leaves the previous one unchanged.
+A page is stored as ``path/index.html``, which every web server, object store, and static host serves without
+configuration. New files are first written to a staging folder and then moved into place one by one, so that an
+interrupted export leaves the previous export unchanged.
 """
 
 from __future__ import annotations
@@ -279,7 +279,7 @@ class _Crawl:
         self._known: set[str] = set()
         self._waiting: list[str] = []
         self._given = 0
-        """Number of initial URLs. All others come from links on pages."""
+        """Number of initial URLs. All other URLs come from links on pages."""
         self.pages = 0
         self.broken: list[str] = []
 
@@ -547,7 +547,7 @@ class _Folder:
         os.replace(temporary, self._root / MANIFEST)
 
     def clear(self) -> None:
-        """Delete files that were staged but not moved, including those of an interrupted run."""
+        """Delete files that were staged but not moved, including the files of an interrupted run."""
         shutil.rmtree(self._root / _STAGING, ignore_errors=True)
 
 

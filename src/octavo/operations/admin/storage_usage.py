@@ -39,7 +39,7 @@ _PAGES = {
     "staged_versions",
     "versioned",
 }
-"""Tables of pages and their history. Tables of the search index start with ``search_``; all others are
+"""Tables of pages and their history. Tables of the search index start with ``search_``; all other tables are
 ``other``."""
 
 

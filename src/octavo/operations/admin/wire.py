@@ -222,7 +222,7 @@ class OrganizationLimits(Struct):
 
 
 class UsedResources(Struct):
-    """Resource usage of an organization. ``storage``: bytes of files, including those in drafts."""
+    """Resource usage of an organization. ``storage``: bytes of files, including files in drafts."""
 
     members: int
     agents: int

@@ -66,8 +66,8 @@ def bundle(entry: Path, *, development: bool = False) -> str:
 
 
 def install_packages(folder: Path, say: Callable[[str], None]) -> None:
-    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file if
-    there is one. Raises BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
+    """Install missing dependencies of the nearest ``package.json``, in the versions of its lock file, if any. Raises
+    BadRequest if they can't be installed, and Unavailable if Deno isn't installed."""
     folder = folder.resolve()
     above = [folder, *folder.parents]
     home = next((one for one in above if (one / "package.json").is_file()), None)

@@ -59,9 +59,9 @@ def build_builtin(target: Path, say: Callable[[str], None]) -> None:
 
 
 def install_builtin(api: ApiClient, name: str, *, organization: str | None = None) -> JsonObject:
-    """Publish a built-in integration in an organization, install it there, and return the installation in
-    the API's format. After an update of Octavo, this publishes the next version of the integration. Raises
-    BadRequest, RefusedCall, or Unavailable if that fails."""
+    """Publish and install a built-in integration in an organization, and return the installation in the API's format.
+    After an update of Octavo, this publishes the next version of the integration. Raises BadRequest, RefusedCall, or
+    Unavailable if that fails."""
     publisher = organization or api.only_organization()
     path = f"/orgs/{quote(publisher, safe='')}/builtin-integrations"
     installed: JsonObject = api.call("POST", path, {"name": name})

@@ -26,7 +26,7 @@ _REFERENCE = re.compile(r"\$\{\{\s*(.*?)\s*\}\}")
 
 
 class Environment(Struct, rename="camel"):
-    """Values that override those in the manifest if the integration is published for ``envs.<name>``."""
+    """Values that override the values in the manifest if the integration is published for ``envs.<name>``."""
 
     organization: str | UnsetType = UNSET
     visibility: Literal["public", "private", "unlisted"] | UnsetType = UNSET
@@ -84,10 +84,9 @@ def read_manifest(
     *,
     secrets: bool = True,
 ) -> LoadedManifest:
-    """Read the manifest in a folder, with the values of an environment applied and secrets filled in.
-    ``variables``: the environment variables; by default, those of the process. ``secrets``: whether to fill
-    in secrets; otherwise, only their names are kept. Raises BadRequest with the file and the problem if the
-    manifest is invalid."""
+    """Read the manifest in a folder, with the values of an environment applied and secrets filled in. ``variables``:
+    the environment variables; by default, the variables of the process. ``secrets``: whether to fill in secrets;
+    otherwise, only their names are kept. Raises BadRequest with the file and the problem if the manifest is invalid."""
     path = find_manifest(place)
     try:
         given = yaml.safe_load(path.read_text(encoding="utf-8"))

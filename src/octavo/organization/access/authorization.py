@@ -211,7 +211,7 @@ def _check(abilities: Abilities, role: str | None, needs: Can, missing: str) -> 
     least = abilities[needs]
     if not at_least(role, least):
         raise Forbidden(
-            f"This requires the `{least}` role or higher; your role here is `{role or 'guest'}`."
+            f"This operation requires the `{least}` role or higher, but your role is `{role or 'guest'}`."
             " Ask an administrator for access."
         )
 

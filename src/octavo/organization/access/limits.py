@@ -1,6 +1,6 @@
 """Organization limits, usage, and the error when a limit is reached.
 
-Each limit is checked when something is added, and only if there is a limit. An organization that already exceeds its
+Each limit is checked when an object is added, and only if there is a limit. An organization that already exceeds its
 limit keeps all of its content and can change it, but can't add more."""
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def is_member_of_any(tx: Transaction, user_id: str, organization_ids: list[str])
 
 
 def find_members(tx: Transaction, organization_id: str, user_ids: Iterable[str]) -> set[str]:
-    """Return those of the given users who are members of the organization."""
+    """Return the given users who are members of the organization."""
     rows = tx.all(
         "SELECT user_id FROM members WHERE organization_id = :org AND user_id IN :users",
         org=organization_id,

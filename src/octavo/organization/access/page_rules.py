@@ -2,10 +2,10 @@
 does no I/O.
 
 A rule is a tuple of entries: ``user:ID:LEVEL``, ``team:ID:LEVEL``, ``role:ROLE:LEVEL`` (everyone whose role in the
-space is at least this one), ``administrators``, or ``sites``. An empty tuple doesn't restrict anything. A rule also
-applies to all pages under its page, where other rules can narrow access but not widen it. Space administrators are
-never restricted. Sites show a restricted page if all of its rules have the ``sites`` entry, which doesn't give anyone
-access to the page itself."""
+space is at least this role), ``administrators``, or ``sites``. An empty tuple means no restriction. A rule also applies
+to all pages under its page, where other rules can narrow access but not widen it. Space administrators are never
+restricted. Sites show a restricted page if all of its rules have the ``sites`` entry, which doesn't give anyone access
+to the page itself."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Limits on what a token or session can access, regardless of its user's role. They are checked on every
-access to an object.
+"""Limits on the access of a token or session, regardless of its user's role. They are checked on every access to an
+object.
 
 A session from an organization's identity provider, and a token that is bound to an organization, work only in that
 organization, because one organization's provider must not grant access to another organization. An organization that
-requires single sign-on is closed to other sessions, except those of its administrators, who must be able to fix a
+requires single sign-on is closed to other sessions, except sessions of its administrators, who must be able to fix a
 failing provider. Personal tokens keep working in such an organization."""
 
 from __future__ import annotations

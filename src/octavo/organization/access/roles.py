@@ -1,7 +1,7 @@
 """Roles, their abilities, and the rule that determines a person's role on an object.
 
 No other module contains such tables: the authorization check and all ``permissions`` objects in responses (see
-``permitting``) use the ones in this module."""
+``permitting``) use the tables in this module."""
 
 from __future__ import annotations
 

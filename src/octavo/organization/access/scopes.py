@@ -216,10 +216,10 @@ def require_scope(actor: Actor, operation: Operation) -> None:
                 if not needed:
                     raise Forbidden("No OAuth scope covers this operation. Use a personal token instead.")
                 raise Forbidden(
-                    f"This app doesn't have the scope `{needed[0]}`. Connect it again with that scope."
+                    f"This app doesn't have the `{needed[0]}` scope. Connect it again with this scope."
                 )
             lacking = next(one for one in operation.scopes if not _includes_scope(actor.scopes, one))
-            raise Forbidden(f"This token doesn't have the scope `{lacking}`. Create a token that has it.")
+            raise Forbidden(f"This token doesn't have the `{lacking}` scope. Create a token with this scope.")
         case _:
             assert_never(actor)
 

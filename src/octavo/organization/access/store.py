@@ -102,7 +102,7 @@ def is_integration(tx: Transaction, integration_id: str) -> bool:
 
 def role_at_site(tx: Transaction, installation_id: str, site_id: str) -> str | None:
     """Return an installation's role on a site of its organization, or None if it isn't installed on the site. The
-    installation's scopes also limit what it can do."""
+    installation's scopes also limit its permissions."""
     row = tx.one(
         """SELECT n.site_selection, (SELECT 1 FROM integration_places p WHERE p.installation_id = n.id
              AND p.kind = 'site' AND p.place_id = :site)

@@ -92,7 +92,7 @@ def delete_team(tx: Transaction, organization_id: str, team_id: str) -> bool:
 
 
 def put_team_member(tx: Transaction, team_id: str, user_id: str, role: TeamRole | None = None) -> None:
-    """Add a member to a team, or change the member's role. If the role is None, a new member gets the role `member`,
+    """Add a member to a team, or change the member's role. If the role is None, a new member gets the `member` role,
     and existing members keep their role."""
     keep = "team_members.role" if role is None else "excluded.role"
     tx.run(

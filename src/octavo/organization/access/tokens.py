@@ -141,7 +141,7 @@ def create_integration_token(
     """Return a token for an integration or an installation. It is valid for an hour, unless the integration
     is uninstalled before that.
 
-    The token is signed and not stored, because scripts get a new one with each event. ``by``: the person who creates
+    The token is signed and not stored, because scripts get a new token with each event. ``by``: the person who creates
     it. The token stops working if that person loses the permission to create it."""
     made = _IntegrationToken(integration_id, installation_id, grantor_of(by) if by is not None else None)
     payload = msgspec.json.encode(made).decode()

@@ -3,9 +3,9 @@ person's role (see ``roles.role_height``).
 
 The check is equivalent to ``roles.effective_role``; a test compares the two. It never checks spaces one by one, because
 only a few objects have grants or their own level, and these special objects are found once through indexes. A guest can
-see only special objects that are open to the guest. A member can see all objects except special ones that are closed to
-the member, so a query follows an index and stops when it has enough rows, and the total is the difference between two
-counts."""
+see only special objects that are open to the guest. A member can see all objects except special objects that are closed
+to the member, so a query follows an index and stops when it has enough rows, and the total is the difference between
+two counts."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _select_not_closed(
     joined: str,
     parameters: Mapping[str, object],
 ) -> VisibleRows:
-    """Return the objects that a member can see: all objects in ``within`` except those in ``closed``."""
+    """Return the objects that a member can see: all objects in ``within`` except the objects in ``closed``."""
     prefix = f"{_FOUND}, closed(id) AS MATERIALIZED ({closed})"
     source, where = f"{table} {joined}", f"{within} AND {table[-1]}.id NOT IN (SELECT id FROM closed)"
     total = f"((SELECT count(*) FROM {table} WHERE {within}) - (SELECT count(*) FROM closed))"

@@ -236,7 +236,7 @@ def present_audit_details(to: Recipient, organization_id: str, row: AuditRow) ->
 
 
 def _label_of(row: AuditRow) -> str | UnsetType:
-    """Return the name that the target had when the event was recorded, if its state has one."""
+    """Return the name that the target had when the event was recorded, if its state contains a name."""
     for state in (row.after, row.before):
         value = msgspec.json.decode(state) if state is not None else None
         if isinstance(value, dict):

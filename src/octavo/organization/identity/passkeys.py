@@ -1,6 +1,6 @@
 """Passkeys (WebAuthn). Users register, rename, and remove them, and use them instead of a password or a code.
 
-The library checks the origin (always that of the app), the host that a passkey is bound to, and the signature. This
+The library checks the origin (always the app's origin), the host that a passkey is bound to, and the signature. This
 module does the rest: a challenge expires quickly and can be used only once and for one purpose, and an authenticator
 whose counter doesn't increase is rejected, because it must be a clone."""
 

@@ -68,8 +68,8 @@ def invite(
     sso: bool,
     invited_by: str,
 ) -> Invited:
-    """Add people who have accounts as members, and invite the others. ``people``: the email addresses with
-    their roles.
+    """Add people who have accounts as members, and invite all other people. ``people``: the email addresses with their
+    roles.
 
     Raises LimitReached if the organization can't have more members, and TooManyRequests if ``invited_by``
     invites too many people or an address receives too many emails within a day."""
@@ -178,7 +178,7 @@ def invite_account(
     """Invite the account with this email address until the invitation is revoked. The person accepts it by
     signing in.
 
-    The result doesn't reveal anything about the account, not even whether it exists."""
+    The result doesn't reveal any information about the account, not even whether it exists."""
     invitation_id = store.put_invitation(
         tx, organization_id, email, role, sso=False, invited_by=invited_by, hash=None, standing=True
     )

@@ -152,7 +152,7 @@ def set_hash(tx: Transaction, invitation_id: str, hash: str) -> None:
 def list_invitations(
     tx: Transaction, organization_id: str, limit: int, page: str | None
 ) -> Slice[InvitationRow]:
-    """Return the open invitations, newest first, including expired ones."""
+    """Return the open invitations, newest first, including expired invitations."""
     return list_page(
         tx,
         limit,

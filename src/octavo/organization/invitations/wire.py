@@ -191,5 +191,5 @@ def role_of(link: LinkRow, body: UpdateInvite) -> str | None:
     target."""
     given, expected = (body.role, "role") if link.target_type == "organization" else (body.level, "level")
     if given is UNSET:
-        raise BadRequest(f"{expected}: is required for links of the type `{link.target_type}`")
+        raise BadRequest(f"{expected}: is required for `{link.target_type}` links")
     return given

@@ -68,9 +68,9 @@ def get_organization(call: Call, org: OrgAccess) -> Organization:
 def update_organization(call: Call, org: OrgAccess, body: UpdateOrganization) -> Organization:
     """Update the settings of an organization. Omitted fields stay unchanged.
 
-    `emailDomains` can contain any domains except those of public email providers. Once a domain is verified
-    with `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's
-    identity providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
+    `emailDomains` can contain any domains except the domains of public email providers. Once a domain is verified with
+    `verifyEmailDomain` or by the server administrator, it lets people join and offers the organization's identity
+    providers at sign-in. `verifiedEmailDomains` in the response lists the verified domains."""
     with call.db.write() as tx:
         after = settings.update(tx, org, given(body))
     return present_organization(call, after, org.role)
@@ -127,7 +127,7 @@ def join_organization(call: Call, caller: SignedIn, organization_id: str) -> Non
 def get_organizations_for_email_domain(call: Call, caller: SignedIn, email_domain: str) -> FoundOrganizations:
     """List the organizations that the caller can join based on the domain of a verified email address.
 
-    For all other domains, the list is empty, so that it doesn't reveal who uses them."""
+    For all other domains, the list is empty, so that the users of a domain aren't revealed."""
     domain = email_domain.lower()
     with call.db.read() as tx:
         found = joining.list_joinable(tx, caller.user_id, domain)

@@ -131,8 +131,7 @@ def find_organization_by_former_hostname(tx: Transaction, hostname: str) -> OrgR
 def list_organizations(
     tx: Transaction, user_id: str, organization_ids: list[str], limit: int, page: str | None
 ) -> Slice[tuple[OrgRow, str | None]]:
-    """Return those of the given organizations that a person is an active member of, newest first, with the person's
-    role."""
+    """Return the given organizations that a person is an active member of, newest first, with the person's role."""
     source = """FROM organizations o JOIN members m ON m.organization_id = o.id
                 WHERE m.user_id = :user AND m.disabled = 0 AND o.id IN :reached"""
     found = list_page(

@@ -60,8 +60,8 @@ def _read(name: str) -> bytes:
 
 
 def read_file(name: str, installation: str, *, mails: bool) -> bytes:
-    """Return one of ``FILES``. ``installation``: the server name to show on pages. ``mails``: whether the
-    server sends email; if not, no page offers an emailed link."""
+    """Return one of ``FILES``. ``installation``: the server name to show on pages. ``mails``: whether the server sends
+    email; otherwise, no page offers to email a link."""
     if name.endswith(".html"):
         return _draw(name.removesuffix(".html"), installation, mails="true" if mails else "false")
     if name == "portal.css":

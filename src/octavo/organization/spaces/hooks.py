@@ -125,8 +125,8 @@ def on_language(hook: Hook) -> None:
 
 def on_purge(hook: Callable[[Transaction, str], None]) -> None:
     """Register ``hook(tx, space_id)``, which is called before the space is permanently deleted. Rows that refer to the
-    space are deleted along with it, and the sources and files that they refer to are released. Hooks handle everything
-    else."""
+    space are deleted along with it, and the sources and files that they refer to are released. Hooks handle all other
+    cases."""
     _on_purge.append(hook)
 
 

@@ -43,8 +43,8 @@ def purge_space(db: Database, space_id: str, before: int) -> bool:
     """Permanently delete a space that was moved to the trash before the time ``before`` (milliseconds), and all data
     that belongs only to this space.
 
-    This runs several short transactions. After the first one, the space can't be restored. If a transaction fails, the
-    next call continues. Call this outside any transaction.
+    This runs several short transactions. After the first transaction, the space can't be restored. If a transaction
+    fails, the next call continues. Call this outside any transaction.
     """
     with db.write() as tx:
         if not tx.run(

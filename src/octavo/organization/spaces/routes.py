@@ -165,8 +165,8 @@ def list_member_spaces(
 def list_member_collections(
     call: Call, org: OrgAccess, user_id: str, query: PageQuery
 ) -> Listing[MemberCollectionPermission]:
-    """List the collections that a member can see, including nested ones, with the member's role in each.
-    Members can list their own collections; administrators can list anyone's."""
+    """List the collections that a member can see, including nested collections, with the member's role in each. Members
+    can list their own collections; administrators can list anyone's."""
     if org.role != "admin" and user_id != org.user_id:
         raise Forbidden("Only administrators can see other members' collections.")
     with call.db.read() as tx:
@@ -238,8 +238,8 @@ def move_space(call: Call, space: SpaceAccess, body: Move) -> Space:
 def transfer_space(call: Call, space: SpaceAccess, body: Transfer) -> Space:
     """Transfer a space to the top level of another organization.
 
-    Requires an administrator of the current organization who can create content in the new one. Returns 412
-    if the space is part of a site."""
+    Requires an administrator of the current organization who can create content in the new organization. Returns 412 if
+    the space is part of a site."""
     with call.db.write() as tx:
         transferring.transfer_space(tx, space, body.organization)
         return _show_space(call, tx, space.space_id, space.actor)

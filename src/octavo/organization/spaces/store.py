@@ -171,7 +171,7 @@ def list_spaces(
 
 
 def list_in_collection(tx: Transaction, collection_id: str) -> list[SpaceRow]:
-    """Return the spaces directly in a collection, oldest first, excluding those in the trash."""
+    """Return the spaces directly in a collection, oldest first, except spaces in the trash."""
     rows = tx.all(
         f"SELECT {_SPACE} FROM spaces s WHERE s.collection_id = :id AND s.deleted_at IS NULL ORDER BY s.id",
         id=collection_id,

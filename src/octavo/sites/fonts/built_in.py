@@ -19,7 +19,7 @@ _LOCAL = {
     "serif": ("Times New Roman", "Liberation Serif", "Tinos", "Times"),
     "mono": ("Courier New", "Liberation Mono", "Cousine", "Courier"),
 }
-"""System fonts with the same widths. Nearly every system has one of them."""
+"""System fonts with the same widths. Nearly every system has one of these fonts."""
 _STACKS = {
     "sans": (
         'ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", '

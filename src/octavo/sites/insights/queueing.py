@@ -139,7 +139,7 @@ def _event(one: _QueuedEvent) -> Event:
 
 
 def _split(waiting: Sequence[_QueuedEvent], since: int) -> tuple[list[_QueuedEvent], list[_QueuedEvent]]:
-    """Split events into finished events and those from readers who have searched after ``since``."""
+    """Split events into finished events and events from readers who have searched after ``since``."""
     typists = {(one.site_id, one.typist) for one in waiting if one.typist and one.at > since}
     settled = [one for one in waiting if (one.site_id, one.typist) not in typists]
     return settled, [one for one in waiting if (one.site_id, one.typist) in typists]

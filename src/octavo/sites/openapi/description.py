@@ -136,8 +136,8 @@ _SENTENCE = re.compile(r"([A-Z][\w ,;:'()/-]{2,69})(?:\.(?=\s|$)|$)")
 
 
 def _first_sentence(text: str) -> str:
-    """Return the first sentence of a text if the sentence is short and has no markup. A paragraph without a
-    period also counts as a sentence."""
+    """Return the first sentence of a string if the sentence is short and has no markup. A paragraph without a period
+    also counts as a sentence."""
     paragraph = _TAGS.sub(" ", _BREAK.split(text[:500].strip(), maxsplit=1)[0])
     found = _SENTENCE.match(" ".join(paragraph.split()))
     return found[1].strip() if found else ""
@@ -170,7 +170,7 @@ class ApiDescription:
         events = "webhooks" if "webhooks" in data else EARLY_WEBHOOKS
         self.webhooks = {each.key: each for each in self._operations(events, is_webhook=True)}
         self.by_id: dict[str, DescribedOperation] = {}
-        """Operations by ID. If several operations have the same ID, the first one is used."""
+        """Operations by ID. If several operations have the same ID, the first operation is used."""
         for each in self.operations.values():
             self.by_id.setdefault(text_of(each.data.get("operationId")), each)
         self.by_id.pop("", None)
@@ -192,8 +192,8 @@ class ApiDescription:
         return found
 
     def anchor(self, operation: DescribedOperation) -> str:
-        """Return the anchor of an operation or webhook on a page with others: its ID if that is unique, and otherwise
-        its method and path. The anchor can be empty."""
+        """Return the anchor of an operation or webhook on a page with other operations: its ID if it is unique;
+        otherwise, its method and path. The anchor can be empty."""
         return self._anchors.get((operation.webhook, operation.key), "")
 
     def _operations(self, where: str, *, is_webhook: bool = False) -> Iterator[DescribedOperation]:
@@ -288,8 +288,8 @@ class ApiDescription:
     # --- inputs of an operation --------------------------------------------------------------------------------
 
     def parameters(self, operation: DescribedOperation) -> list[Data]:
-        """Return the parameters of the path and the operation, in order. Parameters of the operation override those of
-        the path."""
+        """Return the parameters of the path and the operation, in order. Parameters of the operation override the
+        parameters of the path."""
         found: dict[tuple[str, str], Data] = {}
         for value in [*list_of(operation.item.get("parameters")), *list_of(operation.data.get("parameters"))]:
             each = self.follow(value)
@@ -396,7 +396,7 @@ def _name_in(reference: str) -> str:
 
 
 def tags_of(operation: DescribedOperation) -> list[str]:
-    """Return the tag that an operation belongs to: the first one that it lists."""
+    """Return the tag that an operation belongs to: the first tag that it lists."""
     names = [name for name in list_of(operation.data.get("tags")) if isinstance(name, str) and name]
     return names[:1] or [UNTAGGED]
 

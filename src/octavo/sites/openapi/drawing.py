@@ -311,7 +311,7 @@ class _OperationLists:
 
 
 def _sections(text: str, called: re.Pattern[str], words: ReferenceWords) -> list[Block]:
-    """Return the sections of a text whose headings match. Headings inside them become paragraphs."""
+    """Return the sections of a string whose headings match. Headings inside them become paragraphs."""
     found: list[Block] = []
     level = 0
     for block in draw_markdown(text, anchored=False):

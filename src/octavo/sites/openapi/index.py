@@ -23,7 +23,7 @@ _FIELDS = 60_000
 _OF_ONE = 200
 _DEPTH = 4
 _SCHEMAS = 1_000
-"""Maximum number of schemas to index per operation, because each can refer to all others."""
+"""Maximum number of schemas to index per operation, because each schema can refer to all other schemas."""
 _RANKED = 400
 """Maximum number of hits per kind, to leave room for hits of other kinds."""
 _WORD = re.compile(r"[a-z0-9]+")

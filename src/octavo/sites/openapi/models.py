@@ -37,9 +37,9 @@ _END = re.compile(r"(?<=[.!?])\s")
 
 
 class ApiModel(Struct, frozen=True):
-    """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first
-    sentence of its description. ``fields``: the names of its fields, including those from ``allOf``.
-    ``uses``: the operations that accept or return it directly."""
+    """Model in an API reference. ``kind``: its type in one word (``object``, ``enum``). ``about``: the first sentence
+    of its description. ``fields``: the names of its fields, including fields from ``allOf``. ``uses``: the operations
+    that accept or return it directly."""
 
     name: str
     letter: str

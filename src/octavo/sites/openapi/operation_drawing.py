@@ -71,8 +71,8 @@ class OperationRenderer(SchemaRenderer):
         headless: bool = False,
     ) -> list[Block]:
         """Return an operation or webhook with all details that a caller needs. ``title``: the heading that is already
-        shown above. ``further``: whether there is another operation above it, so that this one becomes an expandable
-        line. ``headless``: whether its page shows its title and description instead."""
+        shown above. ``further``: whether there is another operation above this operation, which therefore becomes an
+        expandable line. ``headless``: whether the page shows the title and description of the operation instead."""
         self._reset()
         self._soon = self._at_first if self._folded else None
         self._received = operation.webhook
@@ -159,8 +159,8 @@ class OperationRenderer(SchemaRenderer):
         return [self._part_heading("authentication"), *draw_items(items)]
 
     def _ways(self, ways: list[dict[str, list[object]]]) -> list[Block]:
-        """Return a line for each authentication method, with all schemes that it combines. Schemes are
-        described on the authentication page, unless there is only one."""
+        """Return a line for each authentication method, with all schemes that it combines. Schemes are described on the
+        authentication page, unless there is only one scheme."""
         lines: list[Block] = []
         for way in ways[:WAYS]:
             nodes: Nodes = [] if way else [self._label("no_authentication")]
@@ -395,7 +395,7 @@ class OperationRenderer(SchemaRenderer):
         return blocks
 
     def _sample(self, operation: DescribedOperation) -> list[Block]:
-        """Return the code samples of the request: the first sample, and the data for generating the others."""
+        """Return the code samples of the request: the first sample, and the data for generating the other samples."""
         given = operation.data.get("x-codeSamples", operation.data.get("x-code-samples"))
         own = read_own_samples(operation.data)
         if given is False:
@@ -439,7 +439,8 @@ class OperationRenderer(SchemaRenderer):
         return [Block("openapi-sample", data, [draw_long_code(source, syntax)])]
 
     def _examples_of(self, content: Data, title: str, *, but: str = "") -> list[Block]:
-        """Return examples of all media types except one, each under its type if there are several."""
+        """Return examples of all media types except one. If there are several, each example is preceded by its media
+        type."""
         blocks: list[Block] = []
         for kind, media in islice(content.items(), _MEDIA_TYPES):
             named = f"{title} {kind}".strip() if len(content) > 1 else title

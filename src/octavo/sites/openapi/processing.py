@@ -168,8 +168,8 @@ def _finish(
     *,
     count: int = 0,
 ) -> None:
-    """Store the result of processing. ``count``: the total number of problems, if ``complaints`` contains
-    only the first ones."""
+    """Store the result of processing. ``count``: the total number of problems, if ``complaints`` contains only the
+    first problems."""
     with context.db.write() as tx:
         if _is_newest(tx, spec):
             _complete(tx, spec, code, complaints, read, count)

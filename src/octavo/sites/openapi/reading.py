@@ -60,7 +60,8 @@ class SourceFile(Struct):
 
 
 class SpecFiles(Struct):
-    """All files by path. ``entry``: the path of the specification. The other files are those that it refers to."""
+    """All files by path. ``entry``: the path of the specification. The other files are the files that the specification
+    refers to."""
 
     entry: str
     files: dict[str, SourceFile]

@@ -175,7 +175,7 @@ def get_content(call: Call, specs: SpecsAccess, spec_slug: str, version_id: str)
 def compare_versions(
     call: Call, specs: SpecsAccess, spec_slug: str, version_id: str, query: wire.CompareQuery
 ) -> wire.SpecChanges:
-    """Compare a version of an API specification with another one. Breaking changes are listed first."""
+    """Compare a version of an API specification with another version. Breaking changes are listed first."""
     with call.db.read() as tx:
         version = publishing.get_version(tx, specs.organization_id, spec_slug, version_id)
         since = next(iter(store.list_versions_before(tx, version, 1)), None)

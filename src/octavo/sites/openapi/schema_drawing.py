@@ -34,7 +34,7 @@ _EXAMPLES_OF_PAGE = 50_000
 """Maximum total number of characters in the examples for all operations on a page."""
 ENGLISH_LABELS = BlockLabels()
 _LONGEST_ADDRESS = 200
-"""Maximum number of characters in a field's anchor. Fields whose anchor would be longer have none."""
+"""Maximum number of characters in a field's anchor. Fields whose anchor would be longer don't have an anchor."""
 _UNFOLDED = 5
 """Maximum number of nested fields to show without expanding."""
 _VALUES = 200
@@ -106,8 +106,8 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 class SchemaRenderer:
-    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each is shown in
-    less detail. ``linked``: the schemas that have their own heading on the page, or their own page under
+    """Renderer of one specification's schemas. ``many``: whether the page has many operations, so that each operation
+    is shown in less detail. ``linked``: the schemas that have their own heading on the page, or their own page under
     ``schemas_at``. Their content is shown only in that location. ``spec``: the page's name for the specification, used
     when trying out an operation. ``together``: the number of operations on a page for people. ``brief``: whether the
     page also has other content, so that only required parts of a request are expanded. ``whole``: whether to render all
@@ -141,7 +141,7 @@ class SchemaRenderer:
         self._schemes: set[str] = set()
         """Authentication methods that are already described on the page."""
         self._left_out = ""
-        """Keyword for the properties that are currently omitted, such as read-only ones."""
+        """Keyword for the properties that are currently omitted, such as read-only properties."""
         self._linked = {name: slug(name) or "section" for name in linked}
         self._schemas_at = schemas_at
         self._folded_at: dict[tuple[str, str], str] = {}
@@ -163,7 +163,7 @@ class SchemaRenderer:
         """Names of the current part, from the outside in, such as `body`, `output`, and `title`."""
         self._named: set[str] = set()
         """Fields on the page that have an anchor. On a page with many operations, fields don't have anchors, because
-        there would be too many."""
+        there would be too many anchors."""
         self._received = False
         """Whether the caller receives the current part, as with a webhook, instead of sending it."""
         self._left = self._most

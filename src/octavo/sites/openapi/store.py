@@ -176,7 +176,7 @@ def find_version(tx: Transaction, spec_id: str, version_id: str) -> VersionRow |
 
 
 def list_versions_before(tx: Transaction, version: VersionRow, limit: int) -> list[VersionRow]:
-    """Return the versions before this one, newest first."""
+    """Return the versions before this version, newest first."""
     rows = tx.all(
         f"""SELECT {_VERSION} FROM openapi_versions WHERE spec_id = :spec AND number < :number
             ORDER BY number DESC LIMIT :limit""",
@@ -234,7 +234,7 @@ def insert_version(
 
 
 def drop_versions(tx: Transaction, spec_id: str, kept: int) -> None:
-    """Delete all versions except the newest ones."""
+    """Delete all versions except the newest versions."""
     rows = tx.all(
         "SELECT number FROM openapi_versions WHERE spec_id = :spec ORDER BY number DESC LIMIT :limit",
         spec=spec_id,

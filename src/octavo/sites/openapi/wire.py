@@ -141,8 +141,7 @@ class RawContent(Struct):
 
 
 class CompareQuery(Struct):
-    """Query parameters of a comparison. ``since``: the ID of another version; by default, the previous
-    one."""
+    """Query parameters of a comparison. ``since``: the ID of another version; by default, the previous version."""
 
     since: str | None = None
 

@@ -67,7 +67,7 @@ ENGLISH = ReferenceWords()
 
 @cache
 def catalogue() -> dict[str, ReferenceWords]:
-    """Return the labels of every language. Raises ValueError if a language lacks a label."""
+    """Return the labels of every language. Raises ValueError if a label is missing in a language."""
     return read_catalog(ReferenceWords, __package__, "words.toml")
 
 

@@ -1,4 +1,4 @@
-"""Characters that a PDF can show. The fonts in typst, and those in a folder with additional fonts, cover these
+"""Characters that a PDF can show. The fonts in typst, and the fonts in a folder with additional fonts, cover these
 characters."""
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Links to PDFs. Links are signed, and use the sites domain. They are valid for an hour, as long as the person who
 requested the link can see the space and the restricted pages stay the same.
 
-Creating a link doesn't write anything: the PDF is created when someone opens the link."""
+Creating a link doesn't create the PDF. It is created when someone opens the link."""
 
 from __future__ import annotations
 

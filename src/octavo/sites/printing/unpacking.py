@@ -37,7 +37,8 @@ def unpack_faces(folder: Path, faces: Sequence[PrintFace], characters: set[int],
 
 
 def _unpack(data: bytes, face: PrintFace, characters: set[int], into: Path) -> set[int]:
-    """Return those of the given characters that the font contains, and write the font if it contains any of them."""
+    """Return the given characters that the font contains, and write the font if it contains at least one of these
+    characters."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 

@@ -146,7 +146,7 @@ def _source(row: ProjectRow) -> str:
 def _side(
     row: ProjectRow, agreed: _LastSync | None, data: bytes | None, config: DocsConfig, problems: list[Problem]
 ) -> First | None:
-    """Return the side whose structure replaces that of the other side; None if they are equal."""
+    """Return the side whose structure replaces the structure of the other side; None if they are equal."""
     if agreed is None:
         return row.first  # type: ignore[return-value]
     theirs, ours = _hash(data) != agreed.file, _structure_hash(config) != agreed.ours
@@ -266,8 +266,8 @@ def _write(tx: Transaction, access: SiteAccess, row: ProjectRow, ground: Committ
 
 
 def _folders(tx: Transaction, row: ProjectRow, problems: list[Problem]) -> list[tuple[str, str]]:
-    """Return the folder of each space that has one. Folders are never nested, because spaces would otherwise write to
-    each other's folders."""
+    """Return the folder of each space that has a folder. Folders are never nested, because spaces would otherwise write
+    to each other's folders."""
     shown = load_structure(tx, row.id).site_spaces.values()
     wanted = {one.docs_directory: one.space_id for one in shown if one.docs_directory is not None}
     found: list[tuple[str, str]] = []

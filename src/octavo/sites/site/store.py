@@ -51,7 +51,7 @@ class SiteSettings(Struct, frozen=True, omit_defaults=True):
 
 class SiteRow(Struct, frozen=True):
     """Site with its settings. ``claimed_hostname`` and ``claimed_proxy``: requested locations that aren't verified yet,
-    so the site isn't served there."""
+    so they don't serve the site."""
 
     id: str
     organization_id: str
@@ -345,7 +345,7 @@ def _record_former_hostname(tx: Transaction, site_id: str) -> None:
 
 
 def list_hosts(tx: Transaction, organization_id: str) -> list[str]:
-    """Return the hostnames that the sites of an organization have or had, including those of proxies."""
+    """Return the hostnames that the sites of an organization have or had, including the hostnames of proxies."""
     rows = tx.all(
         """SELECT hostname FROM sites WHERE organization_id = :org AND hostname IS NOT NULL
            UNION SELECT proxy_host FROM sites WHERE organization_id = :org AND proxy_host IS NOT NULL
@@ -377,7 +377,7 @@ def is_former_hostname(tx: Transaction, hostname: str, *, but: str) -> bool:
 
 
 def find_version(tx: Transaction, site_id: str) -> int | None:
-    """Return a number that changes whenever something visible to site visitors changes, other than the content of
+    """Return a number that changes whenever data that site visitors can see changes, other than the content of
     spaces."""
     found: int | None = tx.value("SELECT version FROM site_versions WHERE site_id = :site", site=site_id)
     return found

@@ -90,7 +90,7 @@ def make_visitor_token(
 
 
 def _ends() -> tuple[int, int]:
-    """Return the expiration times, in seconds, of tokens from this hour and the previous one."""
+    """Return the expiration times, in seconds, of tokens from this hour and the previous hour."""
     hour = now() // 1000 // _HOUR
     return (hour + 2) * _HOUR, (hour + 1) * _HOUR
 

@@ -231,8 +231,8 @@ class _Styles:
                 return
 
     def look(self, name: str, family: str = "text") -> Look:
-        """Return the appearance of a style, including what it inherits from its parents. For a paragraph,
-        only its automatic styles count, because shared styles determine its role."""
+        """Return the appearance of a style, including the properties that it inherits from its parents. For a
+        paragraph, only its automatic styles count, because shared styles determine its role."""
         if (family, name) not in self._looks:
             look: Look = {}
             for shown, style in self._chain(family, name):

@@ -349,7 +349,7 @@ def _folder(files: Heads, project: str) -> Layout:
 
 
 class _Reading:
-    """Pages of a source and the data needed to convert them. ``pages``: the component of each page, if it has one."""
+    """Pages of a source and the data needed to convert them. ``pages``: the component of each page, if any."""
 
     def __init__(
         self, files: Heads, pages: Mapping[str, _Component | None], components: list[_Component]

@@ -93,7 +93,7 @@ _now: ContextVar[_Reading] = ContextVar("page")
 
 @contextmanager
 def _extended_tables(text: str) -> Iterator[None]:
-    """Add all directives and roles that a text uses to the tables, and restore the tables afterward."""
+    """Add all directives and roles that a source uses to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -343,7 +343,7 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 
 
 def _is_too_much(text: str) -> bool:
-    """Return whether a text is too long, or would take too long to search."""
+    """Return whether a source is too long, or would take too long to search."""
     if len(text) > MAX_TEXT or any(len(row) > MAX_LINE for row in text.split("\n")):
         return True
     return sum(len(one) * len(_MARKS.findall(one)) for one in _PARAGRAPHS.split(text)) > MAX_WORK

@@ -143,7 +143,7 @@ def list_aggregate_of_site(
 )
 @operation("explainUserPermissionInSite", "GET", _SITE + "/users/{userId}", needs=Can.ADMIN, errors=(404,))
 def explain_user(call: Call, target: ObjectAccess, user_id: str) -> ExplainedPermission:
-    """Explain a member's role: list all possible sources of the role, and mark the one that determines it."""
+    """Explain a member's role: list all possible sources of the role, and mark the source that determines it."""
     with call.db.read() as tx:
         member, role = role_of_member(tx, target.organization_id, user_id)
         if not member:

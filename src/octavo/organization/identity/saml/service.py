@@ -1,4 +1,4 @@
-"""This server as seen by identity providers."""
+"""This server from the perspective of identity providers."""
 
 from __future__ import annotations
 

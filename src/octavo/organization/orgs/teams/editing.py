@@ -93,7 +93,7 @@ def update_members(
 
 
 def put_member(tx: Transaction, org: OrgAccess, team_id: str, name: str, role: TeamRole | None) -> None:
-    """Add a member, or change the member's role. If the role is None, a new member gets the role `member`, and existing
+    """Add a member, or change the member's role. If the role is None, a new member gets the `member` role, and existing
     members keep their role. Raises the same errors as ``update_members``."""
     _require_manager(tx, org, team_id)
     user_id = _find_members(tx, org, [name], "userId")[0]

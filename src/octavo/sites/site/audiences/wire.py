@@ -167,7 +167,7 @@ class PretendedEntry(Struct, rename="camel", kw_only=True):
 
 
 class PretendedListing(Listing[PretendedEntry], rename="camel", kw_only=True):
-    """Content visible to a visitor. ``claims``: the claims that conditions use, limited to those in the site's schema.
+    """Content visible to a visitor. ``claims``: the claims that conditions use, limited to claims in the site's schema.
     ``ignored``: the names of the other claims. ``enabled``: whether the site uses claims. If it doesn't, all visitors
     see the same content as a visitor without claims."""
 

@@ -787,7 +787,7 @@ schema_name("UrlOverride")(override_of(UrlOnly))
 
 
 class Override(Struct, rename="camel"):
-    """Overrides of a site space, for all settings except those that only sites have."""
+    """Overrides of a site space, for all settings except the settings that only sites have."""
 
     declare(vars(), override_types(Customization), UNSET)
 

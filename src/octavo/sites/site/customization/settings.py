@@ -29,7 +29,7 @@ Section = Literal[
     "languageAndTheme",
     "other",
 ]
-"""Sections of the app's screen, in order: the keys of their titles in the app's texts."""
+"""Sections of the app's screen, in order: the keys of their titles in the app's interface text."""
 Control = Literal[
     "switch",
     "segments",
@@ -60,12 +60,12 @@ class SettingsGroup(Struct):
 class Setting(Struct, frozen=True, kw_only=True):
     """Properties of a setting, or of a group with one setting, for other code.
 
-    ``label`` and ``hint``: keys of the app's texts. Without a label, the app doesn't offer the setting. ``section`` and
-    ``control``: the section and the control for editing it in the app. ``options``: its values with the keys of their
-    labels. ``names``: its values with labels that aren't translated. ``only``: another setting and a value; the app
-    offers this setting only if the other setting has that value. ``initial``: the value that the app then sets for this
-    setting if it is unset. ``site_only``: whether site spaces can't override the setting or its parts. ``css``: the
-    prefix of its class in the site style sheet, before its value. The default has no class."""
+    ``label``, ``hint``: keys of the app's interface text. Without a label, the app doesn't offer the setting.
+    ``section`` and ``control``: the section and the control for editing it in the app. ``options``: its values with the
+    keys of their labels. ``names``: its values with labels that aren't translated. ``only``: another setting and a
+    value; the app offers this setting only if the other setting has that value. ``initial``: the value that the app
+    then sets for this setting if it is unset. ``site_only``: whether site spaces can't override the setting or its
+    parts. ``css``: the prefix of its class in the site style sheet, before its value. The default has no class."""
 
     label: str = ""
     hint: str = ""
@@ -161,8 +161,8 @@ def override_types(group: type[SettingsGroup]) -> dict[str, object]:
 
 @lru_cache(maxsize=64)
 def override_of(group: type[SettingsGroup]) -> type[Struct]:
-    """Return the struct for the overrides of a group. Groups that differ only in their defaults share a struct. In a
-    group with one setting, the setting is required unless it can be unset."""
+    """Return the struct for the overrides of a group. Groups with different defaults but the same settings share a
+    struct. In a group with one setting, the setting is required unless it can be unset."""
     own = group.__bases__[0]
     if own is not SettingsGroup:
         return override_of(own)
@@ -180,7 +180,7 @@ def _list_styled(group: type[SettingsGroup]) -> tuple[Declared, ...]:
 
 
 def list_classes(customization: SettingsGroup) -> Iterator[str]:
-    """Yield the classes in the site style sheet for settings that differ from their defaults."""
+    """Yield the classes in the site style sheet for settings that are different from their defaults."""
     for declared in _list_styled(type(customization)):
         value = attrgetter(declared.name)(customization)
         if value != declared.default:

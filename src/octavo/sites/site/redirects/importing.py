@@ -2,7 +2,7 @@
 
 A row sets the destination of its source, whether or not a redirect from the source already exists. An empty destination
 in a table deletes the redirect. If several rows have the same source, only the first counts. Invalid rows are reported,
-and the others are imported."""
+and all other rows are imported."""
 
 from __future__ import annotations
 

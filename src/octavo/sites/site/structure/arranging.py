@@ -46,7 +46,7 @@ def require_bounds(config: DocsConfig) -> None:
 
 
 def name_parts(tx: Transaction, structure: Structure) -> dict[str, str]:
-    """Return the name of each part in ``docs.yaml``, by ID: its key or, if it has none, a stable name derived from its
+    """Return the name of each part in ``docs.yaml``, by ID: its key or, by default, a stable name derived from its
     title."""
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])
     found: dict[str, str] = {}
@@ -82,7 +82,7 @@ def arrange_site(
     by: SiteAccess | None = None,
 ) -> list[Problem]:
     """Replace the structure of a site with ``config``, and return the problems found. Parts with the same key are kept
-    and updated, and all others are removed. ``spaces``: the space that each entry shows, by key. Entries without a
+    and updated, and all other parts are removed. ``spaces``: the space that each entry shows, by key. Entries without a
     space are skipped. ``source``: the source of the site, which is used to find the site again. ``by``: the actor whose
     permissions apply; None for the server administrator. Raises BadRequest if the structure is invalid, and Forbidden
     if the actor doesn't have permission."""
@@ -121,8 +121,8 @@ def provide_spaces(
     *,
     by: Actor | None,
 ) -> dict[str, str]:
-    """Return the space for each entry, and update titles and languages. The space is the one in ``known``, the one that
-    the site already shows, or a new one from ``make``, in this order of preference. ``there``: the keys whose
+    """Return the space for each entry, and update titles and languages. The space is the space in ``known``, the space
+    that the site already shows, or a new space from ``make``, in this order of preference. ``there``: the keys whose
     directories contain files. Entries with neither a directory nor a space are skipped and reported. ``by``: the actor
     who needs permission to rename each space; None for the server administrator. Raises NotFound or Forbidden if the
     actor doesn't have access to a space."""
@@ -337,8 +337,8 @@ class DescribedSite(Struct, frozen=True):
 
 
 def describe_site(tx: Transaction, site: SiteRow) -> DescribedSite:
-    """Return a site with its structure. Each space has a separate directory: the previous one, or a directory named
-    after the space."""
+    """Return a site with its structure. Each space has a separate directory: its previous directory, or a directory
+    named after the space."""
     structure = store.load_structure(tx, site.id)
     names = name_parts(tx, structure)
     titles = get_titles(tx, [shown.space_id for shown in structure.site_spaces.values()])

@@ -1,7 +1,7 @@
 """Edit the structure of a site: add, rename, and remove parts, and update paths.
 
 Every change runs inside ``change_structure``, which locks the site, and compares the paths before and after the change.
-No two site spaces can have the same path, and former paths redirect to the new ones.
+No two site spaces can have the same path, and former paths redirect to the new paths.
 """
 
 from __future__ import annotations
@@ -114,11 +114,12 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
 
 
 def require_live_edits(site: SiteAccess) -> None:
-    """Raise Forbidden unless the caller can change what visitors see. Editors of a site can only edit drafts."""
+    """Raise Forbidden unless the caller can change the content that visitors see. Editors of a site can only edit
+    drafts."""
     role = SITE[Can.ADMIN]
     if not at_least(site.role, role):
         raise Forbidden(
-            f"Changes that visitors can see require the `{role}` role or higher; your role here is "
+            f"Changes that visitors can see require the `{role}` role or higher, but your role is "
             f"`{site.role}`. Create a draft instead, or ask an administrator for access."
         )
 

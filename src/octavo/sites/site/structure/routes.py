@@ -109,9 +109,9 @@ def list_sections(call: Call, site: SiteAccess, query: wire.ShownListQuery) -> L
 
 @operation("addSectionToSite", "POST", _SECTIONS, needs=Can.EDIT, status=201, yields=("content:read",))
 def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.SiteSection:
-    """Add a section with one space where the caller has the role `create` or higher, or with a new space
-    (`spaceId` null). If the site had no sections, its previous content becomes the first section. Editors of
-    the site can only add drafts."""
+    """Add a section with one space where the caller has the `create` role or higher, or with a new space (`spaceId`
+    null). If the site had no sections, its previous content becomes the first section. Editors of the site can only add
+    drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -138,7 +138,7 @@ def add_section(call: Call, site: SiteAccess, body: wire.AddSection) -> wire.Sit
 def update_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.UpdateSection
 ) -> wire.SiteSection:
-    """Update a section. Its former path redirects to the new one."""
+    """Update a section. Its former path redirects to the new path."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
         title=body.title,
@@ -168,7 +168,7 @@ def delete_section(call: Call, site: SiteAccess, site_section_id: str) -> bool:
 def move_section(
     call: Call, site: SiteAccess, site_section_id: str, body: wire.MoveSection
 ) -> wire.SiteSection:
-    """Move a section before or after another one."""
+    """Move a section before or after another section."""
     with call.db.write() as tx:
         sorting.move(
             tx, site, StructurePart("site-section", site_section_id), **wire.neighbors(body.position)
@@ -217,7 +217,7 @@ def add_group(call: Call, site: SiteAccess, body: wire.AddGroup) -> wire.SiteSec
 def update_group(
     call: Call, site: SiteAccess, site_section_group_id: str, body: wire.UpdateGroup
 ) -> wire.SiteSectionGroup:
-    """Update a group, or move it into another one."""
+    """Update a group, or move it into another group."""
     values = _given(
         title=body.title, icon=body.icon, draft=_flag(body.draft), parent_id=body.parent_section_group_id
     )
@@ -356,8 +356,8 @@ def list_site_spaces(call: Call, site: SiteAccess, query: wire.SiteSpacesQuery) 
     minimal=True,
 )
 def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wire.SiteSpace:
-    """Add a space where the caller has the role `create` or higher, or a new space (`spaceId` null), as a
-    variant of a section or of the site. Editors of the site can only add drafts."""
+    """Add a space where the caller has the `create` role or higher, or a new space (`spaceId` null), as a variant of a
+    section or of the site. Editors of the site can only add drafts."""
     with (
         space_to_add(
             call.context, site, body.space_id, body.template, title=body.title, page_id=body.page_id
@@ -383,7 +383,7 @@ def add_site_space(call: Call, site: SiteAccess, body: wire.AddSiteSpace) -> wir
 def update_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.UpdateSiteSpace
 ) -> wire.SiteSpace:
-    """Update a site space, or replace its space with another space where the caller has the role `create` or higher.
+    """Update a site space, or replace its space with another space where the caller has the `create` role or higher.
     Replacing the space resets the home page."""
     path = changing.read_path("path", body.path) if isinstance(body.path, str) else body.path
     values = _given(
@@ -433,7 +433,7 @@ def apply_template(call: Call, site: SiteAccess) -> None:
 def duplicate_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.DuplicateSiteSpace | None
 ) -> wire.SiteSpace:
-    """Duplicate a space where the caller has the role `create` or higher, and add the duplicate to the site. The
+    """Duplicate a space where the caller has the `create` role or higher, and add the duplicate to the site. The
     duplicate becomes a new section after the original's section if that section has no other spaces; otherwise, it
     becomes another variant."""
     draft = body.draft if body is not None else False
@@ -469,7 +469,7 @@ def delete_site_space(call: Call, site: SiteAccess, site_space_id: str) -> bool:
 def move_site_space(
     call: Call, site: SiteAccess, site_space_id: str, body: wire.MoveSiteSpace
 ) -> wire.SiteSpace:
-    """Move a site space before or after another one in its section."""
+    """Move a site space before or after another site space in its section."""
     with call.db.write() as tx:
         sorting.move(tx, site, StructurePart("site-space", site_space_id), **wire.neighbors(body.position))
         return _site_space(tx, call, site, site_space_id)

@@ -491,7 +491,7 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return those of the given paths that are former paths of site spaces, longest first, each with the ID of its site
+    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its site
     space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
