@@ -120,6 +120,16 @@ def comparable(answer: httpx.Response) -> str:
     return f"{answer.status_code} {text}"
 
 
+def counts_items(answer: httpx.Response) -> bool:
+    """Return whether the count of a list that is complete is the number of its items."""
+    if not answer.is_success or "application/json" not in answer.headers.get("content-type", ""):
+        return True
+    found = answer.json()
+    if not isinstance(found, dict) or not {"items", "count"} <= found.keys() or "next" in found:
+        return True
+    return len(found["items"]) == found["count"]
+
+
 class Instead(Place):
     """The place with other IDs."""
 
@@ -360,7 +370,7 @@ class Machine:
             "operation": "insert_page",
             "title": f"{word} plans",
             "description": f"About {word}",
-            "document": {"markdown": f"Words of {word}.\n\n[Home](README.md)\n"},
+            "document": {"markdown": f"Words of {word}.\n\n{self.references()}"},
         }
         if self.random.random() < 0.5:
             page["slug"] = (
@@ -371,6 +381,11 @@ class Machine:
         for id in self.read(at).keys() - before if answer.is_success else ():
             self.note(at, id, word)
         self.refresh()
+
+    def references(self) -> str:
+        """Return references to an open page, a file, and reusable content, which can count where they are used."""
+        file = f"![A square](/files/{self.place['fileId']})"
+        return f'[Home](README.md)\n\n{file}\n\n{{% include ".gitbook/includes/support.md" %}}\n'
 
     def insert_somewhere(self, at: str) -> None:
         self.insert(at, self.random.choice((self.pick(at), None)))
@@ -485,7 +500,19 @@ class Machine:
 
     def work(self, at: str) -> None:
         """Run jobs, such as those that notify people and index pages."""
+        before = self.read_notifications()
         Worker(self.world.context.db, self.world.context).run_pending()
+        whose = {self.world.users[who]: who for who in PEOPLE}
+        for user, page, change, *_ in sorted(self.read_notifications() - before):
+            place = CHANGE if change == self.place["changeRequestId"] else SPACE
+            if user in whose and page in self.hidden(whose[user], place) and (place == CHANGE or not change):
+                self.report(f"{whose[user]} is notified about {page} in {place}")
+
+    def read_notifications(self) -> set[tuple[Any, ...]]:
+        """Return everyone's notifications about pages, which change with each new event."""
+        with self.world.context.db.read() as tx:
+            columns = "user_id, page_id, coalesce(change_id, ''), at, events"
+            return set(tx.all(f"SELECT {columns} FROM notifications WHERE page_id IS NOT NULL"))
 
     def check_rules(self, step: str) -> None:
         """Only steps that set rules change them, also when pages are restored."""
@@ -552,6 +579,8 @@ class Machine:
                     f"{what} ({who}, {answer.status_code}) tells {trace}: {text[max(0, at - 200) : at + 80]}"
                 )
                 return
+        if not counts_items(answer):
+            self.report(f"{what} ({who}) counts more than it lists: {answer.text[:500]}")
         if answer.status_code >= 500 and answer.status_code not in (501, 502, 503):
             self.report(f"{what} ({who}): {answer.status_code} {answer.text[:200]}")
 
@@ -689,7 +718,8 @@ class Machine:
         self.change(SPACE, {"operation": "update_page", "page": id, "title": f"{word} changed"})
         self.note(SPACE, id, word)
         self.insert(SPACE, id)
-        self.world.call("admin", "POST", comments, json={"body": {"markdown": word}, "page": id})
+        for there in (comments, self.place.path(f"{CHANGE}/comments")):
+            self.world.call("admin", "POST", there, json={"body": {"markdown": word}, "page": id})
         self.work(SPACE)
         self.refresh()
         for operation, answer in zip(operations, before, strict=True):

@@ -139,6 +139,16 @@ def test_notifications_about_a_page_disappear_when_a_change_request_restricts_it
     assert WORD in sent[0]["text"]
 
 
+def test_change_requests_of_a_page_leave_out_those_that_hide_it(world: World) -> None:
+    """A page can be visible in main, and hidden in a change request that edits it."""
+    path = world.home.path(f"{SPACE}/content/page/{{pageId}}/change-requests")
+    edit(world, CHANGE, {"operation": "update_page", "page": world.home["pageId"], "title": "Plans"})
+    assert world.get("reader", path)["count"] == 1
+    restrict(world, CHANGE, ADMINISTRATORS)
+    assert world.get("reader", path) == {"items": [], "count": 0}
+    assert world.get("admin", path)["count"] == 1
+
+
 # --- events -------------------------------------------------------------------------------------------
 
 

@@ -35,7 +35,12 @@ def list_changes_of_page(
     with call.db.read() as tx:
         if find_page(tx, main_seen_by(tx, space), page_id) is None:
             raise NotFound(f"There is no page with the ID {page_id!r} in this space.")
-        found = store.list_changes_of_page(tx, space.space_id, page_id, query.limit, query.page)
+        hidden = [
+            change.id
+            for change in store.list_restricting_changes(tx, space.space_id, page_id)
+            if page_id in seen_by(tx, space, change.state).hidden
+        ]
+        found = store.list_changes_of_page(tx, space.space_id, page_id, hidden, query.limit, query.page)
         pages = store.count_pages(
             tx, {change.branch_id: seen_by(tx, space, change.state).hidden for change in found.rows}
         )

@@ -250,26 +250,41 @@ def list_organization_changes(
     return _list(tx, where, seen.parameters, wanted, limit, page, before=seen.prefix)
 
 
+# The cross join makes SQLite begin with the versions of the page.
+_OF_PAGE = f"""{_FROM} WHERE c.id IN (
+      SELECT o.id FROM page_versions v CROSS JOIN change_requests o JOIN branches b ON b.id = v.branch_id
+      WHERE v.page_id = :page AND o.branch_id = v.branch_id AND o.space_id = :space
+      AND o.status IN ('draft', 'open') AND v.from_seq <= b.sequence AND v.to_seq > b.sequence)"""
+
+
 def list_changes_of_page(
-    tx: Transaction, space_id: str, page_id: str, limit: int, page: str | None
+    tx: Transaction, space_id: str, page_id: str, without: Iterable[str], limit: int, page: str | None
 ) -> Slice[ChangeRow]:
-    """List the drafts and open change requests of a space that edit a page, newest first."""
+    """List the drafts and open change requests of a space that edit a page, newest first, except those ``without``."""
     return list_page(
         tx,
         limit,
         page,
         _CHANGE,
-        # The cross join makes SQLite begin with the versions of the page.
-        f"""{_FROM} WHERE c.id IN (
-              SELECT o.id FROM page_versions v CROSS JOIN change_requests o JOIN branches b ON b.id = v.branch_id
-              WHERE v.page_id = :page AND o.branch_id = v.branch_id AND o.space_id = :space
-              AND o.status IN ('draft', 'open') AND v.from_seq <= b.sequence AND v.to_seq > b.sequence)""",
+        f"{_OF_PAGE} AND NOT c.id {tx.among('without')}",
         lambda row: ChangeRow(*row),
         by="c.id",
         descending=True,
         space=space_id,
         page=page_id,
+        without=json_list(without),
     )
+
+
+def list_restricting_changes(tx: Transaction, space_id: str, page_id: str) -> list[ChangeRow]:
+    """List those of the drafts and open change requests that edit a page in which any page is restricted."""
+    rows = tx.all(
+        f"""SELECT {_CHANGE} {_OF_PAGE} AND EXISTS (
+              SELECT 1 FROM page_versions p WHERE p.branch_id = c.branch_id AND p.restricted = 1)""",
+        space=space_id,
+        page=page_id,
+    )
+    return [ChangeRow(*row) for row in rows]
 
 
 def count_pages(tx: Transaction, hidden: Mapping[str, frozenset[str]]) -> dict[str, int]:
