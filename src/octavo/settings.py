@@ -23,7 +23,7 @@ PREFIX = "OCTAVO_"
 _TESTS = f"{PREFIX}TEST_"
 """Prefix of variables that the test suite sets for itself."""
 UNCHOSEN_EMAIL = "admin@octavo.local"
-"""Email address of the first administrator until they choose one. No mail server can deliver to it."""
+"""Placeholder email address of the first administrator. No mail server can deliver to it."""
 _ADDRESSES = "addresses.json"
 _SECRET = {"secret": True}
 _NOT_BLANK = r"\S"
@@ -69,7 +69,7 @@ def parse_headers(text: str) -> frozenset[str]:
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """Settings of this server. A field is set with ``OCTAVO_<FIELD>`` in the environment or ``<field>`` in
+    """Settings of this server. To set a field, use ``OCTAVO_<FIELD>`` in the environment or ``<field>`` in
     octavo.toml."""
 
     data: Annotated[str, Meta(description="Data folder, with the embedded database and files")] = "data"
@@ -460,13 +460,13 @@ class Settings(Struct, frozen=True, kw_only=True):
 
     @property
     def first_admin(self) -> str:
-        """Return the email address of the administrator who is created on the first start."""
+        """Return the email address of the administrator to create on the first start."""
         return self.admin_email.partition(",")[0].strip() or UNCHOSEN_EMAIL
 
     @property
     def operators(self) -> frozenset[str]:
-        """Return the email addresses of the server administrators. If there are none, the first administrator
-        administers the server."""
+        """Return the email addresses of the server administrators. If there are none, the first administrator is the
+        server administrator."""
         return frozenset(filter(None, (part.strip().lower() for part in self.admin_email.split(","))))
 
     @property
@@ -518,8 +518,9 @@ def load(
     environ: Mapping[str, str] | None = None,
     defaults: Mapping[str, object] | None = None,
 ) -> Settings:
-    """Load settings from the defaults (``defaults`` take precedence over the fields' own), the file, the
-    environment, and ``overrides`` (None values are ignored). Later sources take precedence.
+    """Load settings from ``defaults`` and the fields' own defaults, the file, the environment, and ``overrides``, whose
+    None values are ignored. Later sources take precedence, and ``defaults`` take precedence over the fields' own
+    defaults.
 
     Raises SettingsError with the name of a setting if it is invalid.
     """
@@ -576,7 +577,7 @@ def _nearest(name: str, known: list[str]) -> str:
 
 
 def _problems(settings: Settings) -> Iterator[str]:
-    """Yield the problems with settings that can't work. Each message starts with the variable's name."""
+    """Yield the problems with unusable settings. Each message starts with the variable's name."""
     if settings.data_folder.exists() and not settings.data_folder.is_dir():
         yield f"OCTAVO_DATA: must be a folder, but {settings.data_folder} is a file"
     for name, url in (("OCTAVO_URL", settings.url), ("OCTAVO_SITES_URL", settings.sites_url)):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from io import BytesIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from msgspec.structs import replace
@@ -19,6 +22,7 @@ from octavo.content.notifications import mailing
 from octavo.content.revisions.page_versions import get_page, list_pages
 from octavo.content.search.computed import index_computed_pages
 from octavo.core.pages import Page
+from octavo.core.space_config import read_config
 from octavo.interchange.transfer.importing import import_files
 from octavo.interchange.transfer.opening import open_source
 from octavo.kit.ids import new_id
@@ -26,6 +30,7 @@ from octavo.kit.net import mail
 from octavo.kit.work.worker import Worker
 from octavo.sites.printing.links import open_print
 from openapi.specs import processed
+from transfer.bringing_in import Imports
 from visiting import Visitor
 from world import World
 
@@ -914,3 +919,68 @@ def test_an_import_keeps_the_restrictions_of_the_pages_it_replaces(world, tmp_pa
     path = f"/spaces/{space}/content/page/{page}?format=markdown"
     assert "Other secret" in world.get("admin", path)["markdown"]
     assert world.call("reader", "GET", path).status_code == 404
+
+
+def test_configuration_in_archives_names_no_restricted_page(world: World, tmp_path: Path) -> None:
+    for name, text in {
+        "README.md": "# Start\n",
+        "guide/README.md": "# Guide\n",
+        "guide/more.md": "# More\n",
+        f"guide/{WORD}.md": "# Pay\n",
+        ".gitbook.yaml": f"""# About {WORD}
+root: ./guide
+structure:
+  readme: {WORD}.md
+redirects:
+  first: more.md#there
+  second: more
+  third: https://example.org/
+  fourth: {WORD}.md
+  fifth: {WORD}
+""",
+        "guide/SUMMARY.md": f"# Contents\n\n<!-- {WORD} -->\n* [More](more.md)\n* [Pay]({WORD}.md)\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    space = world.post("admin", f"/orgs/{world.home['organizationId']}/spaces", {"title": "Imported"})["id"]
+    with open_source(str(tmp_path), allow_url=str, local=True) as source:
+        import_files(world.context, source, space, author=None)
+    with world.context.db.read() as tx:
+        [page] = (one.id for one in list_pages(tx, find_state(tx, space, None)) if one.title == "Pay")
+    rule = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{space}/content", {"changes": [rule]})
+
+    def download(who: str) -> dict[str, str]:
+        answer = world.call(who, "GET", f"/spaces/{space}/archive")
+        with ZipFile(BytesIO(answer.content)) as archive:
+            return {name: archive.read(name).decode() for name in archive.namelist()}
+
+    whole, files = download("admin"), download("reader")
+    assert whole[".gitbook.yaml"] == (tmp_path / ".gitbook.yaml").read_text()
+    assert WORD in whole["guide/SUMMARY.md"] and WORD not in str(files)
+    assert files["guide/SUMMARY.md"] == "# Contents\n\n* [More](more.md)\n"
+    config = read_config(files[".gitbook.yaml"])
+    assert config.root == "guide/" and not config.problems
+    assert config.redirects == {
+        "first": "more.md#there",
+        "second": "more",
+        "third": "https://example.org/",
+    }
+
+
+def test_import_runs_name_no_page_that_was_restricted_later(world: World) -> None:
+    imports = Imports(world)
+    allowed = {"editMode": "live", "defaultLevel": "edit"}
+    assert world.call("admin", "PATCH", f"/spaces/{imports.space}", json=allowed).is_success
+    texts = {"README.md": "# Start\n", f"{WORD}.md": "---\nicon: [\n---\n\n# Pay\n"}
+    run = imports.files(*texts.items())
+    path = f"{imports.runs}/{run['id']}"
+    assert run["status"] == "completed" and WORD in str(run["problems"]) and len(run["pages"]) == 2, run
+    page = next(one["id"] for one in run["pages"] if WORD in one["path"])
+    rule = {"operation": "update_page", "page": page, "visibleTo": ADMINISTRATORS}
+    world.post("admin", f"/spaces/{imports.space}/content", {"changes": [rule]})
+    assert world.get("admin", path) == run
+    [listed] = world.get("editor", imports.runs)["items"]
+    for shown in (listed, world.get("editor", path)):
+        assert page not in str(shown) and len(shown["pages"]) == 1
+        assert WORD not in str(shown["pages"]) + str(shown["problems"])

@@ -304,7 +304,7 @@ def reset_second_factor(options: argparse.Namespace) -> int:
     option("--yes", action="store_true", help="delete the account permanently"),
 )
 def delete_account(options: argparse.Namespace) -> int:
-    """Show what would be deleted with an account. Use --yes to delete it."""
+    """Show the data that would be deleted with an account. Use --yes to delete it."""
     from octavo.operations.admin import credentials
 
     with opened(options) as context:

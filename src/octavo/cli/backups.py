@@ -172,7 +172,7 @@ def restore(options: argparse.Namespace) -> int:
 
 
 def _restore_part(options: argparse.Namespace, parts: dict[Kind, str]) -> int:
-    """List what a backup contains, or restore one part of it into this server."""
+    """List the content of a backup, or restore one part of it to this server."""
     from datetime import UTC, datetime
 
     from octavo.operations.admin.partial_restore import list_backup_parts, opened_copy, restore_part

@@ -436,7 +436,7 @@ def describe_entry(entry: DocsEntry) -> JsonObject:
 
 
 def read_map(text: str) -> dict[str, str]:
-    """Read a mapping file: a flat map from space names, as used in links or ``docs.yaml``, to space IDs. Raises
+    """Read a mapping file: a flat map from space names, which links or ``docs.yaml`` use, to space IDs. Raises
     YamlError if the text isn't valid."""
     found = read_yaml(text)
     if not isinstance(found.value, dict) or not all(isinstance(id, str) for id in found.value.values()):

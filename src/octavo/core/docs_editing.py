@@ -1,7 +1,7 @@
 """Edit a ``docs.yaml`` in place, so that comments, key order, quotes, and unknown keys are kept.
 
-Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed
-entry, only the fields that differ change. New text is formatted like the output of ``write_docs``.
+Entries are identified by their keys. An unchanged entry keeps its bytes, even if it is moved; in a changed entry, only
+the different fields change. New text is formatted like the output of ``write_docs``.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class _Chunk(NamedTuple):
 
 
 def edit_docs(text: str, config: DocsConfig, *, max_depth: int, languages: Sequence[str]) -> str:
-    """Return the text with edits where it differs from ``config``. A space without a language in the text stays without
-    one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
+    """Return the text with edits where it is different from ``config``. A space without a language in the text stays
+    without one, because its language is detected from its content. Text that can't be edited in place is rewritten."""
     try:
         before = read_docs(text, max_depth=max_depth, languages=languages)
         config = _without_found_languages(config, before)

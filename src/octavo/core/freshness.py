@@ -1,6 +1,6 @@
 """Determine when a page should be reviewed, and who is responsible for it.
 
-A page without an owner or an interval inherits the value from the nearest ancestor that has one.
+A page without an owner or an interval inherits the value from the nearest ancestor that has a value.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def icon(name: str) -> Markup | None:
 
 
 def is_free(name: str) -> bool:
-    """Return whether the named icon itself is available, rather than only a similar one."""
+    """Return whether the named icon itself is available, rather than only a similar icon."""
     name = name.strip().lower().removeprefix("fa-")
     style, _, rest = name.partition("/")
     styles: tuple[str, ...] = (style,) if rest and style in _STYLES else _STYLES
@@ -109,8 +109,8 @@ def _words(name: str) -> frozenset[str]:
 
 
 def _nearest(name: str) -> str | None:
-    """Return the free icon whose name has the most words in common with this one, with the first word
-    weighted highest."""
+    """Return the free icon whose name has the most words in common with this name, with the first word weighted
+    highest."""
     wanted = _words(name)
     first = name.partition("-")[0].rstrip("s")
     best, most = None, 0.4

@@ -208,7 +208,7 @@ _TOO_MANY_PARTS = f"a page can have at most {MAX_NODES:,} {PARTS}; the rest is s
 
 
 class _LineNumbers:
-    """Line numbers, from 1, of offsets in a text."""
+    """Line numbers, from 1, of offsets in a source."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -367,7 +367,7 @@ _ANCHOR = re.compile(r"\s*<a\s[^<>]*>\s*</a>")
 
 
 def leading_title(text: str) -> str | None:
-    """Return the plain text of the level-1 heading that follows a page's front matter, if there is one."""
+    """Return the plain text of the level-1 heading that follows a page's front matter, if any."""
     text = text.removeprefix("\ufeff")
     start = len(front_of(text))
     while start < len(text) and text[start] in "\r\n \t":

@@ -1,4 +1,4 @@
-"""Languages of spaces, and detection of the language of a text if it is certain enough."""
+"""Languages of spaces, and detection of the language of a string if it is certain enough."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def find_language(text: str) -> str | None:
 
 
 def differ(one: str, other: str) -> bool:
-    """Return whether two texts are certainly in different languages that aren't easily confused."""
+    """Return whether two strings are certainly in different languages that aren't easily confused."""
     first, second = find_language(one), find_language(other)
     if first is None or second is None or first == second:
         return False

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-$"
 _VALUES = {letter: n for n, letter in enumerate(_ALPHABET)} | {"/": 63, "=": 64, " ": 62}
-"""Alphabet of both encodings: the one for URLs, and base64, which has ``/`` in place of ``-``. It contains a space in
-place of ``+``, because decoding a form turns ``+`` into a space."""
+"""Alphabet of both encodings: the encoding for URLs, and base64, which uses ``/`` instead of ``-``. It contains a space
+instead of ``+``, because decoding a form turns ``+`` into a space."""
 
 
 class _Bits:

@@ -58,10 +58,10 @@ class MergeConflict(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     - ``field``: both sides changed one field of a page or item. ``field`` is its name, dotted for one element of a map
       or set (``variables.color``, ``tags.beta``, ``layout.width``); ``place`` represents the parent and the rank
-      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata.
-    - ``block``: both sides changed one part of a text; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The
-      version kept is at offset ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is
-      ``body`` (``content`` for an item) or the front-matter key whose value it is.
+      (``[parent, rank]``), and ``file`` the bytes of a file and their metadata. - ``block``: both sides changed the
+      same part of a source; ``base``, ``ours``, and ``theirs`` are verbatim Markdown. The version kept is at offset
+      ``at`` of the merged source; ``index`` numbers its top-level block; ``field`` is ``body`` (``content`` for an
+      item) or the front-matter key whose value it is.
     - ``deleted``: one side deleted content that the other edited, so it is kept. The values are the page or
       item, or None.
 
@@ -91,8 +91,8 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
     value.
 
     ``slug``, ``path``, ``name``: an unused number was appended to the value in theirs. ``rank``: both sides used the
-    same rank, and the page in theirs now comes after the one in ours. ``order``: both sides reordered, and the order in
-    ours is used. ``cycle``: two moves would have formed a cycle, and the move in theirs was undone. ``parent``: a
+    same rank, and the page in theirs now comes after the page in ours. ``order``: both sides reordered, and the order
+    in ours is used. ``cycle``: two moves would have formed a cycle, and the move in theirs was undone. ``parent``: a
     deleted page is kept (``before`` is None) because one of its subpages is kept, or a page without a parent was moved
     to the top level. ``twin``: both sides added a variable or source with this name, and the two became one.
     """
@@ -106,7 +106,7 @@ class Note(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
 class MergeResult(Struct):
     """Result of a merge: the merged version of each entry that either side changed (None for a missing entry), the new
-    texts by hash, the conflicts, and the notes."""
+    Markdown sources by hash, the conflicts, and the notes."""
 
     pages: dict[str, Page | None]
     items: JsonObject
@@ -140,14 +140,14 @@ def merge(
 ) -> MergeResult:
     """Merge ``theirs`` into ``ours``. ``theirs_keep_paths``: whether the file in ours is moved if both sides added a
     file at the same path. ``read``: a function that returns the text with a hash. ``digest``: a function that returns
-    the hash of a text. Items are structs with ID, kind, name, path, and content (see
+    the hash of a source. Items are structs with ID, kind, name, path, and content (see
     ``content.revisions.store.Item``)."""
     return _Merge(base, ours, theirs, read, digest, tree or Tree(), theirs_keep_paths).run()
 
 
 _NOTHING: Any = object()
 _STRUCTS = tuple(name for name, field in FIELDS.items() if field.is_struct)
-_MAPPINGS = tuple(name for name, field in FIELDS.items() if field.type == "mapping")
+_MAPPINGS = tuple(name for name, field in FIELDS.items() if field.is_mapping)
 _LISTS = tuple(name for name, field in FIELDS.items() if field.is_merged_by_element)
 _PAGE_SPECIAL = {"id", "created_at", "updated_at", "parent", "rank", "body", *_STRUCTS, *_MAPPINGS, *_LISTS}
 _PAGE_PLAIN = [
@@ -604,7 +604,7 @@ class _Merge:
                 self._seat_path(item, "path", item.kind, seats, old, self.out.items)
 
     def _make_way(self) -> None:
-        """Move files that ours added at paths where theirs added something else."""
+        """Move files that ours added at paths where theirs added other content."""
         pages = [
             (page, "file_path", "page", self.three[id]) for id, page in sorted(self.pages.items()) if page
         ]

@@ -1,4 +1,4 @@
-"""Three-way merge of Markdown texts, block by block.
+"""Three-way merge of Markdown sources, block by block.
 
 The result has the order of ``ours``. The changes from base to theirs (deletions, moves, insertions, and edits) are
 applied to it. Blocks, list items, and table rows that neither side changed keep their bytes. Blocks inside tags,
@@ -30,10 +30,10 @@ MAX_DEPTH = 32
 
 
 class TextConflict(Struct, frozen=True):
-    """Part of a text that both sides changed. ``base``, ``ours``, and ``theirs``: the exact text in each version; None
-    if the version doesn't contain this part. The merged text contains the version of ``kept`` ("ours" or "theirs") at
-    offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the conflict is about
-    a key."""
+    """Part of a source that both sides changed. ``base``, ``ours``, and ``theirs``: the exact text in each version;
+    None if the version doesn't contain this part. The merged text contains the version of ``kept`` ("ours" or "theirs")
+    at offset ``at``. ``index``: the number of its top-level block. ``key``: the front-matter key, if the conflict is
+    about a key."""
 
     at: int
     base: str | None
@@ -50,8 +50,8 @@ class TextMerge(Struct):
 
 
 def merge_text(base: str, ours: str, theirs: str) -> TextMerge:
-    """Merge texts without front matter. This accepts any text. Equal changes and changes by only one side merge without
-    conflicts."""
+    """Merge sources without front matter. This accepts any text. Equal changes and changes by only one side merge
+    without conflicts."""
     settled = pick(base, ours, theirs)
     if settled is not None:
         return TextMerge(settled, [])
@@ -82,8 +82,8 @@ def merge_page_text(base: str, ours: str, theirs: str, *, fields: bool = True) -
 
 
 def pick(base: T, ours: T, theirs: T) -> T | None:
-    """Return the merged value of three versions. If only one side changed it, that is this side's value. Return None if
-    both sides changed it differently."""
+    """Return the merged value of three versions. If only one side changed it, the result is that side's value. Return
+    None if both sides changed it differently."""
     if theirs in (ours, base):
         return ours
     return theirs if ours == base else None
@@ -98,7 +98,7 @@ def _leaf(base: str, ours: str, theirs: str, *, at: int = 0, key: str | None = N
 
 
 class _Node:
-    """Piece of the merged text, with its position in each version (None if it is missing there), its text,
+    """Piece of the merged text, with its position in each version (None if the version doesn't contain it), its text,
     and the pieces after it."""
 
     __slots__ = ("after", "base", "before", "conflicts", "ours", "text", "theirs")
@@ -110,7 +110,7 @@ class _Node:
         self.after: _Node = self
 
     def insert(self, node: _Node) -> None:
-        """Insert ``node`` right after this one."""
+        """Insert ``node`` right after this node."""
         node.before, node.after = self, self.after
         self.after.before = node
         self.after = node

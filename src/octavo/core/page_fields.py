@@ -23,6 +23,7 @@ FieldType = Literal[
     "flag",
     "condition",
     "mapping",
+    "links",
     "tags",
     "paths",
     "people",
@@ -56,14 +57,21 @@ class LayoutOptions(Struct, frozen=True, omit_defaults=True):
     anchors: bool = True
 
 
+COVER_COLORS = ("black", "white")
+
+
 class Cover(Struct, frozen=True, omit_defaults=True):
     """Cover of a page. ``light`` and ``dark``: references in their original form: a path or a URL. ``y``:
-    the vertical offset of the image from its center, in image pixels; positive values shift it down."""
+    the vertical offset of the image from its center, in image pixels; positive values shift it down.
+    ``text_color`` and ``text_color_dark``: the color of the title if the image is behind it, ``black`` or
+    ``white``."""
 
     light: str
     dark: str | None = None
     y: float = 0
     height: int | None = None
+    text_color: str | None = None
+    text_color_dark: str | None = None
 
     def focus(self, width: int, height: int, box_width: int, box_height: int) -> int:
         """Return the vertical position of an image of this size in a box that it covers, in percent: 0
@@ -99,7 +107,11 @@ class Field(Struct, frozen=True, kw_only=True):
     @property
     def is_single(self) -> bool:
         """Return whether edits always replace the field's whole value."""
-        return not self.is_struct and self.type != "mapping"
+        return not self.is_struct and not self.is_mapping
+
+    @property
+    def is_mapping(self) -> bool:
+        return self.type in ("mapping", "links")
 
     @property
     def is_struct(self) -> bool:
@@ -207,7 +219,13 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
         LayoutOptions()
     )
     cover: Annotated[
-        Cover | None, Field(label="Cover", type="cover", keys=("cover", "coverY", "coverHeight"), edited=True)
+        Cover | None,
+        Field(
+            label="Cover",
+            type="cover",
+            keys=("cover", "coverY", "coverHeight", "coverTextColor", "coverTextColorDark"),
+            edited=True,
+        ),
     ] = None
     tags: Annotated[tuple[Any, ...], Field(label="Tags", type="tags", keys=("tags",), edited=True)] = ()
     variables: Annotated[
@@ -267,7 +285,7 @@ class PageFields(Struct, kw_only=True, frozen=True, omit_defaults=True):
     ] = ()
     meta_links: Annotated[
         dict[str, Any],
-        Field(label="Related links", type="mapping", keys=("metaLinks",), shown="members"),
+        Field(label="Related links", type="links", keys=("metaLinks",), shown="members", edited=True),
     ] = {}
 
 

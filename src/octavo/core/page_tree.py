@@ -34,7 +34,7 @@ class PageTree:
         self.conditional = frozenset(page.id for page in by_id.values() if page.condition is not None)
         """Pages that have a condition."""
         self.links = frozenset(page.id for page in by_id.values() if page.kind == "link")
-        """Pages that are links in the table of contents, including withheld ones."""
+        """Pages that are links in the table of contents, including withheld pages."""
         self._computed = frozenset(page.id for page in by_id.values() if page.computed is not None)
         self.withheld: frozenset[str] = frozenset()
         self.shape = object()
@@ -143,7 +143,7 @@ class PageTree:
         return next(self.documents(), None)
 
     def all_pages(self) -> Iterable[Page]:
-        """Return all pages of the state, including misplaced and withheld ones, in no particular order."""
+        """Return all pages of the state, including misplaced and withheld pages, in no particular order."""
         return self._by_id.values()
 
     def any_page(self, page_id: str) -> Page | None:

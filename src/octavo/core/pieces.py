@@ -2,7 +2,7 @@
 
 A split keeps every character: ``open``, alternating gaps and pieces, and ``close`` make up the text. Splitting looks
 only at lines instead of parsing the whole grammar, which makes it about twenty times as fast as ``document.read``.
-Where the results could differ, the larger piece is used, so no block of a document is ever split.
+Where the results could be different, the larger piece is used, so no block of a document is ever split.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .alignment import align
 
 
 class PiecePlace(Struct, frozen=True):
-    """Position of a piece in the lines of a text: its first and last line."""
+    """Position of a piece in the lines of a source: its first and last line."""
 
     lines: _Lines
     first: int
@@ -77,7 +77,7 @@ _WORD = re.compile(r"\w+")
 
 
 class _Lines:
-    """Lines of a text, and the constructs that span several lines."""
+    """Lines of a source, and the constructs that span several lines."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -164,7 +164,7 @@ class _Lines:
         return spans
 
     def until(self, line: int) -> _Lines:
-        """Return the same lines, ending before this one."""
+        """Return the same lines, ending before this line."""
         lines = copy(self)
         lines.count = line
         return lines
@@ -178,7 +178,7 @@ class _Lines:
         return len(text.expandtabs(4)) - len(text.expandtabs(4).lstrip(" "))
 
     def next_filled(self, line: int) -> int:
-        """Return the first non-blank line at or after this one, or the number of lines if there is none."""
+        """Return the first non-blank line at or after this line, or the number of lines if there is none."""
         while line < self.count and self.blank[line]:
             line += 1
         return line
@@ -276,8 +276,8 @@ def _split(lines: _Lines, line: int, part: tuple[int, int]) -> Cut:
 
 
 def _cut(kind: str, text: str, spans: Sequence[tuple[int, int]], *, between: str, frame: bool = False) -> Cut:
-    """Split a text at these offsets. ``frame``: whether the text before and after the pieces becomes ``open``
-    and ``close``."""
+    """Split a source at these offsets. ``frame``: whether the text before and after the pieces becomes ``open`` and
+    ``close``."""
     begin, stop = (spans[0][0], spans[-1][1]) if frame and spans else (0, len(text))
     gaps, pieces, at = [], [], begin
     for start, end in spans:

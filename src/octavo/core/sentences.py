@@ -83,7 +83,7 @@ def fold(word: str) -> str:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences and lines of a text, without surrounding spaces."""
+    """Return the sentences and lines of a string, without surrounding spaces."""
     return [part.strip() for part in _SENTENCE.split(text) if part.strip()]
 
 

@@ -36,8 +36,8 @@ class Config(Struct, kw_only=True):
 
 
 def read_config(text: str, path: str = CONFIG_PATH) -> Config:
-    """Read a configuration from any text. Errors are listed in ``problems``, and defaults are used in place of invalid
-    values."""
+    """Read a configuration from any text. Errors are listed in ``problems``, and invalid values are replaced with
+    defaults."""
     config = Config()
     # Invisible characters are included if such a file is copied from a web page.
     found = _read_map(INVISIBLE.sub("", text), path, config.problems)

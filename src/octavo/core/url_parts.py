@@ -16,8 +16,8 @@ _WRITTEN = "%/:=&?~#+!$,;'@()*[]"
 class UrlParts(Struct, frozen=True):
     """Parts of a URL; a missing part is empty or None.
 
-    ``authority``: everything before the path, unchanged. ``host``: the host in lowercase, without brackets.
-    ``username`` and ``password``: still escaped.
+    ``authority``: the part before the path, unchanged. ``host``: the host in lowercase, without brackets. ``username``
+    and ``password``: still escaped.
     """
 
     scheme: str

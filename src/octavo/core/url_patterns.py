@@ -63,8 +63,8 @@ def origin_of(pattern: str) -> str:
 
 @lru_cache(1024)
 def _compile(pattern: str) -> tuple[str, Any, Any, int] | None:
-    """Return scheme, host, the path with everything after it, and the number of literal characters. RE2 runs in time
-    linear in the length of a URL."""
+    """Return the scheme, the host, the path with the rest of the pattern, and the number of literal characters. RE2
+    runs in time linear in the length of a URL."""
     found = _PARTS.fullmatch(pattern)
     if found is None or not found[2] or "@" in found[2]:
         return None

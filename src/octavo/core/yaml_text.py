@@ -1,4 +1,4 @@
-"""Read and write YAML configuration files, including those from untrusted sources.
+"""Read and write YAML configuration files, including files from untrusted sources.
 
 The result is plain data: maps with string keys, lists, strings, numbers, booleans, and null. Scalars follow YAML 1.2
 (``yes``, ``12:30``, and dates are strings), and ``<<`` merges maps. Depth, size, and count are limited, and values

@@ -123,8 +123,8 @@ class FileStore:
     def put(self, source: bytes | BinaryIO | Iterable[bytes], limit: int | None = None) -> Blob:
         """Store bytes. Bytes that already exist aren't stored again.
 
-        Raises TooLarge, without storing anything, if there are more than ``limit`` bytes, and Unavailable if the
-        store is unreachable.
+        Raises TooLarge, without storing any data, if there are more than ``limit`` bytes, and Unavailable if the store
+        is unreachable.
         """
         digest = hashlib.sha256()
         size = 0

@@ -231,6 +231,16 @@ INLINE = [
         "button",
         {"label": "Go", "kind": "secondary", "action": "ask", "query": "q"},
     ),
+    (
+        '<a href="a.md" class="button primary" data-size="large">Go</a> x',
+        "button",
+        {"label": "Go", "kind": "primary", "ref": URL, "size": "large"},
+    ),
+    (
+        '<a href="a.md" class="button primary" data-size="huge">Go</a> x',
+        "button",
+        {"label": "Go", "kind": "primary", "ref": URL},
+    ),
 ]
 
 

@@ -281,6 +281,26 @@ def test_files_references_mentions_and_buttons_are_rendered():
     assert 'aria-disabled="true"' in block(paragraph(Inline("button", {"label": "x", "kind": "primary"})))
 
 
+def test_a_button_selects_tabs_by_their_slug():
+    body = drawn(
+        '{% tabs %}\n{% tab title="npm" slug="Node JS" %}\na\n{% endtab %}\n{% tab title="pip" %}\nb\n{% endtab %}\n'
+        '{% endtabs %}\n\n<button type="button" class="button primary" data-size="large" data-action="select"'
+        ' data-slug="Node JS">Use npm</button>'
+    )
+    assert re.findall('data-slug="([^"]+)"', body) == ["node-js", "pip"]
+    assert '<button type="button" class="button primary large scripted" data-select="node-js">' in body
+    # A button that names no tabs does nothing.
+    none = Inline("button", {"label": "x", "kind": "primary", "action": "select", "slug": "🎉"})
+    assert 'aria-disabled="true"' in block(paragraph(none))
+
+
+def test_a_table_has_a_search_field_only_if_it_is_set():
+    table = "<table{}><thead><tr><th>A</th></tr></thead><tbody><tr><td>x</td></tr></tbody></table>"
+    body = drawn(table.format(' data-search="true"'))
+    assert '<input type="search" class="table-search scripted" aria-label="Search this table"' in body
+    assert "<input" not in drawn(table.format("")) + drawn(table.format(' data-search="false"'))
+
+
 def test_unevaluated_expressions_and_conditions_render_nothing():
     assert block(paragraph(text("a"), Inline("expression", {"expression": "x"}))) == "<p>a</p>"
     assert block(Block("if", {"expression": "true"}, [paragraph("in")])) == ""
@@ -526,7 +546,8 @@ ATTRIBUTES = frozenset(
     "class id href src alt title width height loading decoding start type disabled checked role tabindex hidden open "
     "scope datetime download rel target controls preload popover popovertarget aria-label aria-hidden aria-controls "
     "aria-selected aria-labelledby aria-expanded aria-disabled data-copy data-done data-more data-less data-zoom "
-    "data-frame data-title data-action data-query display stretchy fence form mathvariant displaystyle scriptlevel "
+    "data-frame data-title data-action data-query data-slug data-select data-none placeholder "
+    "display stretchy fence form mathvariant displaystyle scriptlevel "
     "columnalign columnspacing rowspacing lspace rspace accent movablelimits linethickness mathcolor linebreak "
     "maxsize minsize notation separator depth voffset symmetric".split()
 )

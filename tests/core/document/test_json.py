@@ -249,3 +249,81 @@ def test_the_action_of_a_button_is_one_object() -> None:
     button["data"]["action"] = {"action": 1}
     with pytest.raises(DocumentError, match=r"data\.action\.action: must be a string"):
         from_json(shown)
+
+
+def test_an_action_that_selects_tabs_has_a_slug() -> None:
+    source = (
+        '<button type="button" class="button primary" data-size="small" data-action="select" data-slug="npm">Use'
+        " npm</button>\n"
+    )
+    shown = to_json(read(source))
+    button = next(node for node in shown["nodes"][0]["nodes"] if node.get("type") == "button")
+    assert (
+        button["data"]["action"] == {"action": "select", "slug": "npm"} and button["data"]["size"] == "small"
+    )
+    assert write(from_json(shown)) == source
+    button["data"]["action"] = {"action": "select"}
+    with pytest.raises(DocumentError, match=r"data\.action\.slug: must be a string"):
+        from_json(shown)
+
+
+MERGED = (
+    "<table><thead><tr><th>A</th><th>B</th></tr></thead><tbody>"
+    '<tr><td colspan="2">wide</td></tr><tr><td>x</td><td>y</td></tr></tbody></table>\n'
+)
+
+
+def test_merged_cells_are_named_by_their_row_and_column() -> None:
+    shown = to_json(read(MERGED))
+    table = shown["nodes"][0]
+    merge = {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 1, "colSpan": 2}
+    assert table["data"]["cellMerges"] == [merge]
+    assert write(from_json(shown)) == MERGED
+    # They count more than the attributes, which say the same.
+    table["data"]["cellMerges"] = []
+    assert "colspan" not in write(from_json(shown))
+    del table["data"]["cellMerges"]
+    assert write(from_json(shown)) == MERGED
+    del table["meta"]
+    assert "colspan" not in write(from_json(shown))
+    table["data"]["cellMerges"] = [merge]
+    assert write(from_json(shown)) == MERGED
+
+
+@pytest.mark.parametrize(
+    ("merge", "complaint"),
+    [
+        (
+            {"anchor": {"record": "r9", "column": "c1"}, "rowSpan": 1, "colSpan": 2},
+            "anchor: must be a cell with text",
+        ),
+        (
+            {"anchor": {"record": "r1", "column": "c9"}, "rowSpan": 1, "colSpan": 2},
+            "anchor: must be a cell with text",
+        ),
+        (
+            {"anchor": {"record": "r2", "column": "c1"}, "rowSpan": 1, "colSpan": 2},
+            "must cover only empty text cells",
+        ),
+        (
+            {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 1, "colSpan": 3},
+            "must cover only empty text cells",
+        ),
+        (
+            {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 0, "colSpan": 2},
+            "rowSpan: must be a whole number",
+        ),
+        (
+            {"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 1, "colSpan": 51},
+            "colSpan: must be a whole number",
+        ),
+        ({"anchor": {"record": "r1", "column": "c1"}, "rowSpan": 1}, "colSpan: must be a whole number"),
+        ({"anchor": "r1"}, "anchor: must be an object"),
+        ("r1", "anchor: must be an object"),
+    ],
+)
+def test_merged_cells_that_a_table_cannot_have_are_rejected(merge: Any, complaint: str) -> None:
+    shown = to_json(read(MERGED))
+    shown["nodes"][0]["data"]["cellMerges"] = [merge]
+    with pytest.raises(DocumentError, match=rf"cellMerges\[0\](\.|: ){complaint}"):
+        from_json(shown)

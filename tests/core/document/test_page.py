@@ -230,7 +230,7 @@ FIELDS = PageFields(
     no_robots_index=True,
     condition="visitor.claims.x",
     layout=LayoutOptions(width="wide", title=False, cover=False, cover_size="hero"),
-    cover=Cover("l.png", "d.png", -3.5, 200),
+    cover=Cover("l.png", "d.png", -3.5, 200, "black", "white"),
     tags=("x", {"tag": "y", "primary": True}),
     variables={"a": "b"},
     redirect_from=("/old", "/guides/start"),

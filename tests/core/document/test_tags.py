@@ -90,6 +90,8 @@ ATTRIBUTES = [
             "data-icon",
             "data-action",
             "data-query",
+            "data-slug",
+            "data-search",
             "data-size",
             "data-multiple",
             "data-object-fit",

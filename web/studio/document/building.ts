@@ -2,6 +2,7 @@
  * Builds the nodes of a page from its document. The editor and read-only pages have different nodes, so the
  * functions that create nodes are passed in.
  */
+import { DERIVED } from "./comparing.ts";
 import { editorName, MARK_TYPES, table } from "./table.ts";
 import type {
   BlockJson,
@@ -124,9 +125,10 @@ export class Builder<N, M> {
       view: Data & { columns: string[] };
       definition: Record<string, Column>;
       records: Record<string, { orderIndex: string; values: Data }>;
+      [DERIVED]?: Json;
     };
     const { columns, ...view } = data.view;
-    const { definition, records, ...others } = data;
+    const { definition, records, [DERIVED]: _, ...others } = data;
     const shown = columns.filter((id) => id in definition);
     const fragments = new Map((json.fragments ?? []).map((each) => [each.fragment, each]));
     const headings = shown.map((id) => {

@@ -1,7 +1,13 @@
 /** Compares documents in the format of the API. */
 import type { FragmentJson } from "./types.ts";
 
-/** Return whether two JSON values are equal. The order of keys and of a table's fragments doesn't matter. */
+/** Field of a table's data that the server derives from the table's attributes, which the editor changes. */
+export const DERIVED = "cellMerges";
+
+/**
+ * Return whether two JSON values are equal. The order of keys and of a table's fragments doesn't matter, nor do its
+ * merged cells, which its attributes describe as well.
+ */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return false;
@@ -11,8 +17,10 @@ export function same(one: unknown, other: unknown): boolean {
   }
   const left = one as Record<string, unknown>;
   const right = other as Record<string, unknown>;
-  const names = Object.keys(left).filter((name) => left[name] !== undefined);
-  if (names.length !== Object.keys(right).filter((name) => right[name] !== undefined).length) return false;
+  const [names, others] = [left, right].map((value) =>
+    Object.keys(value).filter((name) => value[name] !== undefined && name !== DERIVED)
+  ) as [string[], string[]];
+  if (names.length !== others.length) return false;
   return names.every((name) =>
     name === "fragments" && left.type === "table"
       ? same(byName(left[name]), byName(right[name]))

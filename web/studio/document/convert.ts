@@ -189,9 +189,10 @@ class Names {
 
 /** Return the data of a button as the API expects it. */
 function withAction(data: Data): Data {
-  const { action, query, ...others } = data;
-  return action === undefined && query === undefined
-    ? others
+  const { action, query, slug, ...others } = data;
+  if (action === undefined && query === undefined) return others;
+  return action === "select"
+    ? { ...others, action: { action, slug: slug ?? "" } }
     : { ...others, action: { action: action ?? "search", query: query ?? "" } };
 }
 

@@ -149,7 +149,14 @@ export class InlineView extends Drawn {
         const off = data.ref === undefined && data.action === undefined;
         return h(
           "span",
-          { class: classes("button", data.kind === "secondary" ? "secondary" : "primary", off && "off") },
+          {
+            class: classes(
+              "button",
+              data.kind === "secondary" ? "secondary" : "primary",
+              data.size === "small" || data.size === "large" ? data.size : false,
+              off && "off",
+            ),
+          },
           data.icon ? drawIcon(data.icon) : null,
           h("span", {}, String(data.label ?? "")),
         );

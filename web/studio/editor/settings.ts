@@ -56,6 +56,8 @@ const LABELS: Record<string, string> = {
   query: t("searchQueryOrQuestion"),
   color: t("color"),
   size: t("size"),
+  slug: t("selectionName"),
+  search: t("searchField"),
   caption: t("caption"),
   checked: t("done"),
   verticalAlignment: t("verticalAlignment"),
@@ -88,6 +90,9 @@ const LABELS: Record<string, string> = {
   open: t("expandedByDefault"),
 };
 
+/** The action of a button. Markdown may have any text, which does nothing. */
+const ACTION: FieldType = { kind: "text", choices: ["ask", "search", "select"] };
+
 /** Fields that are shown elsewhere, or that are objects. */
 const HIDDEN = new Set([
   "attributes",
@@ -100,6 +105,7 @@ const HIDDEN = new Set([
   "highlighted",
   "kind:unknown",
   "info",
+  "headless",
 ]);
 
 interface Open {
@@ -264,7 +270,7 @@ function titleOf(type: string, node: Node): string {
 function fieldsOf(type: string): [string, FieldType][] {
   return Object.entries(FIELDS.blocks[type] ?? FIELDS.inlines[type] ?? {}).filter(([name]) =>
     !HIDDEN.has(name) && !HIDDEN.has(`${name}:${type}`)
-  );
+  ).map(([name, field]) => [name, type === "button" && name === "action" ? ACTION : field]);
 }
 
 /** Change a field of the block, or of the block that contains it. */
@@ -456,6 +462,12 @@ const CHOICES: Record<string, string> = {
   line: t("lineHeight"),
   primary: t("primary"),
   secondary: t("secondary"),
+  small: t("small"),
+  medium: t("mediumSize"),
+  large: t("largeSize"),
+  ask: t("ask"),
+  search: t("search"),
+  select: t("selectTabs"),
 };
 
 function chooser(field: FieldType, value: unknown): HTMLSelectElement {

@@ -3,7 +3,7 @@ import { lift, setBlockType, toggleMark, wrapIn } from "prosemirror-commands";
 import { history, redo, undo } from "prosemirror-history";
 import { Fragment, type Node, Slice } from "prosemirror-model";
 import { sinkListItem, splitListItem } from "prosemirror-schema-list";
-import { type Command, EditorState, TextSelection, type Transaction } from "prosemirror-state";
+import { type Command, EditorState, NodeSelection, TextSelection, type Transaction } from "prosemirror-state";
 import {
   AttrStep,
   canJoin,
@@ -20,6 +20,7 @@ import { uid } from "../document/building.ts";
 import { newKey, schema } from "../document/schema.ts";
 import { uniqueKeys } from "./blockkeys.ts";
 import { moveBlock } from "./blocks.ts";
+import { leaveColumns, putBeside } from "./columns.ts";
 import { followed, replaceTop } from "./difference.ts";
 import { moveColumns, moveRows, sortRows } from "./tablecommands.ts";
 import { type Batch, type Kept, REMOTE, type Rescue, type Sending, Together } from "./together.ts";
@@ -322,6 +323,20 @@ const EDITS: Record<string, [weight: number, edit: Edit]> = {
       chance(0.7) ? moveRows(node, pos, row, row, by) : moveColumns(node, pos, column, column, by),
       state,
     );
+  }],
+  "side by side": [4, (state) => {
+    const blocks: number[] = [];
+    state.doc.descendants((node, pos) => {
+      if (node.type.isInGroup("block")) blocks.push(pos);
+      return !node.isTextblock;
+    });
+    const [from, target] = [blocks[int(blocks.length)]!, blocks[int(blocks.length)]!];
+    return chance(0.3)
+      ? run(
+        leaveColumns(chance(0.5) ? 1 : -1),
+        state.apply(state.tr.setSelection(NodeSelection.create(state.doc, from))),
+      )
+      : run(putBeside(from, target, chance(0.5) ? "before" : "after"), state);
   }],
   paste: [4, (state, type) => {
     const words = (): Node => schema.nodes.paragraph!.create(null, schema.text(type() + type() + type()));

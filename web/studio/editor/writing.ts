@@ -22,6 +22,7 @@ import { cellTools } from "./celltools.ts";
 import { mergedCellsShown } from "./mergedcells.ts";
 import { clipboard } from "./clipboard.ts";
 import { completing } from "./completing.ts";
+import { dropBeside } from "./dropbeside.ts";
 import { editingPlugins } from "./editing.ts";
 import { faultMarks } from "./faultmarks.ts";
 import { finding, openFind } from "./finding.ts";
@@ -468,6 +469,7 @@ export async function startWriting(options: WritingOptions): Promise<Writing> {
       // Inside a page, reusable content has its own handle in the gutter.
       ...(livePage
         ? [
+          dropBeside(),
           blockHandle({
             ...tools,
             ...(change === IN_MAIN ? {} : {

@@ -11,6 +11,11 @@ interface Pair {
   name: string;
   value: string;
 }
+/** The related links of a page, as in its Markdown. */
+export interface MetaLinks {
+  canonical: string;
+  alternates: string[];
+}
 export type OptionValue =
   | string
   | boolean
@@ -18,6 +23,7 @@ export type OptionValue =
   | readonly Pair[]
   | Schemas["PageLayout"]
   | CoverValue
+  | MetaLinks
   | undefined;
 export type Options = Record<string, OptionValue>;
 
@@ -45,12 +51,17 @@ export function optionsOf(page: Page, fields: readonly PageField[]): Options {
             all.filter(([, one]) => isScalar(one)).map(([key, one]) => ({ name: key, value: String(one) })),
           ];
         }
+        case "links": {
+          const { canonical, alternates } = value as Schemas["GivenMetaLinks"] | undefined ?? {};
+          return [name, { canonical: canonical ?? "", alternates: alternates ?? [] }];
+        }
         case "layout":
           return [name, { ...value as Schemas["PageLayout"] }];
         case "cover": {
           const cover = value as Schemas["PageCover"] | undefined;
-          const { ref, refDark, yPos, height } = cover ?? {};
-          return [name, ref ? { light: ref, dark: refDark, y: yPos ?? 0, height } : undefined];
+          if (!cover?.ref) return [name, undefined];
+          const { ref, refDark, yPos, height, textColor, textColorDark } = cover;
+          return [name, { light: ref, dark: refDark, y: yPos ?? 0, height, textColor, textColorDark }];
         }
         case "emoji":
           return [name, emojiOf(value as string | undefined)];
@@ -106,6 +117,8 @@ async function coverOf(
     ...(value.dark ? { refDark: await imageOf(editor, value.dark) } : {}),
     yPos: value.y,
     ...(value.height ? { height: value.height } : {}),
+    ...(value.textColor ? { textColor: value.textColor } : {}),
+    ...(value.textColorDark ? { textColorDark: value.textColorDark } : {}),
   };
 }
 
@@ -115,6 +128,11 @@ const tagsOf = (page: Page, names: readonly string[]): Schemas["GivenPageTag"][]
     // Tags that are shown in the navigation stay there.
     primary: page.tags?.some((one) => one.primary && one.tag.tag === tag) ?? false,
   }));
+
+const linksOf = ({ canonical, alternates }: MetaLinks): Schemas["GivenMetaLinks"] => ({
+  canonical: canonical.trim() || null,
+  alternates,
+});
 
 /** Return the changed fields for an edit, with their previous values and their new ones. Uploads new images. */
 export async function sentOptions(
@@ -135,6 +153,8 @@ export async function sentOptions(
       [before[name], after[name]] = [began, now].map((one) => codeOf(one[name] as string));
     } else if (name === "variables") {
       [before[name], after[name]] = variables(page, now[name] as Pair[]);
+    } else if (name === "metaLinks") {
+      [before[name], after[name]] = [began, now].map((one) => linksOf(one[name] as MetaLinks));
     } else if (name === "layout") {
       const options = changed(began[name] as Schemas["PageLayout"], now[name] as Schemas["PageLayout"]);
       after[name] = options;

@@ -23,7 +23,7 @@ from .retrieving import retrieve
 
 class QuestionAsker(Struct, frozen=True):
     """Person asking a question, with the material and settings for the answer. ``user_id``: the user, or empty for a
-    site visitor. ``material``: the content to answer from. ``words``: the texts that Octavo adds to an answer.
+    site visitor. ``material``: the content to answer from. ``words``: the text that Octavo adds to an answer.
     ``instructions``: the site's instructions to the model. ``suggestions``: the questions that the site suggests; if
     empty, questions are suggested from its pages. ``recorded``: whether unanswered questions are stored as
     conversations. ``asked``: the location on a site where the question was asked, if the site records the answer.

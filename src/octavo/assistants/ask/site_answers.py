@@ -21,8 +21,9 @@ _MAX_QUESTIONS = 10
 
 
 class SiteAnswer(Struct, frozen=True):
-    """Answer to a question on a site. ``questions``: the questions that led to it, ending with the one that it answers.
-    ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it continues."""
+    """Answer to a question on a site. ``questions``: the questions that led to it, ending with the question that it
+    answers. ``blocks``: the content of its document, as JSON nodes. ``previous``: the ID of the answer that it
+    continues."""
 
     questions: list[str]
     blocks: list[dict[str, Any]]

@@ -194,7 +194,7 @@ class ResponseStart(Struct, rename="camel", tag_field="type", tag="response_star
 
 
 class ResponseDocument(Struct, rename="camel", tag_field="type", tag="response_document"):
-    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier ones."""
+    """Part of a response. ``operation``: whether the blocks are appended or replace the earlier blocks."""
 
     message_id: str
     step_index: int

@@ -30,7 +30,7 @@ def list_channels(call: Call, site: SiteAccess, query: PageQuery) -> Listing[wir
 @operation("createSiteChannel", "POST", _ALL, needs=Can.ADMIN, status=201, errors=(400, 409))
 def create_channel(call: Call, site: SiteAccess, body: wire.CreateSiteChannel) -> wire.SiteChannel:
     """Create a channel: a service, such as Slack, where the site's assistant answers. The channel is `pending` until an
-    integration for the service is installed on the site. Requires the role `create` or higher in every space of the
+    integration for the service is installed on the site. Requires the `create` role or higher in every space of the
     site, because answers can come from all of them."""
     type = wire.type_of(body.type)
     patterns = wire.read_patterns(type, body.setup_settings)

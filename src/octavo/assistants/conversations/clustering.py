@@ -1,4 +1,4 @@
-"""Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new one.
+"""Cluster issues about the same subject. Each issue joins the most similar cluster or starts a new cluster.
 
 Clustering is incremental: an issue is processed once, a cluster keeps its ID, and its stored data is the
 frequency of each word in its issues. Words are weighted by their rarity among all issues (TF-IDF). If a
@@ -24,9 +24,9 @@ SIMILAR = 0.28
 _WORDS = 1 << 16
 """Number of buckets that words are hashed into. Words in the same bucket count as the same word."""
 _KEPT = 80
-"""Maximum number of words stored per cluster. The most frequent ones are kept."""
+"""Maximum number of words stored per cluster. The most frequent words are kept."""
 _CANDIDATES = 60
-"""Maximum number of clusters to compare an issue with: those that share its rarest words."""
+"""Maximum number of clusters to compare an issue with. These clusters share its rarest words."""
 _WORD = 3
 """Weight of a single word relative to a pair of adjacent words."""
 
@@ -126,7 +126,7 @@ class Clustering:
             self.meanings.add(cluster_id, meaning)
 
     def dissolve(self, cluster_id: str) -> None:
-        """Remove a cluster whose only issue has moved to another one."""
+        """Remove a cluster whose only issue has moved to another cluster."""
         for word in self.vectors.pop(cluster_id):
             self._with[word].discard(cluster_id)
         del self.sizes[cluster_id]

@@ -447,7 +447,7 @@ def read_vectors(tx: Transaction, organization_id: str, limit: int) -> list[tupl
 
 
 def read_meanings(tx: Transaction, model: str, cluster_ids: Sequence[str]) -> dict[str, bytes]:
-    """Return, for each cluster that has one, the sum of a model's vectors for its issues."""
+    """Return the sum of a model's vectors for the issues of each cluster. Clusters without vectors are omitted."""
     rows = tx.all(
         "SELECT cluster_id, vector FROM cluster_embeddings WHERE cluster_id IN :ids AND model = :model",
         ids=cluster_ids,

@@ -52,8 +52,8 @@ def schedule_naming(tx: Transaction, context: Context, organization_id: str) -> 
 
 @job(JOB, bound=None, seconds=1800)
 def name_conversations(context: Context, organization_id: str) -> None:
-    """Name issues, then clusters, until all are named or the model fails. The next analysis continues where this one
-    stopped."""
+    """Name issues, then clusters, until all are named or the model fails. The next analysis continues where this
+    analysis stopped."""
     with context.db.read() as tx:
         model = find_model(context, tx, organization_id, None)
     if model is None:

@@ -48,7 +48,7 @@ class AgentSettings(Struct, frozen=True):
 
 
 def read_settings(tx: Transaction, site_id: str) -> AgentSettings:
-    """Return the settings of a site. By default, the agent doesn't do anything on its own."""
+    """Return the settings of a site. By default, the agent doesn't take any actions without approval."""
     row = tx.one(
         """SELECT topics, change_requests, kinds, per_day, updated_by, updated_at FROM site_agent_settings
            WHERE site_id = :site""",

@@ -13,7 +13,7 @@ from octavo.kit.scheduling import deadlines
 from .types import MAX_EVIDENCE, Found
 
 _MOST = 20_000
-"""Maximum number of records to compare: the newest ones."""
+"""Maximum number of records to compare. The newest records are used."""
 _BATCH = 500
 
 

@@ -54,7 +54,7 @@ def ignore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: 
 
 
 def restore_on_page(tx: Transaction, site: SiteAccess, row: FindingRow, page_id: str) -> bool:
-    """End ignoring a finding on a page, which reopens it if it was ignored on all of its pages. Return False if it
+    """Stop ignoring a finding on a page. The finding reopens if it was ignored on all of its pages. Return False if it
     wasn't ignored on the page."""
     if not store.delete_ignored(tx, row.id, page_id):
         return False

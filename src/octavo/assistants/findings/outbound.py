@@ -59,7 +59,7 @@ _EXAMPLES = ("localhost", "example.com", "example.org", "example.net")
 
 class LinkVisit(Struct, frozen=True):
     """Result of a check. ``worked``: whether the link works; None if that is unknown. ``allowed``: whether the link may
-    be checked at all."""
+    be checked."""
 
     worked: bool | None = None
     failure: FailureKind | None = None
@@ -170,8 +170,8 @@ def _is_online(
 def visit_hosts(
     fetcher: Fetcher, hosts: Mapping[str, Iterable[str]], sleep: Callable[[float], None] = time.sleep
 ) -> dict[str, LinkVisit]:
-    """Request the URLs of the hosts, one at a time per host. The result doesn't include URLs that there was no time
-    for. If a host may have refused a request, the result for the URL is unknown."""
+    """Request the URLs of the hosts, one at a time per host. URLs that couldn't be requested in time aren't in the
+    result. If a host may have refused a request, the result for the URL is unknown."""
     until = time.monotonic() + _ROUND_SECONDS
     visits: dict[str, LinkVisit] = {}
     with ThreadPoolExecutor(_AT_ONCE) as pool:

@@ -54,7 +54,7 @@ def list_scans(call: Call, site: SiteAccess, query: wire.ScansQuery) -> Listing[
 
 @operation("startSiteScan", "POST", _SCANS, needs=Can.EDIT, status=202)
 def start_scan(call: Call, site: SiteAccess) -> wire.SiteScan:
-    """Start a scan of a site. If a scan is already pending, returns that one instead."""
+    """Start a scan of a site. If a scan is already pending, returns the pending scan."""
     with call.db.write() as tx:
         row = request_scan(tx, site)
     shown = wire.present_scan(call, site.organization_id, row)
@@ -155,8 +155,8 @@ def get_finding(call: Call, site: SiteAccess, site_finding_id: str) -> wire.Site
 def update_finding(
     call: Call, site: SiteAccess, site_finding_id: str, body: wire.UpdateSiteFinding
 ) -> wire.SiteFinding:
-    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a
-    `canceled` one stays dismissed."""
+    """Resolve, dismiss, or reopen a finding. A finding that is `done` reopens if a scan still finds it; a `canceled`
+    finding stays dismissed."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         set_finding_status(tx, site, row, body.status)
@@ -169,8 +169,8 @@ def update_finding(
 def ignore(
     call: Call, site: SiteAccess, site_finding_id: str, page_id: str, body: wire.IgnoreFinding
 ) -> wire.SiteFinding:
-    """Ignore a finding on one of its pages. It stays open on the others, and later scans don't report it on this page
-    again. A finding that is ignored on all of its pages is `canceled`."""
+    """Ignore a finding on one of its pages. It stays open on the other pages, and later scans don't report it on this
+    page again. A finding that is ignored on all of its pages is `canceled`."""
     with call.db.write() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         ignore_on_page(tx, site, row, page_id, body.reason)
@@ -179,7 +179,7 @@ def ignore(
 
 @operation("restoreSiteFindingOnPage", "DELETE", _IGNORED, needs=Can.EDIT, errors=(404,))
 def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) -> bool:
-    """Report a finding on a page again that was ignored there."""
+    """Report a finding again on a page where it was ignored."""
     with call.db.write() as tx:
         return restore_on_page(tx, site, store.get_finding(tx, site, site_finding_id), page_id)
 
@@ -188,7 +188,7 @@ def restore(call: Call, site: SiteAccess, site_finding_id: str, page_id: str) ->
 def list_pages(
     call: Call, site: SiteAccess, site_finding_id: str, query: PageQuery
 ) -> Listing[wire.SiteFindingPage]:
-    """List the pages that a finding concerns, including those on which it is ignored."""
+    """List the pages that a finding concerns, including pages on which it is ignored."""
     with call.db.read() as tx:
         row = store.get_finding(tx, site, site_finding_id)
         found = store.list_pages(tx, row.id, query.limit, query.page)

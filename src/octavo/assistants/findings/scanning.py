@@ -34,6 +34,7 @@ from .asked_elsewhere import match_records
 from .gathering import gather_findings
 from .health import measure_health
 from .kinds import FindingKind, FindingStatus, Severity
+from .linked_code import follow_code
 from .outbound import list_urls
 from .searches import find_empty_searches
 from .store import FindingRow, ScanRow, StoredFinding
@@ -99,8 +100,10 @@ def scan_site(context: Context, site_id: str, organization_id: str, scan_id: str
             _store_links(context, space_id, checked)
             with context.db.read() as tx:
                 view = load_view(tx, shown_state(tx, None, space_id))
+            code = follow_code(context, space_id, view, checked)
+            with context.db.read() as tx:
                 pages += sum(1 for _ in view.every.documents())
-                for each in gather_findings(tx, organization_id, view, checked):
+                for each in gather_findings(tx, organization_id, view, checked, code):
                     found.setdefault(each.key, each)
         except NotFound:
             continue
@@ -240,7 +243,7 @@ def _check_pages(
 
 
 def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[str, Found]) -> None:
-    """Insert new findings, update known ones, and close those that weren't found again."""
+    """Insert new findings, update known findings, and close findings that weren't found again."""
     with context.db.read() as tx:
         known = store.read_findings(tx, site_id)
     new = [each for key, each in found.items() if key not in known]
@@ -273,7 +276,7 @@ def _write_findings(context: Context, site_id: str, scan_id: str, found: dict[st
 
 def _next_status(row: StoredFinding, found: Found) -> FindingStatus:
     """Return the status of a finding that was found again: a fixed finding reopens, and a dismissed one stays
-    dismissed. One that is ignored on some pages is open as long as there are others."""
+    dismissed. A finding that is ignored on some pages is open as long as it also concerns other pages."""
     if row.ignored:
         return "canceled" if row.ignored.issuperset(found.pages) else "open"
     return "open" if row.status == "done" else row.status

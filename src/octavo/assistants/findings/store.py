@@ -428,7 +428,7 @@ def list_findings(
 
 
 def map_pages(tx: Transaction, finding_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Return the pages that each of these findings concerns, without those on which it is ignored."""
+    """Return the pages that each of these findings concerns, except pages on which it is ignored."""
     found: dict[str, list[str]] = {id: [] for id in finding_ids}
     for id, page_id in tx.all(
         f"""SELECT p.finding_id, p.page_id FROM {tx.given("findings", "id")} AS g
@@ -501,8 +501,8 @@ def count_changes_by(tx: Transaction, site_id: str, agent: str, since: int) -> i
 
 
 def list_changes_by(tx: Transaction, site: SiteAccess, agent: str, since: int) -> list[tuple[str, str]]:
-    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can
-    see, newest first, without those that were undone."""
+    """Return the spaces and IDs of the change requests that an agent created for findings that the caller can see,
+    newest first, except change requests that were undone."""
     source, seen = _seen(tx, site)
     rows = tx.all(
         f"""SELECT DISTINCT c.space_id, c.id FROM site_finding_changes l JOIN change_requests c ON c.id = l.change_id

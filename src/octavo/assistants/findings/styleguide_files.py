@@ -95,8 +95,8 @@ def _is_yaml(path: str) -> bool:
 def import_rules(
     context: Context, site: SiteAccess, files: Sequence[StyleRuleFile]
 ) -> list[ImportedStyleRule]:
-    """Add rules to a site's style guide, and replace those with the same file name. Return the result for
-    each file, in order. A file that isn't a rule, or contains a rule that can't be checked, has no effect."""
+    """Add rules to a site's style guide, and replace rules with the same file name. Return the result for each file, in
+    order. A file that isn't a rule, or contains a rule that can't be checked, has no effect."""
     with context.db.read() as tx:
         guide = space_access(tx, site.actor, Can.EDIT, require_styleguide(tx, site).id)
     results, rules = _read_files(files)

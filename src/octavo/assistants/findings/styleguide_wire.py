@@ -135,7 +135,7 @@ class SiteStyleguideRun(Struct, rename="camel", kw_only=True):
 
 
 class StartedStyleguideRun(Struct, rename="camel"):
-    """Check that was started. ``changeRequests``: a change request for each space with something to fix."""
+    """Check that was started. ``changeRequests``: a change request for each space with findings that can be fixed."""
 
     run: SiteStyleguideRun
     change_requests: list[ChangeRequest]
@@ -169,7 +169,7 @@ def present_text_finding(fault: TextFault, text: str) -> TextFinding:
 
 
 def _count_units(text: str, end: int) -> int:
-    """Return the number of UTF-16 code units before a position in a text. Browsers use these units."""
+    """Return the number of UTF-16 code units before a position in a passage. Browsers use these units."""
     return end + sum(letter > "\uffff" for letter in text[:end])
 
 

@@ -206,9 +206,9 @@ def run_styleguide(
     """Check spaces of a site against its style guide, and create a draft change request with the fixes for
     each space.
 
-    If a space has an unmerged change request from an earlier check, it keeps that one. A space without
-    anything to fix gets none. Raises NotFound if the site has no style guide, or if a space isn't one of the
-    site's content spaces."""
+    If a space has an unmerged change request from an earlier check, it keeps that change request. A space without such
+    findings doesn't get a change request. Raises NotFound if the site has no style guide, or if a space isn't one of
+    the site's content spaces."""
     wanted = list(dict.fromkeys(space_ids))
     with context.db.write() as tx:
         guide = require_styleguide(tx, site)

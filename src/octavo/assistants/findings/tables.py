@@ -15,6 +15,7 @@ _AGAIN = "are found again by scans of another server"
 
 declare(
     Table(name="page_checks", of_space="space_id IN {spaces}", many=True, derived=True),
+    Table(name="linked_code", of_space="space_id IN {spaces}", many=True, derived=True, long=("path",)),
     Table(
         name="site_scans",
         stays=_AGAIN,

@@ -58,8 +58,8 @@ def check_texts(
     tx: Transaction, site: SiteAccess, texts: Sequence[StyledText], page_id: str | None, *, whole_page: bool
 ) -> CheckedTexts:
     """Return the problems in the text, except those found by rules whose findings on the page were dismissed.
-    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other ones. Raises NotFound if
-    the site has no style guide."""
+    ``whole_page``: whether to apply only rules that compare parts of a page, or only the other rules. Raises NotFound
+    if the site has no style guide."""
     rules = _load_rules(tx, require_styleguide(tx, site).id)
     dismissed = _list_dismissed(tx, site, page_id) if page_id is not None else set()
     rules = [rule for rule in rules if rule.name not in dismissed]

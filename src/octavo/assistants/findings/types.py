@@ -15,7 +15,7 @@ MAX_EVIDENCE = 20
 
 
 class Evidence(Struct, frozen=True, omit_defaults=True):
-    """Evidence of a problem: words on a page, and what is wrong with them."""
+    """Evidence of a problem: words on a page, and the problem with these words."""
 
     page: str
     quote: str
@@ -42,7 +42,7 @@ class OpenFinding(NamedTuple):
 
 
 class Ignored(Struct, frozen=True):
-    """Page on which a finding is ignored. ``created_at``: in milliseconds."""
+    """Page on which a finding is ignored. ``created_at``: the time in milliseconds."""
 
     reason: str
     created_at: int

@@ -111,9 +111,8 @@ class ModelProvider(Struct, frozen=True):
                 _wait_after(error, attempt, until)
 
     def embed(self, texts: Sequence[str], usage: TokenUsage) -> list[list[float]]:
-        """Return a vector of length 1 for each text, all with the same number of dimensions, and set
-        ``usage``. Raises ModelFailed if there are no usable vectors, and DeadlineExceeded if there is no time
-        left."""
+        """Return a vector of length 1 for each passage, all with the same number of dimensions, and set ``usage``.
+        Raises ModelFailed if there are no usable vectors, and DeadlineExceeded if there is no time left."""
         body = msgspec.json.encode({"model": self.model, "input": list(texts), "encoding_format": "float"})
         until = time.monotonic() + self.seconds
         attempt = 0
@@ -183,7 +182,7 @@ class ModelProvider(Struct, frozen=True):
         yield piece
 
     def _read(self, data: bytes, usage: TokenUsage, field: str) -> tuple[str, str | None]:
-        """Return the text of an answer, or of a piece of one, and the finish reason if it is the last piece."""
+        """Return the text of an answer or a piece of an answer, and the finish reason if it is the last piece."""
         found = self._decode(data, usage)
         choices = found.get("choices")
         if choices is None or not isinstance(choices, list):

@@ -103,8 +103,8 @@ def classify(question: str) -> QuestionType:
 
 
 def judge_relevance(question: str, answered: Resolution) -> Relevance:
-    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question
-    about something that the documentation doesn't mention can be the most relevant one."""
+    """Return the relevance of a question. Without a model, no question is `off-topic`, because a question about
+    something that the documentation doesn't mention can be the most relevant question."""
     if answered == "no" and _LINK.search(question):
         return "spam"
     return "relevant" if stems(question) else "unclear"

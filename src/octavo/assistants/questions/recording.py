@@ -36,7 +36,7 @@ from .store import SiteAnswerRow
 from .types import AnswerPage, Asked, Resolution
 
 MAX_ANSWERS = 100_000
-"""Maximum number of answers to keep per site: the latest ones."""
+"""Maximum number of answers to keep per site. The latest answers are kept."""
 _MAX_TEXT = 256
 """Maximum number of characters of a question to show in lists."""
 _MAX_RAW = 2048

@@ -94,7 +94,7 @@ class ListGuard:
         """Raise SourceFailure if the cursor of the next page was already used or the list is too long."""
         if place in self._seen or len(self._seen) >= _LONGEST_LIST:
             raise SourceFailure(
-                "upstream_unavailable", f"{self._name} returned a list that doesn't end. Try again later."
+                "upstream_unavailable", f"{self._name} returned an endless list. Try again later."
             )
         self._seen.add(place)
 
@@ -148,7 +148,7 @@ def read_list(value: object) -> list[JsonObject]:
 
 
 def read_object(value: object) -> JsonObject:
-    """Return a value from a response if it is an object, or else an empty one."""
+    """Return a value from a response if it is an object; otherwise, an empty object."""
     return value if isinstance(value, dict) else {}
 
 

@@ -286,7 +286,7 @@ def list_titles(tx: Transaction, site_id: str, limit: int) -> list[tuple[str, st
 
 
 def list_records_by_id(tx: Transaction, record_ids: Sequence[str]) -> list[RecordRow]:
-    """Return records in the order of their IDs, without those that no longer exist."""
+    """Return records in the order of their IDs. Records that no longer exist are omitted."""
     rows = tx.all(f"SELECT {_RECORD} {_RECORDS} WHERE r.id IN :ids ORDER BY r.id", ids=list(record_ids))
     return [RecordRow(*row) for row in rows]
 
@@ -304,8 +304,8 @@ def get_record(tx: Transaction, site_id: str, record_id: str) -> RecordRow:
 def put_records(
     tx: Transaction, connection: ConnectionRow, records: Iterable[SourceRecord], run: str | None
 ) -> int:
-    """Insert and update records by their ID at the source, and return the number of changed ones. If two have
-    the same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
+    """Insert and update records by their ID at the source, and return the number of changed records. If two have the
+    same ID, the later one is used. Raises Conflict if the site's limit is exceeded."""
     wanted = {record.id: record for record in records}
     known: dict[str, str] = dict(
         tx.all(

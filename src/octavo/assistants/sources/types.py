@@ -84,7 +84,7 @@ class SourceSetup(Struct, frozen=True):
 class Connector(Protocol):
     """Kind of source. Its functions raise SourceFailure.
 
-    ``fields``: the names of its settings. ``secrets``: the names of those that are stored encrypted.
+    ``fields``: the names of its settings. ``secrets``: the names of the settings that are stored encrypted.
     ``complete``: whether every sync reads all records, so that missing records can be deleted."""
 
     name: str

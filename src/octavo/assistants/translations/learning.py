@@ -1,5 +1,4 @@
-"""Learn from people's edits in a translated space. The edits become the preferred translations of the source
-texts."""
+"""Learn from people's edits in a translated space. The edits become the preferred translations of the source text."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ def learn_edits(context: Context, row: TranslationRow, known: Mapping[str, Trans
 
 
 def list_texts(source: str) -> list[str]:
-    """Return the texts in a page file, like ``segments``."""
+    """Return the text segments in a page file, like ``segments``."""
     return [segment.text for segment in segments(read(split_page(source)[2]))]
 
 

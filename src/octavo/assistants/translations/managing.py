@@ -37,9 +37,9 @@ class NewTranslation(NamedTuple):
 def get_translation(
     tx: Transaction, org: OrgAccess, translation_id: str, needs: Can = Can.VIEW
 ) -> tuple[TranslationRow, SpaceAccess]:
-    """Return a translation, and the caller's access to its space, which determines what the caller can do.
-    Raises NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the
-    permission ``needs``."""
+    """Return a translation, and the caller's access to its space, which determines the caller's permissions. Raises
+    NotFound if the caller can't see the translation, and Forbidden if the caller doesn't have the permission
+    ``needs``."""
     missing = f"There is no translation with the ID {translation_id!r} in this organization."
     found = require_found(store.find_translation(tx, org.organization_id, translation_id), missing)
     try:

@@ -47,7 +47,7 @@ def without_restricted(tx: Transaction, row: TranslationRow) -> TranslationRow:
 
 
 def notice_of(untranslated: int, has_model: bool) -> str | None:
-    """Return the notice of a run about the number of texts that it couldn't translate; None if there are none."""
+    """Return the notice of a run about the number of segments that it couldn't translate; None if there are none."""
     if not untranslated:
         return None
     texts = "1 text is" if untranslated == 1 else f"{untranslated} texts are"

@@ -54,7 +54,7 @@ _PROGRESS_EVERY = 0.5
 
 
 class RunCanceled(Exception):
-    """Raised if the run was canceled or replaced by another one. Its result must be discarded."""
+    """Raised if the run was canceled or replaced by another run. Its result must be discarded."""
 
 
 class _Source(Struct, frozen=True):
@@ -160,8 +160,8 @@ def _withhold(
     restricted: Collection[TranslationPartRow],
     open_parts: Iterable[TranslationPartRow],
 ) -> None:
-    """Exclude texts from translators' matches if their pages were restricted after the translation, unless another page
-    also contains these texts."""
+    """Exclude segments from translators' matches if their pages were restricted after the translation, unless another
+    page also contains these segments."""
     if restricted:
         with context.db.read() as tx:
             shared = {text for part in open_parts for text in _texts_of_part(tx, part)}
@@ -171,7 +171,7 @@ def _withhold(
 
 
 def _texts_of_part(tx: Transaction, part: TranslationPartRow) -> list[str]:
-    """Return the source texts of a translated part."""
+    """Return the source segments of a translated part."""
     body = list_texts(get_body(tx, part.source_body)) if part.source_body else []
     return [*body, *part.written.source.values()]
 
@@ -183,9 +183,8 @@ def _follow_rules(
     known: Mapping[str, TranslationPartRow],
     made: RunResult,
 ) -> None:
-    """Restrict the translations of pages that the person running the translation can't see, without changing
-    their texts, and remove rules that the source no longer has. ``state``: the state of the translated
-    space."""
+    """Restrict the translations of pages that the person running the translation can't see, without changing their
+    text, and remove rules that the source no longer has. ``state``: the state of the translated space."""
     rules = {id: source.restricted[id][0] for id in source.restricted if id not in source.pages}
     rules |= {id: page.visible_to for id, page in source.pages.items() if id not in made.pages}
     pages = {id: page for id in rules.keys() & known.keys() if (page := known[id].written.page) is not None}
@@ -263,8 +262,8 @@ def _translate(
 def _translate_part(
     context: Context, part: Page | Item, translator: Translator, made: RunResult, restricted: bool
 ) -> None:
-    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire
-    organization can read the memory, so neither may contain texts from a ``restricted`` page."""
+    """Translate a page or item. Everyone who can see the translation can read its problems, and the entire organization
+    can read the memory, so neither may contain text from a ``restricted`` page."""
     if isinstance(part, Item):
         body = part.content if part.kind == "reusable-content" else None
     else:
@@ -331,7 +330,7 @@ def _body_of(part: Page | Item, text: str | None) -> Document:
 
 
 def _list_texts(document: Document) -> list[TextToTranslate]:
-    """Return the texts in a document, each with a function that checks whether a translation can replace it.
+    """Return the text segments in a document, each with a function that checks whether a translation can replace it.
     Checking modifies the document, so parse it again before writing."""
     return [TextToTranslate(segment.text, segment.put) for segment in segments(document)]
 

@@ -1,9 +1,9 @@
-"""Translatable texts in a document.
+"""Translatable text segments in a document.
 
-A text is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words becomes
-numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and other
-content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore,
-everything in a document except its texts stays the same, whether a person or a model translates it."""
+A segment is the content of one block, such as a paragraph, a heading, or a cell. Everything in it other than words
+becomes numbered tags: ``<1>around text</1>`` for marks, links, and notes, ``<2/>`` for code, expressions, images, and
+other content that must not change. A translation is accepted only if it has the same tags, properly nested. Therefore,
+only the text of a document changes, whether a person or a model translates it."""
 
 from __future__ import annotations
 
@@ -51,19 +51,19 @@ class TextSegment(Struct):
     replace: Callable[[str], bool]
 
     def put(self, translated: str) -> bool:
-        """Insert a translation. If its tags or placeholders differ from the original's, change nothing and
-        return False."""
+        """Insert a translation. If its tags or placeholders are different from the original, change nothing and return
+        False."""
         return _find_fixed(translated) == _find_fixed(self.text) and self.replace(translated)
 
 
 def _find_fixed(text: str) -> list[str]:
-    """Return the machine-readable parts of a text, such as placeholders and URLs, in no particular order."""
+    """Return the machine-readable parts of a segment, such as placeholders and URLs, in no particular order."""
     return sorted(_PLACEHOLDER.findall(text))
 
 
 def segments(document: Document) -> list[TextSegment]:
-    """Return the texts in a document, in reading order, except those without words. Heading anchors are kept,
-    so that links to them keep working."""
+    """Return the text segments in a document, in reading order, except segments without words. Heading anchors are
+    kept, so that links to them keep working."""
     anchors = place_ids(document)
     found: list[TextSegment] = []
     for block in _blocks(document):
@@ -249,7 +249,7 @@ def strip_tags(text: str) -> str:
 
 
 def abbreviate_tags(text: str) -> str:
-    """Return a text for display, with ``…`` in place of untranslatable parts.
+    """Return text for display, with untranslatable parts replaced with ``…``.
 
     >>> abbreviate_tags("Run <1/> in <2>the &lt;root&gt;</2>.")
     'Run … in the <root>.'"""

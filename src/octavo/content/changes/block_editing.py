@@ -34,7 +34,7 @@ from .written import WrittenReferences
 
 class BlocksMade(Struct, frozen=True):
     """Blocks that an ``update_blocks`` change produced, with keys. Each entry of ``set``, ``insert``, and ``move`` has
-    one list with the blocks that remain in the source ``body``."""
+    a list of the blocks that remain in the source ``body``."""
 
     body: str | None
     set: list[list[Any]]

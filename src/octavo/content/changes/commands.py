@@ -49,7 +49,7 @@ class GivenLayout(Struct, rename="camel", forbid_unknown_fields=True):
 
     width: Literal["default", "wide", "landing"] | UnsetType = UNSET
     cover: bool | UnsetType = UNSET
-    cover_size: Literal["hero", "full"] | UnsetType = UNSET
+    cover_size: Literal["hero", "full", "background"] | UnsetType = UNSET
     cover_mask: Literal["none", "radial"] | UnsetType = UNSET
     title: bool | UnsetType = UNSET
     description: bool | UnsetType = UNSET
@@ -80,6 +80,9 @@ class CoverUrl(Struct, tag_field="kind", tag="url", forbid_unknown_fields=True):
             )
 
 
+MetaLink = Annotated[str, Meta(min_length=1, max_length=2048)]
+
+
 class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
     """Cover of a page. ``y_pos``: the vertical offset of the image from its center, in image pixels;
     positive values shift it down."""
@@ -88,6 +91,23 @@ class GivenCover(Struct, rename="camel", forbid_unknown_fields=True):
     ref_dark: CoverFile | CoverUrl | UnsetType = UNSET
     y_pos: Annotated[float, Meta(ge=-100_000, le=100_000)] = 0
     height: Annotated[int, Meta(ge=10, le=700)] | UnsetType = UNSET
+    text_color: Literal["black", "white"] | UnsetType = UNSET
+    text_color_dark: Literal["black", "white"] | UnsetType = UNSET
+
+
+class GivenMetaLinks(Struct, forbid_unknown_fields=True):
+    """Related links of a page, as in its Markdown: URLs, or paths relative to the page's file."""
+
+    canonical: MetaLink | None = None
+    alternates: Annotated[list[MetaLink], Meta(max_length=100)] = []
+
+    def __post_init__(self) -> None:
+        for name, links in (
+            ("canonical", [self.canonical] if self.canonical else []),
+            ("alternates", self.alternates),
+        ):
+            if not all(safe_url(link) is not None for link in links):
+                raise ValueError(f"{name}: must be http or https URLs, or paths")
 
 
 VariableValue = Annotated[str, Meta(max_length=256)] | bool | int | float | None
@@ -104,6 +124,7 @@ _GIVEN: dict[FieldType, Any] = {
     "layout": GivenLayout,
     "cover": GivenCover,
     "mapping": GivenVariables,
+    "links": GivenMetaLinks,
     "paths": Annotated[list[RedirectPath], Meta(max_length=MAX_PATHS)],
     "people": GivenPageAccess,
 }
@@ -137,17 +158,27 @@ def _stored(type: FieldType, value: object, before: object) -> object:
             return msgspec.structs.replace(before, **given)
         case dict(), dict():
             return {name: one for name, one in (before | value).items() if value.get(name, one) is not None}
+        case GivenMetaLinks(), _:
+            return {name: one for name, one in msgspec.structs.asdict(value).items() if one}
         case list(), _:
             return _STORED_LISTS[type](value)
         case None, _:
-            return {"layout": LayoutOptions(), "mapping": {}, "tags": (), "paths": (), "people": ()}.get(type)
+            empty = {
+                "layout": LayoutOptions(),
+                "mapping": {},
+                "links": {},
+                "tags": (),
+                "paths": (),
+                "people": (),
+            }
+            return empty.get(type)
         case _:
             return None if value == "" else value
 
 
 class EditedPageFields(Struct, rename="camel"):
-    """``title``, ``slug``, and the fields in ``EDITED_FIELDS``. In ``variables``, null removes a variable; variables
-    that aren't listed stay the same."""
+    """Edited fields of a page: ``title``, ``slug``, and the fields in ``EDITED_FIELDS``. In ``variables``, null removes
+    a variable; variables that aren't listed stay the same."""
 
     title: PageTitle | UnsetType = UNSET
     slug: Slug | UnsetType = UNSET

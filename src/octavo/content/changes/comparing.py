@@ -56,7 +56,7 @@ class StateTree(Tree):
 
 
 class Sides(Struct, frozen=True):
-    """Versions to merge: those in a change request, those in main, and those in their common base."""
+    """Versions to merge: the versions in a change request, in main, and in their common base."""
 
     base: Versions
     change: Versions
@@ -182,7 +182,7 @@ def merge_without(tx: Transaction, before: State, after: State, head: State) -> 
 
 
 def _between(tx: Transaction, base: State, head: State) -> TouchedIds:
-    """Return the pages and items that may differ between two states, one of which descends from the other. Both states
+    """Return the pages and items that may be different in two states, one of which descends from the other. Both states
     belong to main or to one change request, or one belongs to main and the other to a change request based on it."""
     pages: set[str] = set()
     items: set[str] = set()

@@ -45,11 +45,11 @@ class OpenConflict(Struct, rename="camel", kw_only=True):
     before both changes; null if there was none. ``kept``: the side whose version the change request contains until the
     conflict is resolved.
 
-    ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``); ``place`` for the
-    position of a page in the tree (the value is ``{parent}``: the ID of a page, or null for the top level);
-    ``file`` for the properties of a file's content; or ``body`` for a part of a text (the value is
-    Markdown). If ``kind`` is ``deleted``, the values are the whole page with its text, or the whole file,
-    reusable content, or variable. ``settled``: the resolution; omitted while the conflict is open.
+    ``field``: the name of the field on the page or file (``noIndex``, ``layout.width``); ``place`` for the position of
+    a page in the tree (the value is ``{parent}``: the ID of a page, or null for the top level); ``file`` for the
+    properties of a file's content; or ``body`` for a part of a string (the value is Markdown). If ``kind`` is
+    ``deleted``, the values are the whole page with its text, or the whole file, reusable content, or variable.
+    ``settled``: the resolution; omitted while the conflict is open.
     """
 
     id: str
@@ -84,7 +84,7 @@ class ResolveAnswer(Struct):
     conflicts: int
 
 
-_ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos", "height": "height"}}
+_ELEMENTS = {"cover": {"light": "ref", "dark": "refDark", "y": "yPos"}}
 """Elements of fields that have a different name in the API."""
 _STRUCTS: dict[str, type[Struct]] = {"layout": LayoutOptions, "cover": Cover}
 _TIMES = ("created_at", "updated_at")
@@ -185,7 +185,8 @@ def read_edited(conflict: MergeConflict, value: object) -> object:
     at)``. Raises BadRequest if the value is invalid."""
     if conflict.kind == "deleted" and value is not None:
         raise BadRequest(
-            "value: must be null to delete the content. To keep the content and change it, edit it directly."
+            "value: must be null to delete the content. To change the content instead of deleting "
+            "it, edit it directly."
         )
     if conflict.kind != "field":
         return value

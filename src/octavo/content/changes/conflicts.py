@@ -8,7 +8,7 @@ from octavo.core.merge import MergeConflict
 
 
 def list_seen(conflicts: Iterable[MergeConflict], hidden: Collection[str]) -> list[MergeConflict]:
-    """Return the conflicts that neither are about a hidden page nor have a value that names one."""
+    """Return the conflicts that don't concern a hidden page and whose values don't contain one."""
     return [conflict for conflict in conflicts if not any(id in hidden for id in _pages_of(conflict))]
 
 

@@ -107,8 +107,8 @@ def _links(call: Call, change: ChangeAccess) -> Iterator[Links]:
     agents="docs:read",
 )
 def list_links(call: Call, change: WrittenChange, query: ChangeLinksQuery) -> ReferenceUsages:
-    """List the references in a change request. `brokenContext` limits the list to broken links, either those that the
-    change request broke or those that were already broken."""
+    """List the references in a change request. `brokenContext` limits the list to broken links, either links that the
+    change request broke or links that were already broken."""
     with _links(call, change) as links:
         return links.of_space(query, query.broken_context)
 
@@ -171,9 +171,9 @@ def update_content(
     or none are saved. With `compat=false`, the response contains the result for each page. The
     `Octavo-Unread-Conditions` header lists pages with invalid conditions, whose content no one can see.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
-    saves changed the same content, the saved version is kept and the change request gets an open conflict.
-    With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
+    With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
+    changed the same content, the saved version is kept and the change request gets an open conflict. With
+    `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_change(
         call.context, change, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -206,10 +206,9 @@ def update_main(call: Call, space: SpaceAccess, body: ChangeContent) -> ChangeCo
     """Update the content of main with a batch of changes, as one revision, in spaces with live editing.
     Returns 403 in locked spaces.
 
-    With `baseRevision`, the batch is merged with everything saved since that revision. If the batch and later
-    saves changed the same content, main is left unchanged, and the response contains a new change request
-    with the edit and its conflicts. With `onConflict=refuse`, nothing is written instead, and the response
-    contains the current pages.
+    With `baseRevision`, the batch is merged with all changes saved since that revision. If the batch and later saves
+    changed the same content, main is left unchanged, and the response contains a new change request with the edit and
+    its conflicts. With `onConflict=refuse`, nothing is written instead, and the response contains the current pages.
     """
     made = edit_main(
         call.context, space, body.changes, body.base_revision, refuse_conflicts=body.on_conflict == "refuse"
@@ -266,8 +265,8 @@ def _report_unread_conditions(
 
 
 def _name_revisions(answer: ChangeContentAnswer, made: EditedChange, base: str | None) -> None:
-    """Set the revision to use as ``baseRevision`` of the next save: the latest revision whose changes the client has
-    all seen."""
+    """Set the revision to use as the ``baseRevision`` of the next save: the latest revision up to which the client has
+    seen all changes."""
     answer.revision, answer.previous_revision = made.state.revision_id, made.before
     if base not in (None, made.before) and made.change is None:
         answer.revision, answer.merged_revision = base, made.state.revision_id

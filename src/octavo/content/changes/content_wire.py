@@ -15,9 +15,9 @@ MAX_CHANGES = 2000
 
 
 class ChangeContent(Struct, rename="camel"):
-    """Batch of changes. ``baseRevision``: the revision that the changes are based on. The changes are merged with
-    everything saved since that revision. By default, they apply to the current content. ``onConflict``: ``refuse``
-    writes nothing if the batch and later saves changed the same content."""
+    """Batch of changes. ``baseRevision``: the revision that the changes are based on. The changes are merged with all
+    changes saved since that revision. By default, they apply to the current content. ``onConflict``: ``refuse`` writes
+    nothing if the batch and later saves changed the same content."""
 
     changes: Annotated[list[ContentChange], Meta(min_length=1, max_length=MAX_CHANGES)]
     base_revision: Annotated[str, Meta(max_length=100)] | None = None
@@ -67,10 +67,10 @@ class VariablesAnswer(Struct):
 
 
 class BlocksResult(Struct):
-    """Resulting blocks with their keys. Each entry of ``set``, ``insert``, and ``move`` has one list with the blocks
-    that remain on the page. They are the same as in the page's document, except for ``meta.id`` of headings, which
-    depends on the whole page. A list is empty if no blocks remain, for example if the input was only an empty
-    paragraph, or if someone else deleted the blocks."""
+    """Resulting blocks with their keys. Each entry of ``set``, ``insert``, and ``move`` has a list of the blocks that
+    remain on the page. They are the same as in the page's document, except for ``meta.id`` of headings, which depends
+    on the whole page. A list is empty if no blocks remain, for example if the input was only an empty paragraph, or if
+    someone else deleted the blocks."""
 
     set: list[list[dict[str, Any]]]
     insert: list[list[dict[str, Any]]]

@@ -41,8 +41,8 @@ _differences: OwnCache[list[Entry]] = OwnCache("differences", 8)
 
 
 class States(Struct, frozen=True):
-    """Two states to compare. ``find_touched``: a function that returns the pages and items that may differ between
-    them."""
+    """Two states to compare. ``find_touched``: a function that returns the pages and items that may be different in the
+    two states."""
 
     before: State
     after: State

@@ -295,5 +295,5 @@ _FILE_ATTRIBUTES = {"name": "name", "size": "size", "content_type": "contentType
 
 
 def _pair(before: object, after: object) -> JsonObject:
-    """Return both values, without missing ones."""
+    """Return both values, except missing values."""
     return {name: value for name, value in (("before", before), ("after", after)) if value is not None}

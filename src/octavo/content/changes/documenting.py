@@ -342,6 +342,8 @@ class BatchDocuments:
             dark=None if given.ref_dark is UNSET else self._cover_file(page, given.ref_dark),
             y=given.y_pos,
             height=None if given.height is UNSET else given.height,
+            text_color=None if given.text_color is UNSET else given.text_color,
+            text_color_dark=None if given.text_color_dark is UNSET else given.text_color_dark,
         )
         return self._with(page, {"cover": cover})
 

@@ -35,9 +35,9 @@ _REVISION = "/spaces/{spaceId}/revisions/{revisionId}"
 
 @operation("listRevisionsOfSpace", "GET", "/spaces/{spaceId}/revisions", needs=Can.VIEW)
 def list_main_revisions(call: Call, space: SpaceAccess, query: PageQuery) -> Listing[RevisionItem]:
-    """List the revisions of main, newest first. Consecutive saves by one person are combined into the last one, with
-    their number in `saves`. Each save must be based on the previous one through `baseRevision`, and must follow it
-    within five minutes."""
+    """List the revisions of main, newest first. Consecutive saves by one person are combined into a single revision,
+    with the number of saves in `saves`. Each save must be based on the previous save through `baseRevision`, and must
+    follow it within five minutes."""
     with call.db.read() as tx:
         return _present(call, tx, space, list_revisions(tx, space.space_id, query.limit, query.page))
 
@@ -109,7 +109,7 @@ def get_revision_page_changes(
 )
 def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: RevertQuery) -> ChangeRequest:
     """Create a change request that reverts a revision of main, such as a merge. Content that has been edited since then
-    becomes a conflict in the change request. With `undo=later`, the change request reverts everything after the
+    becomes a conflict in the change request. With `undo=later`, the change request reverts all changes after the
     revision, which restores the content that main had at that revision."""
     if query.undo == "later":
         change = reverting.restore(call.context, space, revision_id)
@@ -121,7 +121,7 @@ def revert_revision(call: Call, space: SpaceAccess, revision_id: str, query: Rev
 
 @operation("rollBackRevision", "POST", f"{_REVISION}/rollback", needs=Can.MERGE, errors=(400, 403, 404, 409))
 def roll_back_revision(call: Call, space: SpaceAccess, revision_id: str) -> RollbackAnswer:
-    """Roll back main to an earlier revision. This creates a new revision with the content of the earlier one, and
-    undoes everything after it. This isn't possible in locked spaces. Returns 409 if main already has that content. To
-    undo a single revision and keep later ones, use `revertRevision`."""
+    """Roll back main to an earlier revision. This request creates a new revision with the content of the earlier
+    revision, which undoes all later changes. This isn't possible in locked spaces. Returns 409 if main already has that
+    content. To undo a single revision and keep later revisions, use `revertRevision`."""
     return RollbackAnswer(reverting.roll_back(call.context, space, revision_id))

@@ -32,7 +32,7 @@ a header that indicates this."""
 class Pending(NamedTuple):
     """Functions of the package that stores unsaved text.
 
-    ``since(tx, branch_id)``: return the time in milliseconds of the oldest unsaved text; None if everything is saved.
+    ``since(tx, branch_id)``: return the time in milliseconds of the oldest unsaved text; None if all changes are saved.
     ``save(context, branch_id)``: save the text. Raises the same errors as making that edit through the API.
     ``hold(context, branch_id)``: reject new text during the ``with`` block.
     """

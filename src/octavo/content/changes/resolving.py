@@ -147,7 +147,7 @@ def reopen_conflict(context: Context, access: ChangeAccess, key: str) -> str:
 
 
 def _position(index: int, settled: Iterable[store.SettledConflict]) -> int:
-    """Return the position of an open conflict among all conflicts, given its index among the open ones."""
+    """Return the position of an open conflict among all conflicts, given its index among the open conflicts."""
     for one in settled:
         if one.position <= index:
             index += 1

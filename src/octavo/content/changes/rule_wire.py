@@ -65,9 +65,8 @@ class DescribedChange(Struct, rename="camel"):
 
 
 class TryMergeRules(Struct, rename="camel"):
-    """Test of merge rules on a change request: either ``changeRequest``, by ID or number, or ``described``.
-    ``rules``: the rules to test instead of the saved ones. ``mergedBy``: the person who would merge; by
-    default, the caller."""
+    """Test of merge rules on a change request: either ``changeRequest``, by ID or number, or ``described``. ``rules``:
+    the rules to test instead of the saved rules. ``mergedBy``: the person who would merge; by default, the caller."""
 
     rules: Annotated[list[MergeRule], Meta(max_length=50)] | UnsetType = UNSET
     change_request: str | UnsetType = UNSET

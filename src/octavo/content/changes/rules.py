@@ -76,7 +76,7 @@ def require_rules(
     tx: Transaction, change: ChangeRow, actor_id: str, hidden: frozenset[str] | None = None
 ) -> None:
     """Raise PreconditionFailed with the first rule that doesn't pass and the reason, unless the actor can bypass rules.
-    ``hidden``: the pages that the actor can't see; without it, the text isn't checked."""
+    ``hidden``: the pages that the actor can't see; if it is missing, the text isn't checked."""
     rules = rules_of_space(tx, change.space_id)
     if not rules or may_bypass(rules, actor_id):
         return
@@ -89,7 +89,7 @@ def require_rules(
 
 
 def rules_of_space(tx: Transaction, space_id: str) -> list[Rule]:
-    """Return the rules of a space: its own, or those of its organization if it inherits them."""
+    """Return the rules of a space: its own rules, or the rules of its organization if the space inherits them."""
     space = get_space(tx, space_id)
     found: JsonObject = msgspec.json.decode(space.merge_rules)
     if found.get("type") == "inherit":

@@ -212,8 +212,8 @@ def edit_change(
 ) -> EditedChange:
     """Apply a batch to a change request as one revision. Nothing is written if nothing changed.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since then. If
-    the batch and later saves changed the same content, the saved version is kept and the change request gets an open
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
+    If the batch and later saves changed the same content, the saved version is kept and the change request gets an open
     conflict. ``refuse_conflicts``: whether to write nothing in that case.
     """
     _require_open(context, access)
@@ -384,8 +384,8 @@ def edit_main(
 ) -> EditedChange:
     """Apply a batch to main in a space with live editing. Raises Forbidden if the space is locked.
 
-    ``base_revision``: the revision that the batch is based on. The batch is merged with everything saved since then. If
-    the batch and later saves changed the same content, main is unchanged, and a new change request contains the edit
+    ``base_revision``: the revision that the batch is based on. The batch is merged with all changes saved since then.
+    If the batch and later saves changed the same content, main is unchanged, and a new change request contains the edit
     and its conflicts. ``refuse_conflicts``: whether to write nothing in that case.
     """
     require_live(space)

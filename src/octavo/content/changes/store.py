@@ -630,8 +630,8 @@ def get_review(tx: Transaction, change_id: str, review_id: str) -> ReviewRow:
 def list_reviews(
     tx: Transaction, change: ChangeRow, limit: int, page: str | None, outdated: bool | None
 ) -> Slice[ReviewRow]:
-    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews
-    (True) or only current ones (False)."""
+    """List the reviews of a change request, newest first. ``outdated``: whether to list only outdated reviews (True) or
+    only current reviews (False)."""
     where = "v.change_id = :change"
     if outdated is not None:
         where += " AND v.edits < :edits" if outdated else " AND v.edits >= :edits"

@@ -75,7 +75,7 @@ class ChangeRequestStyleguide(Struct, rename="camel", kw_only=True):
 
 
 class ChangeOrigin(Struct):
-    """Reason why the server created a change request, if there is one."""
+    """Reason for which the server created a change request, if any."""
 
     topic: ChangeRequestTopic | UnsetType = UNSET
     styleguide: ChangeRequestStyleguide | UnsetType = UNSET

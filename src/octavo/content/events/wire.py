@@ -52,10 +52,10 @@ class _Event(Struct, rename="camel", tag_field="kind", kw_only=True):
 
 
 class RevisionEvent(_Event, tag="revision", kw_only=True):
-    """New revision. ``page_ids``: the IDs of pages that differ from the previous revision; omitted if there
-    are more than fifty or if one of them is restricted. ``conflicts``: the number of open conflicts; omitted if the
-    space has restricted pages. ``updated``: whether the change request was updated with changes from main.
-    ``live``: whether it is a save of a live-edited page."""
+    """New revision. ``page_ids``: the IDs of pages that are different from the previous revision; omitted if there are
+    more than fifty or if one of them is restricted. ``conflicts``: the number of open conflicts; omitted if the space
+    has restricted pages. ``updated``: whether the change request was updated with changes from main. ``live``: whether
+    it is a save of a live-edited page."""
 
     action: Literal["edited", "updated"]
     revision_id: str

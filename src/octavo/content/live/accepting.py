@@ -87,7 +87,7 @@ class Behind(Conflict):
 
 
 class Accepted(Struct, frozen=True):
-    """Result of a batch: the version of the page, and the batches that the author hasn't seen, including this one."""
+    """Result of a batch: the version of the page, and the batches that the author hasn't seen, including this batch."""
 
     version: int
     batches: Sequence[LoadedBatch]

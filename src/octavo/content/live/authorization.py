@@ -54,8 +54,8 @@ def followed_page(tx: Transaction, actor: Actor, name: str) -> PageKey:
 
 
 def require_live_page(tx: Transaction, state: State, page_id: str) -> None:
-    """Raise NotFound unless the reader of a state can see this page of it, or the page was deleted after it was
-    edited live there."""
+    """Raise NotFound unless the reader of a state can see this page of it, or the page was deleted after it was edited
+    live in that state."""
     key = PageKey(state.layers[0].branch_id, page_id)
     if page_id in state.hidden or find_live(tx, key) is None:
         get_page(tx, state, page_id)

@@ -1,4 +1,4 @@
-"""Branches whose pages are edited live: those of change requests, and main in spaces with live editing."""
+"""Branches whose pages are edited live: the branches of change requests, and main in spaces with live editing."""
 
 from __future__ import annotations
 

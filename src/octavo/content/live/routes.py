@@ -108,8 +108,8 @@ def list_live_steps(call: Call, access: LiveAccess, page_id: str, query: StepsQu
 
 
 def _known_page(tx: Transaction, access: LiveAccess, page_id: str) -> PageKey:
-    """Return a page of a branch, or a deleted page that was edited live there. Raises NotFound if there is
-    no such page."""
+    """Return a page of a branch, or a deleted page that was edited live on that branch. Raises NotFound if there is no
+    such page."""
     branch = find_branch(tx, access.space_id, access.change_id)
     require_live_page(tx, seen_by(tx, access.space, branch.state), page_id)
     return PageKey(branch.id, page_id)
@@ -140,8 +140,8 @@ def _gone() -> NoLongerStored:
     body_limit=_BODY_LIMIT,
 )
 def add_live_steps(call: Call, access: LiveAccess, page_id: str, body: StepsInput) -> Deferred[Accepted]:
-    """Change a page with a batch of steps. The response contains all batches after the given version,
-    including this one.
+    """Change a page with a batch of steps. The response contains all batches after the given version, including this
+    batch.
 
     A late batch is rebased on the batches before it if the result is unambiguous. Otherwise the status is 409, the
     reason is `behind`, and the response contains the batches to rebase on. It is safe to send a batch again, because it

@@ -25,10 +25,10 @@ class PageKey(NamedTuple):
 
 
 class LiveRow(Struct, frozen=True):
-    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since``
-    and ``save_at``: the time of the first unsaved step, and the time of the next save; None if everything is
-    saved. ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last
-    save left unchanged, as a JSON array; the ID of the page if it was too large to be saved."""
+    """State of a live page. ``revision``: the last revision whose content is part of it. ``unsaved_since`` and
+    ``save_at``: the time of the first unsaved step, and the time of the next save; None if all changes are saved.
+    ``held_until``: the time until which no one can add steps. ``refused``: the keys of the blocks that the last save
+    left unchanged, as a JSON array; the ID of the page if it was too large to be saved."""
 
     epoch: str
     version: int
@@ -240,7 +240,7 @@ def list_unsaved(tx: Transaction, branch_id: str) -> list[PageKey]:
 
 
 def find_unsaved_since(tx: Transaction, branch_id: str) -> int | None:
-    """Return the time of the first unsaved step of a page of a branch; None if everything is saved."""
+    """Return the time of the first unsaved step of a page of a branch; None if all changes are saved."""
     since: int | None = tx.value(
         "SELECT min(unsaved_since) FROM page_live WHERE branch_id = :branch AND save_at IS NOT NULL",
         branch=branch_id,

@@ -55,8 +55,8 @@ class LivePerson(Struct, rename={"display_name": "displayName", "photo_url": "ph
 
 
 class Batch(Struct, kw_only=True):
-    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its
-    author, if it has one."""
+    """Batch of steps. ``version``: the version of the page after its last step. ``user``: the ID of its author, if
+    any."""
 
     version: int
     client: str

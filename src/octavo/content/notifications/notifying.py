@@ -140,8 +140,8 @@ def _can_see(tx: Transaction, event: Event, concern: Concern, user_id: str) -> b
 
 
 def _is_muted(watches: list[store.WatchRow]) -> bool:
-    """Return whether a person has muted the event. Settings for pages take precedence over those for the
-    space. If any affected page is watched, the event isn't muted."""
+    """Return whether a person has muted the event. Settings for pages take precedence over settings for the space. If
+    any affected page is watched, the event isn't muted."""
     of_pages = [row.level for row in watches if row.page_id]
     levels = of_pages or [row.level for row in watches]
     return bool(levels) and "watching" not in levels

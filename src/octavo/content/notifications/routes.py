@@ -127,7 +127,7 @@ def update_notification(
 
 @operation("updateOwnNotifications", "POST", f"{_OWN}/update", needs=Can.SIGN_IN, errors=(400,))
 def update_notifications(call: Call, caller: SignedIn, body: UpdateNotifications) -> UpdatedNotifications:
-    """Mark many notifications as read or done: the given notifications, or everything in the inbox."""
+    """Mark many notifications as read or done: the given notifications, or all notifications in the inbox."""
     until = _until(body)
     with call.db.read() as tx:
         seen, hidden = _visible(tx, caller, store.list_counts(tx, caller.user_id))
@@ -156,8 +156,8 @@ def _until(body: UpdateNotifications) -> int:
 
 @operation("listOwnWatches", "GET", "/user/watches", needs=Can.SIGN_IN)
 def list_watches(call: Call, caller: SignedIn, query: PageQuery) -> Listing[Watch]:
-    """List the spaces and pages that the caller watches or has muted, except those that the caller can no longer
-    see."""
+    """List the spaces and pages that the caller watches or has muted, except spaces and pages that the caller can no
+    longer see."""
     with call.db.read() as tx:
         spaces = {
             space_id: space
@@ -182,7 +182,7 @@ def get_space_watch(call: Call, space: SpaceAccess) -> Watch:
 @operation("setSpaceWatch", "PUT", "/spaces/{spaceId}/watch", needs=Can.VIEW, errors=(400,))
 def set_space_watch(call: Call, space: SpaceAccess, body: SetWatch) -> Watch:
     """Watch or mute a space. Watching notifies the caller about merges, edits, and comments; muting limits
-    notifications to those that mention the caller, request their review, or report a failure."""
+    notifications to mentions of the caller, requests for the caller's review, and reports of failures."""
     with call.db.write() as tx:
         return _present(store.put_watch(tx, space.user_id, space.space_id, "", body.level))
 

@@ -126,8 +126,8 @@ class PageAccessRule(Struct, rename="camel", kw_only=True):
 
 
 class PageAccessOverview(Struct, rename="camel", kw_only=True):
-    """Overview of who can see a page. ``rules``: the rules that apply: the page's own rule, then those of its
-    ancestors. A person must satisfy all of them. ``published``: whether sites of the space show it. ``level``: the
+    """Overview of who can see a page. ``rules``: the rules that apply: the page's own rule, followed by the rules of
+    its ancestors. A person must satisfy all of them. ``published``: whether sites of the space show it. ``level``: the
     caller's role on the page."""
 
     restricted: bool

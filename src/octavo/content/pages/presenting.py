@@ -45,7 +45,7 @@ def find_hidden_targets(
 
 
 def without_hidden_target(page: Page, hidden: frozenset[str]) -> Page:
-    """Return the page. Its target is empty if it is one of the hidden pages."""
+    """Return the page. Its target is empty if the target is a hidden page."""
     if page.target is None or page.target.get("page") not in hidden:
         return page
     return replace(page, target={"kind": "url", "url": ""})

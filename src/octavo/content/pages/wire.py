@@ -155,11 +155,14 @@ class PageCover(Struct, rename="camel"):
     ref: dict[str, Any] | UnsetType = UNSET
     ref_dark: dict[str, Any] | UnsetType = UNSET
     height: int | UnsetType = UNSET
+    text_color: Literal["black", "white"] | UnsetType = UNSET
+    text_color_dark: Literal["black", "white"] | UnsetType = UNSET
 
 
 _TYPES: dict[FieldType, Any] = {
     "flag": bool,
     "mapping": dict[str, Any],
+    "links": dict[str, Any],
     "tags": list[PageTag],
     "paths": list[str],
     "people": list[PageAccess],
@@ -421,8 +424,8 @@ class LinksQuery(PageQuery):
 
 
 class ChangeLinksQuery(LinksQuery, rename="camel"):
-    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either those
-    that the change request broke or those that were already broken."""
+    """Query parameters for a change request's links. ``brokenContext``: limits the list to broken links, either links
+    that the change request broke or links that were already broken."""
 
     broken_context: Literal["change-request", "space"] | None = None
 
@@ -568,8 +571,7 @@ def present_layout(layout: LayoutOptions) -> PageLayout:
     return PageLayout(
         width=layout.width if layout.width in ("default", "wide") else "wide",
         cover=layout.cover,
-        # `background` is newer than the public description; its closest value is `full`.
-        cover_size=layout.cover_size if layout.cover_size in ("hero", "full") else "full",
+        cover_size=layout.cover_size if layout.cover_size in ("hero", "background") else "full",
         title=layout.title,
         description=layout.description,
         table_of_contents=layout.table_of_contents,
@@ -587,12 +589,18 @@ _NO_LAYOUT = LayoutOptions()
 _PLAIN_LAYOUT = present_layout(_NO_LAYOUT)
 
 
+def _color(name: str | None) -> Literal["black", "white"] | UnsetType:
+    return "white" if name == "white" else "black" if name == "black" else UNSET
+
+
 def present_cover(page: Page, cover: Cover, resolve: ResolveCover) -> PageCover:
     return PageCover(
         ref=resolve(page, cover.light),
         ref_dark=resolve(page, cover.dark) if cover.dark else UNSET,
         y_pos=cover.y,
         height=min(700, max(10, cover.height)) if cover.height else UNSET,
+        text_color=_color(cover.text_color),
+        text_color_dark=_color(cover.text_color_dark),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 MAX_INCLUDED = 4_000_000
 """Maximum total size in bytes of the reusable content (as Markdown) that one page includes."""
 _LEAST = 8_000
-"""Minimum number of bytes charged per inclusion, so that short ones also count."""
+"""Minimum number of bytes counted per inclusion, so that short inclusions also count."""
 
 
 class Inclusions:

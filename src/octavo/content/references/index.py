@@ -309,8 +309,8 @@ def prepare(tx: Transaction, update: MainUpdate) -> Delta:
 
 
 def is_still_true(tx: Transaction, space_id: str, changes: Changes, moved: Set[str], delta: Delta) -> bool:
-    """Return whether the prepared rows are still valid after concurrent revisions. They are if neither side refers to
-    pages that the other side changed. If no page was moved, only anchors can differ."""
+    """Return whether the prepared rows are still valid after concurrent revisions. They are the same if neither side
+    refers to pages that the other side changed. If no page was moved, only anchors can be different."""
     if any(row.space_id == space_id and row.owner_id in moved for row in [*delta.old.values(), *delta.new]):
         return False
     stale = tuple(question("anchor", f"{page_id}#") for page_id in moved)

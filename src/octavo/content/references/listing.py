@@ -1,6 +1,6 @@
 """Links and backlinks in a state of a space, limited to content that the caller can see.
 
-The rows are those of main; for a change request, its changes are overlaid and the queries are the same. The result
+The rows are the rows of main. For a change request, its changes are overlaid, and the queries are the same. The result
 reveals nothing about spaces that the caller can't see: references to them appear to be broken, and references from them
 don't count.
 """
@@ -92,7 +92,7 @@ def overlay_of(delta: Delta, before: Delta) -> Overlay:
 
 class Spot(Struct, frozen=True, array_like=True):
     """Position of a reference. ``owner``: the ID of the page or reusable content. ``kind``: the kind of owner. The
-    node's key is the one in the stored text."""
+    node's key is the key in the stored text."""
 
     space: str
     owner: str
@@ -127,7 +127,7 @@ class Usages(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with others."""
+    """Reference as the caller sees it. ``hidden``: whether it must not be grouped with other references."""
 
     status: str
     hidden: bool
@@ -237,7 +237,7 @@ class LinkIndex:
     # --- totals -----------------------------------------------------------------------------------------
 
     def _totals(self, context: str | None, owner: str | None) -> tuple[ReferenceTotals, ReferenceTotals]:
-        """Return the totals of all references of the space or page, and of those in ``context``."""
+        """Return the totals of all references of the space or page, and of the references in ``context``."""
         gone, new, broken = self._changed(owner)
         totals = self._total(owner, gone, new)
         match context:
@@ -263,7 +263,7 @@ class LinkIndex:
         return own(self._over.delta.old.values()), new, [row for row in new if row.at in self._over.broken]
 
     def _total(self, owner: str | None, gone: Iterable[Row], new: Iterable[Row]) -> ReferenceTotals:
-        """Return the totals of main's references, minus the removed references, plus the new ones."""
+        """Return the totals of main's references, minus the removed references, plus the new references."""
         space = self._access.space_id
         changed = Counter(target_of_row(row) for row in new)
         changed.subtract(target_of_row(row) for row in gone)
@@ -328,8 +328,8 @@ class LinkIndex:
         context: str | None,
         owner: str | None,
     ) -> list[ReferenceTarget]:
-        """Return a page of the list, plus at least one item of the next page if there is one. All items are in these
-        groups and have the visibility ``wanted``."""
+        """Return a page of the list, plus at least one item of the next page if there is a next page. All items are in
+        these groups and have the visibility ``wanted``."""
         # Without hidden targets, an index provides the keys of a whole space in order; a page has few keys.
         ordered = owner is None and not any(how.hidden for how in seen.values())
         key = "r.target_key" if ordered else _KEY.format(hidden=self._is_hidden)

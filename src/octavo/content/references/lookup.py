@@ -51,6 +51,11 @@ class SpaceFiles(links.Lookup, Protocol):
     @property
     def revision_id(self) -> str: ...
 
+    @property
+    def hides(self) -> bool:
+        """Return whether restrictions hide pages of the space from the reader."""
+        ...
+
     def find_reusable_by_id(self, item: str) -> str | None: ...
 
     def find_path(self, page: str) -> str | None:
@@ -81,7 +86,7 @@ def places_of(tx: Transaction, body: str | None) -> list[DocumentPlace]:
 def with_included(
     places: Iterable[DocumentPlace], find: Callable[[str], Iterable[DocumentPlace] | None]
 ) -> Iterable[DocumentPlace]:
-    """Yield the anchors, including those in included content. ``find``: a function that returns the anchors for a
+    """Yield the anchors, including anchors in included content. ``find``: a function that returns the anchors for a
     reference."""
     for place in places:
         if place.include is None:
@@ -110,6 +115,7 @@ class StateFiles:
         self._draft = Draft(tx, state, changes)
         self.space_id = state.space_id
         self.revision_id = state.key
+        self.hides = bool(state.hidden)
         self.asked: set[Question] = set()
         self._known: dict[str, str | None] = {}
         self._anchors: dict[str, tuple[Anchors, set[Question]]] = {}

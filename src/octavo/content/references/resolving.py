@@ -131,7 +131,7 @@ class Resolver:
 
     @property
     def known(self) -> list[SpaceFiles]:
-        """Return the files consulted so far, starting with those of the resolver's space."""
+        """Return the files consulted so far, starting with the files of the resolver's space."""
         return [files for files in self._files.values() if files is not None]
 
     @property
@@ -269,8 +269,8 @@ class Resolver:
         return ResolvedReference(kind, "ok", None, str(ref.get(kind)))
 
     def leads_nowhere(self, ref: JsonObject) -> bool:
-        """Return whether a reference is the URL that a page would have in the app, in a space that the reader can see
-        but that has no such page for them."""
+        """Return whether a reference is the URL in the app of a page that doesn't exist for the reader, in a space in
+        which restrictions hide pages from them."""
         url = ref.get("url")
         if (
             ref.get("kind") != "url"
@@ -279,7 +279,8 @@ class Resolver:
         ):
             return False
         found = self.resolve(Owner("", "page", None), ref, "link")
-        return found.status == "broken" and found.space is not None
+        files = self.files(found.space) if found.status == "broken" and found.space is not None else None
+        return files is not None and files.hides
 
     # --- references in documents ----------------------------------------------------------------------
 
@@ -350,7 +351,7 @@ def meta_link_refs(page: Page) -> tuple[JsonObject | None, list[JsonObject]]:
 
 
 def meta_link_ref(given: object) -> JsonObject | None:
-    """Return the reference of a meta link. Front matter writes them as paths and URLs."""
+    """Return the reference of a meta link. In front matter, meta links are paths and URLs."""
     if isinstance(given, str):
         return {"kind": "url", "url": given}
     return given if isinstance(given, dict) else None

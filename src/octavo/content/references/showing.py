@@ -52,9 +52,9 @@ class ConditionResult(NamedTuple):
 
 
 class ViewDocuments:
-    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and
-    without comments or links to withheld pages. ``resolver``: the resolver of references in the files of
-    the view, including withheld ones."""
+    """Documents of a view as presented to its visitor: evaluated, with included content inserted, and without comments
+    or links to withheld pages. ``resolver``: the resolver of references in the files of the view, including withheld
+    files."""
 
     def __init__(self, tx: Transaction, view: DocumentView, resolver: Resolver) -> None:
         self._tx = tx

@@ -30,7 +30,7 @@ item."""
 
 _BATCH = 500
 _PAUSE = 0.02
-"""Seconds to pause between two batches, so that others can write."""
+"""Seconds to pause between two batches, so that other transactions can write."""
 _DEPENDENT = ("user", "collection", "openapi")
 """Kinds of targets that exist for some callers only."""
 
@@ -260,7 +260,7 @@ def start_recount(tx: Transaction, space_id: str) -> None:
 
 
 def recount(db: Database, space_id: str) -> None:
-    """Count everything again, or continue a count in progress."""
+    """Count all references again, or continue a count in progress."""
     with db.write() as tx:
         if _counting(tx, space_id).counted_to is None:
             start_recount(tx, space_id)

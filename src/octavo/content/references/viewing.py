@@ -78,8 +78,7 @@ class _IdsByName(Generic[K]):
     def changed(
         self, gone: Iterable[K], new: Iterable[tuple[K, str]], every: Iterable[tuple[K, str]]
     ) -> _IdsByName[K]:
-        """Return a copy without the removed names and with the new ones. ``every``: all names of the
-        result."""
+        """Return a copy without the removed names and with the new names. ``every``: all names of the result."""
         gone, new = set(gone), list(new)
         if self.shared & (gone | {name for name, _ in new}):
             return _IdsByName(every)
@@ -154,7 +153,7 @@ class SpaceView:
         variables: Mapping[str, object],
         tags: Mapping[str, Tag],
     ) -> SpaceView:
-        """Return the view of a later revision of the same branch. The given pages and items replace those
+        """Return the view of a later revision of the same branch. The given pages and items replace pages and items
         with the same IDs; None deletes them."""
         before = {id: page for id in pages if (page := self.every.any_page(id)) is not None}
         every = self.every.changed(pages)
@@ -291,6 +290,7 @@ class ViewFiles:
     def __init__(self, tx: Transaction, view: SpaceView, *, withheld: bool) -> None:
         self.space_id = view.state.space_id
         self.revision_id = f"{view.state.key}{view.computed.hex()}"
+        self.hides = bool(view.state.hidden)
         self._tx = tx
         self._view = view
         self._tree = view.every if withheld else view.tree

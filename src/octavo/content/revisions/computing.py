@@ -184,16 +184,15 @@ def compute_document(tx: Transaction, asker: Requester, source: ComputedSource, 
 
 
 def state_of(tx: Transaction, asker: Requester, source: ComputedSource, seed: str) -> bytes:
-    """Return a hash of everything that the document of a source currently depends on. Raises BadRequest if
-    the source is invalid."""
+    """Return a hash of all current dependencies of a source's document. Raises BadRequest if the source is invalid."""
     return _state(tx, _computer(source), build_input(tx, asker, source, seed), False)
 
 
 def compute_revision(
     tx: Transaction, asker: Requester, source: ComputedSource, seed: str
 ) -> tuple[Computed, bytes]:
-    """Return pages, files, and reusable content, with a hash of everything they depend on. Raises
-    BadRequest if the source is invalid, and NotFetchedYet if external data is missing."""
+    """Return pages, files, and reusable content, with a hash of all their dependencies. Raises BadRequest if the source
+    is invalid, and NotFetchedYet if external data is missing."""
     computer = _computer(source)
     if computer.revision is None:
         raise BadRequest(f"source.type: {source.type!r} doesn't provide pages")

@@ -95,9 +95,9 @@ class Derived(NamedTuple):
     """Functions for a kind of data that is derived from main.
 
     ``prepare(tx, update)``: compute the data in a read transaction, with the head of main before the change.
-    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether
-    the result would be the same after concurrent changes to the texts and fields of these other pages.
-    ``apply(tx, space_id, prepared)``: write the data under the current versions.
+    ``is_still_true(tx, space_id, changes, page_ids, prepared)``: check, in the write transaction, whether the result
+    would be the same after concurrent changes to the text and fields of these other pages. ``apply(tx, space_id,
+    prepared)``: write the data under the current versions.
 
     ``clear(tx, space_id, owner_ids)``: delete the current derived data of these owners; for data that isn't
     ``versioned``, delete all data derived from the space. ``check(tx, space_id, hosts)``: return a description of the
@@ -205,8 +205,8 @@ def _versioned(prepared: PreparedParts) -> list[tuple[Versioned, object]]:
 def is_still_true(
     tx: Transaction, space_id: str, changes: Changes, moved: Set[str], prepared: PreparedParts
 ) -> bool:
-    """Return whether all prepared data would be the same after concurrent changes to these pages' texts and
-    fields."""
+    """Return whether all prepared data would be the same after concurrent changes to the text and fields of these
+    pages."""
     return all(
         derived.is_still_true(tx, space_id, changes, moved, part)
         for derived, part in zip(prepared.derived, prepared.parts, strict=True)
@@ -254,9 +254,9 @@ def rebuild_derived(db: Database, space_id: str, hosts: tuple[str, ...], after: 
 
 
 def _rebuild_part(db: Database, space_id: str, hosts: tuple[str, ...], after: str) -> str | None:
-    """Rebuild the data derived from the next owners, and return the last one. If there are no more owners,
-    rebuild the data that has no owner, and return None. Raises NotFound if the space doesn't exist, and
-    BranchMoved if main keeps changing."""
+    """Rebuild the data derived from the next owners, and return the last owner. If there are no more owners, rebuild
+    the data that has no owner, and return None. Raises NotFound if the space doesn't exist, and BranchMoved if main
+    keeps changing."""
     with db.read() as tx:
         head = main_state(tx, space_id)
         changes = _next_owners(tx, head, after)

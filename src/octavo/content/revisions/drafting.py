@@ -1,4 +1,4 @@
-"""Drafts: a state with unsaved changes on top. A draft can be read like a state. This module doesn't write anything."""
+"""Drafts: a state with unsaved changes on top. A draft can be read like a state. This module is read-only."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Draft:
         return any(other.id != page.id for other in self._list_any_by_slug(page.parent, slug))
 
     def free_slug(self, page: Page) -> str:
-        """Return the page's own slug if it is free, or else the first unused slug with a number appended."""
+        """Return the page's own slug if it is unused; otherwise, the first unused slug with an appended number."""
         return free_name(page.slug, lambda slug: self.slug_taken(page, slug))
 
     def put_page(self, page_id: str, page: Page | None) -> None:
@@ -174,7 +174,7 @@ class Draft:
         return found if found is not None and found.id not in self.state.hidden else None
 
     def _find_any_by_file(self, path: str) -> Page | None:
-        """Return the page whose file has this path; if there is more than one, the one with the lowest ID."""
+        """Return the page whose file has this path; if there are several, the page with the lowest ID."""
         found = [page for id in self._by_file.get(path, ()) if (page := self._pages[id])]
         below = find_page_by_file(self.tx, self.state.whole, path)
         if below is not None and below.id not in self._pages:
@@ -250,7 +250,7 @@ class Draft:
 
 
 def same_version(one: Page | Item | None, other: Page | Item | None) -> bool:
-    """Return whether two versions differ only in the time of writing."""
+    """Return whether two versions are the same except for their time."""
     if isinstance(one, Page) and isinstance(other, Page):
         return replace(one, updated_at=other.updated_at) == other
     return one == other

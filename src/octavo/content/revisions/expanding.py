@@ -35,8 +35,8 @@ MAX_PAGES = 20_000
 
 
 class Expansion:
-    """Computed pages of a state. ``fingerprint``: identifies everything they were computed from; empty if
-    there are none."""
+    """Computed pages of a state. ``fingerprint``: a hash of all data that the pages were computed from; empty if there
+    are no computed pages."""
 
     def __init__(
         self, fingerprint: bytes, placed: dict[str, list[Page]], items: list[Item], parents: set[str | None]
@@ -57,7 +57,7 @@ class Expansion:
         return len(self._by_id)
 
     def into(self, pages: list[Page]) -> list[Page]:
-        """Return pages of the state, siblings in order, with computed pages in place of their sources."""
+        """Return pages of the state, siblings in order, with sources replaced with their computed pages."""
         if not any(page.id in self._placed for page in pages):
             return pages
         whole = [found for page in pages for found in self._placed.get(page.id, [page])]

@@ -37,7 +37,7 @@ _edits: OwnCache[tuple[IndexedSource, IndexedSource]] = OwnCache("block edits", 
 
 class KeptKeys(Struct, frozen=True):
     """Keys carried over to a source. ``keys``: a map from the keys that nodes get when the source is parsed to their
-    kept keys, where these differ."""
+    kept keys, if these are different."""
 
     owner_id: str
     body: str
@@ -88,7 +88,8 @@ def _encoded(keys: Mapping[str, str]) -> str:
 
 
 def find_kept_keys(tx: Transaction, owner_id: str, body: str) -> dict[str, str]:
-    """Return a map from the keys that nodes get when this source is parsed to their kept keys, where these differ."""
+    """Return a map from the keys that nodes get when this source is parsed to their kept keys, if these are
+    different."""
     stored = _load_stored(tx, owner_id, body)
     if not stored.places:
         return stored.keys
@@ -156,8 +157,7 @@ def _replace_keys(
 def carried_keys(olds: Iterable[Document], text: str) -> dict[str, str]:
     """Return the keys to keep for a source that is an edited version of these documents.
 
-    A node gets the key of an identical node rather than that of a similar one; earlier documents take
-    precedence.
+    A node gets the key of an identical node rather than the key of a similar node. Earlier documents take precedence.
     """
     digest = body_hash(text)
 

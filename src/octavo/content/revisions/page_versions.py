@@ -197,7 +197,7 @@ _LAST = """p.from_seq = (SELECT max(n.from_seq) FROM page_versions n WHERE n.bra
 
 
 def find_last_rules(tx: Transaction, state: State, page_ids: Iterable[str]) -> dict[str, Rule]:
-    """Return the rules of the last versions of pages in a state, even if they are deleted there."""
+    """Return the rules of the last versions of pages in a state, even if the pages are deleted in that state."""
     found: dict[str, Rule] = {}
     left = set(page_ids)
     for layer in state.layers:
@@ -376,7 +376,7 @@ def _read_before(
 
 
 def filter_restricted_spaces(tx: Transaction, space_ids: list[str]) -> list[str]:
-    """Return those of the given spaces that have, or once had, a restricted page in main."""
+    """Return the given spaces that have, or previously had, a restricted page in main."""
     rows = tx.all(
         """SELECT s.id FROM spaces s WHERE s.id IN :ids AND EXISTS (
              SELECT 1 FROM page_versions p WHERE p.branch_id = s.main_branch AND p.restricted = 1)""",

@@ -59,8 +59,8 @@ _limits: OwnCache[ReaderLimits] = OwnCache("people's access to restricted pages"
 
 
 def find_rules(tx: Transaction, state: State) -> Rules:
-    """Return the rules that apply in a state: the rules of its pages, and those of main, including rules of pages that
-    were deleted there."""
+    """Return the rules that apply in a state: the rules of its pages, and the rules of main, including rules of pages
+    that were deleted in main."""
     return _find_rules(tx, state).rules
 
 

@@ -170,11 +170,10 @@ def commit(
 ) -> State:
     """Create the next revision of the state's upper branch. Raises BranchMoved unless the state is its head.
 
-    ``agent``: the agent that the author used. ``staged``: the rows of these changes, if they are already
-    written. ``base_sequence``: the newer state of main to base a change request on. ``parents``: parents in
-    addition to the previous revision. ``continues``: the previous revision and the start of the consecutive
-    saves to continue, if that revision is still the previous one. Only changed rows are written, regardless
-    of the size of the space.
+    ``agent``: the agent that the author used. ``staged``: the rows of these changes, if they are already written.
+    ``base_sequence``: the newer state of main to base a change request on. ``parents``: parents in addition to the
+    previous revision. ``continues``: the previous revision and the start of the consecutive saves to continue, if no
+    other revision was created in the meantime. Only changed rows are written, regardless of the size of the space.
     """
     branch, head = state.layers[0].branch_id, state.layers[0].sequence
     sequence = staged.sequence if staged else head + 1

@@ -3,7 +3,7 @@
 The rows of a large revision, and the data derived with it, are written in short transactions before the revision, and
 become active only when the revision is created. Pages and items have a sequence far beyond the head of their branch.
 That sequence then becomes the new head. Derived data has a version, initially 0. A large revision writes the rows of
-many owners (pages and reusable content) alongside the current ones, under a new version, and switches these owners to
+many owners (pages and reusable content) alongside the current rows, under a new version, and switches these owners to
 it. Later edits write under the current version. Inactive rows are invisible, and a job removes them.
 """
 
@@ -105,7 +105,7 @@ def end_version(tx: Transaction, space_id: str, staged: Staged) -> bool:
 
 
 def end_earlier(tx: Transaction, space_id: str, staged: Staged) -> None:
-    """End the versions of the branch that began before this one, because their rows would become active if the head
+    """End the versions of the branch that began before this version, because their rows would become active if the head
     moved beyond them."""
     if tx.run(
         "DELETE FROM staged_versions WHERE branch_id = :branch AND sequence < :sequence",

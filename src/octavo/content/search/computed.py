@@ -94,7 +94,7 @@ def _enqueue_long_pages(tx: Transaction, space_id: str) -> None:
 
 @jobs.job("indexLongPages", bound=None, seconds=600)
 def index_long_pages(context: Context, space_id: str) -> None:
-    """Index the current texts of the pending pages of main."""
+    """Index the current text of the pending pages of main."""
     with context.db.read() as tx:
         try:
             branch_id = main_state(tx, space_id).layers[0].branch_id
@@ -202,7 +202,7 @@ def _index_derived(
                 texts.add(store.prepare_page(tx, space_id, page.id, titles, cut, draws, made))
 
     def unchanged(tx: Transaction, page_ids: Sequence[str]) -> set[str]:
-        """Return those of the given pages that haven't changed in the index or in main since this run read them."""
+        """Return the given pages that haven't changed in the index or in main since this run read them."""
         there = store.list_source_hashes(tx, space_id, page_ids)
         written = find_pages(tx, main_state(tx, space_id), [id for id in page_ids if id in drawn])
         return {id for id in page_ids if there.get(id) == known.get(id) and written.get(id) == drawn.get(id)}

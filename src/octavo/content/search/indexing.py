@@ -193,8 +193,8 @@ def cut_page(page: Page, document: Document) -> list[SectionText]:
 
 
 def _merge_sections(parts: list[Section]) -> list[Section]:
-    """Return at most ``_MAX_SECTIONS`` sections by merging adjacent ones. A merged section is found only if
-    the conditions of all its parts are met."""
+    """Return at most ``_MAX_SECTIONS`` sections by merging adjacent sections. A merged section is found only if the
+    conditions of all its parts are met."""
     together = -(-len(parts) // _MAX_SECTIONS)
     if together < 2:
         return parts
@@ -220,8 +220,8 @@ def is_still_true(
 
 
 def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
-    """Compare the numbers of indexed pages, sections, and words with those of main. Return a message about
-    the first difference."""
+    """Compare the numbers of indexed pages, sections, and words with the numbers in main. Return a message about the
+    first difference."""
     wanted = sum(page.kind in INDEXED for page in list_pages(tx, main_state(tx, space_id)))
     wanted += len(store.list_computed(tx, space_id))
     there = store.measure(tx, space_id)
@@ -236,8 +236,8 @@ def check(tx: Transaction, space_id: str, hosts: tuple[str, ...]) -> str | None:
 
 
 def clear(tx: Transaction, space_id: str, page_ids: Sequence[str]) -> None:
-    """Remove pages from the index. Their words are counted again along with those of the replacement pages, even if the
-    words are the same, because after a transfer they belong to another organization."""
+    """Remove pages from the index. Their words are counted again together with the words of the replacement pages, even
+    if the words are the same, because after a transfer they belong to another organization."""
     versions = current_versions(tx, space_id, page_ids)
     store.count_words(tx, space_id, Counter(), store.remove_pages(tx, space_id, versions.items()))
 

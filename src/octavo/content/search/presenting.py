@@ -102,7 +102,7 @@ def search_spaces(
     trace: Trace | None = None,
     draft: SearchedDraft | None = None,
 ) -> SearchListing[SearchSpace]:
-    """Search these spaces and return those with matching pages, best first, each with its best pages. ``sees`` and
+    """Search these spaces and return the spaces with matching pages, best first, each with its best pages. ``sees`` and
     ``trace``: functions that restrict results for callers who can't see all content. ``draft``: the state that one of
     the spaces shows instead of main."""
     start, end = _result_range(query)

@@ -240,7 +240,7 @@ class _Vocabulary:
         return self._pages.get(word, 0)
 
     def known(self, words: set[str]) -> dict[str, int]:
-        """Return those of the given words that occur on pages, each with its number of pages."""
+        """Return the given words that occur on pages, each with its number of pages."""
         if not words:
             return {}
         found = store.pages_containing(self._tx, self.scope, words)
@@ -273,7 +273,7 @@ class _Vocabulary:
         return found
 
     def marked(self, terms: Sequence[Term]) -> list[Term]:
-        """Mark the frequent terms. Prefixes with too many completions keep only the most common ones."""
+        """Mark the frequent terms. Prefixes with too many completions keep only the most common completions."""
         return [self._mark(term) for term in terms]
 
     def _mark(self, term: Term) -> Term:
@@ -685,7 +685,7 @@ class _Gathered:
         return len(self._spaces if self._by_space else self._pages)
 
     def add(self, scored: _Scored) -> None:
-        """Add the pages of a window after those of previous windows."""
+        """Add the pages of a window after the pages of previous windows."""
         rows = [
             (score + self._worth(row), row)
             for score, row in scored.values()
@@ -763,7 +763,7 @@ def _best_first(scored: tuple[float, SectionMatch]) -> tuple[float, str, int]:
 
 
 def _contains_name(name: str, text: str) -> bool:
-    """Return whether a name occurs in a text, but not as part of a longer word."""
+    """Return whether a name occurs in a passage, but not as part of a longer word."""
     at = text.find(name)
     while at >= 0:
         before, after = text[at - 1 : at] if at else "", text[at + len(name) : at + len(name) + 1]
@@ -785,7 +785,7 @@ class _TermReading(Struct, frozen=True):
 def _likeness(
     meant: Sequence[Sequence[_TermReading]], wanted: WantedWords, ignored: frozenset[str], text: str
 ) -> float:
-    """Return the similarity of a text to the query: 1 if they are equal, and less for additional and missing
+    """Return the similarity of a passage to the query: 1 if they are equal, and less for additional and missing
     words."""
     cut = tokens(text)
     every = [token for token in cut if token.lower() not in ignored] or cut

@@ -1,9 +1,9 @@
 """Search index in the database, which uses FTS5 on SQLite and tsvector on PostgreSQL. Apart from ``kit``,
 this is the only module that depends on the database engine.
 
-Every word is indexed as ``KEY_word``, once with the key of its space and once with that of its
-organization, so that a lookup never reads entries of other spaces. Words of titles and headings are also
-indexed as ``hKEY_word``, so that they can be found without reading texts.
+Every word is indexed as ``KEY_word``, once with the key of its space and once with the key of its organization, so that
+a lookup never reads entries of other spaces. Words of titles and headings are also indexed as ``hKEY_word``, so that
+they can be found without reading the text of sections.
 """
 
 from __future__ import annotations
@@ -377,7 +377,7 @@ def list_computed(tx: Transaction, space_id: str) -> list[str]:
 
 
 def list_indexed(tx: Transaction, space_id: str, page_ids: Collection[str]) -> set[str]:
-    """Return those of the given pages that are indexed with their own text."""
+    """Return the given pages that are indexed with their own text."""
     found: set[str] = set()
     wanted = list(page_ids)
     for start in range(0, len(wanted), _BATCH):
@@ -400,7 +400,7 @@ def mark_waiting(tx: Transaction, space_id: str, versions: Iterable[tuple[str, i
 
 
 def find_waiting(tx: Transaction, page_ids: Collection[str]) -> set[tuple[str, str]]:
-    """Return those of the given pages that are waiting to be indexed, as pairs of a space ID and a page ID."""
+    """Return the given pages that are waiting to be indexed, as pairs of a space ID and a page ID."""
     if not page_ids:
         return set()
     rows = tx.all(
@@ -539,8 +539,8 @@ def copy_space(tx: Transaction, source_id: str, copy_id: str) -> None:
 
 
 class OrganizationScope(Struct, frozen=True):
-    """All spaces of an organization that a person can see. ``seen``: a function that filters space IDs, returning only
-    visible ones. ``some``: a few of the visible spaces. Only spaces with search results are listed."""
+    """All spaces of an organization that a person can see. ``seen``: a function that returns only the given space IDs
+    that are visible. ``some``: a few of the visible spaces. Only spaces with search results are listed."""
 
     id: str
     seen: Callable[[Sequence[str]], Iterable[str]]
@@ -622,7 +622,7 @@ class PrefixMatches(Struct, frozen=True):
 
 
 def words_beginning(tx: Transaction, scope: Scope, prefix: str) -> PrefixMatches:
-    """Return words with a prefix; if there are very many, only the first ones."""
+    """Return words with a prefix; if there are very many, only the first words."""
     found: Counter[str] = Counter()
     is_complete = True
     for key in scope.keys if scope.by_organization else scope.space_ids:

@@ -119,8 +119,8 @@ def without_ending(word: str) -> set[str]:
 
 
 def words(text: str) -> list[str]:
-    """Return the words of a text in order; a compound word is followed by its parts, and CJK text becomes
-    pairs of adjacent characters."""
+    """Return the words of a passage in order; a compound word is followed by its parts, and CJK text becomes pairs of
+    adjacent characters."""
     found: list[str] = []
     for token in _TOKEN.findall(text):
         # Most texts repeat few words; a token longer than any word will not occur again, so it is not cached.
@@ -176,8 +176,8 @@ class WantedWords(dict[str, frozenset[str]]):
         return forms
 
     def may_be_in(self, text: str) -> bool:
-        """Return whether a text can contain any of the words. The text isn't split; if the answer is hard to determine,
-        it is True."""
+        """Return whether a passage can contain any of the words. The text isn't split; if the answer is hard to
+        determine, it is True."""
         if not text.isascii() or "." in text or "'" in text:
             return True
         lower = text.lower()
@@ -185,14 +185,14 @@ class WantedWords(dict[str, frozenset[str]]):
 
 
 class WordMarker:
-    """Finder of wanted words and stems in texts."""
+    """Finder of wanted words and stems in text."""
 
     def __init__(self, wanted: WantedWords) -> None:
         self._wanted = wanted
         self._known: dict[str, bool] = {}
 
     def spans(self, text: str, start: int = 0, end: int = sys.maxsize) -> Iterator[tuple[int, int]]:
-        """Yield the spans of matches in this part of a text. In a run of CJK text, they cover only the matching
+        """Yield the spans of matches in this part of a passage. In a run of CJK text, they cover only the matching
         characters."""
         for match in _TOKEN.finditer(text, start, end):
             token = match[0]

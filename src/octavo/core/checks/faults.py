@@ -45,13 +45,27 @@ class Statement(Struct, frozen=True, array_like=True):
     text: str
 
 
+class ChangeNotice(Struct, frozen=True, array_like=True):
+    """Change that a changelog announces. ``day``: its date in the format of ISO 8601. ``names``: the identifiers in it.
+    ``links``: its links, as they are written."""
+
+    day: str
+    text: str
+    names: list[str]
+    links: list[str]
+
+
 class CheckedPage(Struct, omit_defaults=True):
     """Result of checking one page. ``urls``: the URLs of other sites, with the text of their links. ``variables``: the
     names of the variables that it uses, such as ``space.version``. ``operations``: the API operations that it shows, as
-    specification, method, and path."""
+    specification, method, and path. ``files``: its relative links to files that aren't pages. ``names``: the
+    identifiers that it shows as code. ``notices``: the changes that it announces with a date."""
 
     faults: list[Fault] = []
     statements: list[Statement] = []
     urls: dict[str, str] = {}
     variables: list[str] = []
     operations: list[tuple[str, str, str]] = []
+    files: list[str] = []
+    names: list[str] = []
+    notices: list[ChangeNotice] = []

@@ -49,7 +49,7 @@ Pattern = Annotated[str, Meta(min_length=1, max_length=_LONGEST)]
 
 
 class StyleRuleError(ValueError):
-    """Raised if a text isn't a valid rule. The message is the reason."""
+    """Raised if a file isn't a valid rule. The message is the reason."""
 
 
 class RuleAction(Struct, frozen=True):
@@ -60,7 +60,7 @@ class RuleAction(Struct, frozen=True):
 
 
 class GivenRule(Struct, rename={"ignore_case": "ignorecase", "non_word": "nonword"}, kw_only=True):
-    """Rule as written in its file."""
+    """Rule in the form that its file uses."""
 
     extends: Extends
     message: Annotated[str, Meta(max_length=500)]

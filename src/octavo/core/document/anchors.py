@@ -211,8 +211,8 @@ def _inline_text(node: Inline) -> str:
 def name_places(places: Sequence[DocumentPlace]) -> list[str]:
     """Return a unique ID for each link target. If a name is already in use, a number is appended.
 
-    The page's own targets get their names before those of included content, and unconditional ones before conditional
-    ones. This way, IDs are the same for all visitors and don't reveal hidden content.
+    The page's own targets get their names before the targets in included content, and unconditional targets before
+    conditional targets. This way, IDs are the same for all visitors and don't reveal hidden content.
     """
     names = [""] * len(places)
     taken: set[str] = set()
@@ -255,9 +255,9 @@ def places_by_id(document: Document) -> dict[str, Block | Inline]:
 
 
 def cut_section(document: Document, places: Mapping[str, Block | Inline], wanted: str) -> Document | None:
-    """Return the part of a document at one link target: a heading with everything under it up to the next heading of
-    the same or a higher level, or the block itself. ``places``: the link targets of the whole page, by ID. ``wanted``:
-    the target as written in a link. Return None if the target no longer exists."""
+    """Return the part of a document at one link target: a heading with all content up to the next heading of the same
+    or a higher level, or the block itself. ``places``: the link targets of the whole page, by ID. ``wanted``: the
+    target in the form that a link uses. Return None if the target no longer exists."""
     ids = {id(node): name for name, node in places.items()}
     inside: list[Any] = [document]
     there: dict[str, tuple[list[Any], int]] = {}

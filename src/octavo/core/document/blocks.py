@@ -57,8 +57,8 @@ class BlockEntry(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """Blocks of a text. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
-    get when the text is parsed to their actual keys, where these differ (see ``keys.assign_keys``)."""
+    """Blocks of a source. ``definitions``: the definitions between the blocks. ``kept``: a map from the keys that nodes
+    get when the text is parsed to their actual keys, if these are different (see ``keys.assign_keys``)."""
 
     entries: list[BlockEntry]
     definitions: str
@@ -101,8 +101,8 @@ class ChangedBlocks(Struct, frozen=True):
 
 
 def changed_blocks(old_text: str, old: Index, text: str, new: Index) -> ChangedBlocks | None:
-    """Return the differences between a text and the result of ``BlockEdits`` for it, both without their heads. None if
-    the changed blocks alone aren't sufficient to determine the differences."""
+    """Return the differences between a source and the result of ``BlockEdits`` for it, both without their heads. None
+    if the changed blocks alone aren't sufficient to determine the differences."""
     before = _count_same(old.entries, new.entries)
     behind = _count_same(old.entries[before:][::-1], new.entries[before:][::-1])
     parts = []
@@ -588,8 +588,8 @@ class BlockEdits:
         return len(self._order) if place.at is None else min(place.at, len(self._order))
 
     def _take_lead(self, at: int) -> str:
-        """Remove and return the text before the first block, so that it can be placed before a block
-        inserted there."""
+        """Remove and return the text before the first block, so that it can be placed before a block that is inserted
+        at the start."""
         if at or not self._order:
             return ""
         first = self._slot(0)
@@ -598,7 +598,7 @@ class BlockEdits:
 
     def _put_in(self, at: int, given: Document, gap: str, place: _Slot | None = None) -> None:
         """Insert new slots. Definitions next to the given blocks stay next to these blocks. ``place``: the slot that
-        the new ones replace."""
+        the new blocks replace."""
         self._read_at += 2
         slots = []
         for number, node in enumerate(given.nodes):

@@ -37,19 +37,25 @@ _VALUES: dict[str, _Schema] = {
 
 _DESCRIPTIONS = {
     "action": "Action of the button, instead of following a reference.",
-    "DocumentAction.action": "Kind of action: `ask` asks a question, `search` opens the search.",
+    "DocumentAction.action": "Kind of action: `ask` asks a question, `search` opens the search, `select` selects"
+    " tabs.",
     "integration.action": "Action that the integration defines for opening the block.",
     "align": "Alignment of the text or the images.",
     "alt": "Alternative text of the image.",
     "anchor": "The anchor on the page.",
     "attributes": "Attributes of the tag or element in the Markdown without a field of their own, by name.",
+    "anchor.record": "The ID of the row.",
+    "anchor.column": "The ID of the column.",
+    "DocumentTableCellMerge.anchor": "The first cell of the range.",
     "background": "The background color.",
     "block": "The ID of the block within the integration.",
     "body": "The Markdown between the tags of the block.",
     "caption": "The text below the image.",
+    "cellMerges": "Cells that span several rows or columns, in the order of the rows and visible columns.",
     "checked": "Whether the task is done; only in task lists.",
     "code": "The characters of the emoji, as code points in hexadecimal, joined by `-`.",
     "collapsedLineCount": "The number of lines shown while the block is collapsed.",
+    "colSpan": "The number of columns that the cell spans.",
     "collection": "The ID of the collection.",
     "color": "The color of the icon.",
     "data": "Properties of the node.",
@@ -68,6 +74,7 @@ _DESCRIPTIONS = {
     "fragments": "Parts with blocks of their own: captions, cells, and the title and body of an expandable.",
     "fullWidth": "Whether the block can be wider than the text.",
     "grouped": "Whether the schemas are shown together in one box.",
+    "headless": "Whether the page shows the title and description of the operation instead of the block.",
     "height": "The height in pixels, or with a unit.",
     "highlighted": "Whether the line is highlighted.",
     "host": "The server part of the URL.",
@@ -103,8 +110,13 @@ _DESCRIPTIONS = {
     "refDark": "The image in the dark theme.",
     "required": "Whether the parameter is required.",
     "reusableContent": "The ID of the reusable content.",
+    "rowSpan": "The number of rows that the cell spans.",
     "schemas": "The names of the schemas.",
+    "search": "Whether the table has a search field above it.",
     "size": "Whether the image has its original size or the height of the line.",
+    "button.size": "The size of the button; `medium` by default.",
+    "slug": "Name that tabs and buttons share to be selected together; derived from the title if omitted.",
+    "DocumentAction.slug": "The slug of the tabs to select.",
     "source": "The Markdown of content without a type of its own, up to its child nodes.",
     "space": "The ID of the space; omitted if it is the same space.",
     "ref.space.space": "The ID of the space.",
@@ -132,6 +144,9 @@ _DESCRIPTIONS = {
 }
 """Meanings of fields by name, or by ``type.name`` for one type. They are separate from the meanings of the API's other
 properties, where each name has a single meaning."""
+
+
+_SPAN: _Schema = {"type": "integer", "minimum": 1, "maximum": 50}
 
 
 def node_types() -> JsonObject:
@@ -181,6 +196,7 @@ def document_schemas() -> dict[str, _Schema]:
         "DocumentFragment": "A part of a block with blocks of its own.",
         "DocumentRef": "The target of a node's reference; `kind` is its kind.",
         "DocumentAction": "The action of a button.",
+        "DocumentTableCellMerge": "A cell with text that spans empty cells to its right and below it.",
         "DocumentLength": "A length in pixels or in another unit.",
     }
     for what, table in (("Block", schema.BLOCKS), ("Inline", schema.INLINES)):
@@ -199,6 +215,8 @@ def _describe_properties(component: _Schema, place: str) -> None:
     for name, value in component.get("properties", {}).items():
         if name in ("data", "meta"):
             _describe_properties(value, place)
+        elif "properties" in value:
+            _describe_properties(value, name)
         if "description" not in value:
             value["description"] = _DESCRIPTIONS.get(f"{place}.{name}") or _DESCRIPTIONS[name]
     for option in component.get("anyOf", ()):
@@ -277,7 +295,20 @@ def _components() -> dict[str, _Schema]:
                 for kind, fields in schema.REF_FIELDS.items()
             ]
         },
-        "DocumentAction": _object({"action": {"type": "string"}, "query": {"type": "string"}}, ["action"]),
+        "DocumentAction": _object(
+            {"action": {"type": "string"}, "query": {"type": "string"}, "slug": {"type": "string"}},
+            ["action"],
+        ),
+        "DocumentTableCellMerge": _object(
+            {
+                "anchor": _object(
+                    {"record": {"type": "string"}, "column": {"type": "string"}}, ["record", "column"]
+                ),
+                "rowSpan": {**_SPAN},
+                "colSpan": {**_SPAN},
+            },
+            ["anchor", "rowSpan", "colSpan"],
+        ),
         "DocumentLength": {
             "anyOf": [
                 {"type": "number", "minimum": 0},
@@ -294,8 +325,10 @@ def _node(what: str, kind: schema.NodeType) -> _Schema:
     data = {name: _value(field) for name, field in kind.data.items() if not field.meta}
     meta = {name: _value(field) for name, field in kind.data.items() if field.meta}
     required = [name for name, field in kind.data.items() if field.required]
+    if kind.type == "table":
+        data["cellMerges"] = _array({"$ref": f"{_AT}DocumentTableCellMerge"})
     if kind.type == "button":
-        del data["query"]
+        del data["query"], data["slug"]
         data["action"] = {"$ref": f"{_AT}DocumentAction"}
     fields: dict[str, _Schema] = {
         "object": {"const": what, "type": "string"},

@@ -19,9 +19,9 @@ _OPEN_IF = re.compile(r"\s*\{%-?\s*if\b(.*?)-?%\}\s*\Z", re.DOTALL)
 
 
 def close_conditions(document: Document) -> Document:
-    """Close every unclosed ``{% if %}`` in place. It then contains everything after it at its level, because an
-    unclosed condition must not reveal the content that follows it. Content under more than ``MAX_TAGS`` such conditions
-    is removed. A misspelled condition hides the content that it was meant to guard."""
+    """Close every unclosed ``{% if %}`` in place. It then contains all later nodes at its level, because an unclosed
+    condition must not reveal the content that follows it. Content under more than ``MAX_TAGS`` such conditions is
+    removed. A misspelled condition hides the content that it was meant to guard."""
     hide_unread(document)
     stack: list[tuple[Any, int]] = [(document, 0)]
     while stack:
@@ -124,7 +124,7 @@ def evaluate_document(document: Document, shown: Shown, *, deterministic: bool) 
     inside it or nothing. An expression that fails produces no text and counts as false.
 
     ``deterministic``: whether to evaluate only expressions and conditions whose result is the same for every visitor,
-    and to leave the others unchanged.
+    and to leave all other expressions and conditions unchanged.
     """
 
     def evaluated(node: Block | Inline) -> Replacement | None:
@@ -162,7 +162,7 @@ def _one_gap(before: str, after: str, *, first: bool) -> str:
 
 
 def _replaced(nodes: list[Block], change: Change, again: bool) -> tuple[list[Block], bool]:
-    """Apply ``change`` to the nodes and everything inside them. Return the new nodes, and whether any of them changed.
+    """Apply ``change`` to the nodes and all nodes inside them. Return the new nodes, and whether any of them changed.
     ``again``: whether to apply ``change`` to the replacements, too."""
     holder = Fragment("", list(nodes))
     stack: list[Any] = [holder]

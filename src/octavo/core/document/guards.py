@@ -48,13 +48,13 @@ def has_guard_key(lines: str) -> bool:
 
 
 def may_hold_guards(text: str) -> bool:
-    """Check quickly whether a text may contain guards."""
+    """Check quickly whether a source may contain guards."""
     return "{%" in text and _GUARD.search(text) is not None
 
 
 def hide_unread(document: Document) -> Document:
-    """Hide, in place, the content of each guard that can't be parsed: move the guard's block, and everything after it
-    up to its end tag or the end of the list, into a condition that is never met."""
+    """Hide, in place, the content of each guard that can't be parsed: move the guard's block, and all nodes after it up
+    to its end tag or the end of the list, into a condition that is never met."""
     if not any(block.source is None or may_hold_guards(block.source) for block in document.nodes):
         return document
     # Inner blocks come before outer ones, without recursion.
@@ -136,7 +136,7 @@ def _has_else(nodes: Sequence[object]) -> bool:
 
 
 def _count(block: Block, left: dict[int, int]) -> _Count:
-    """Count the guards of a block, including those that its inner blocks left open."""
+    """Count the guards of a block, including guards that its inner blocks left open."""
     own = _own(block)
     inside = left.get(id(block), 0) + sum(left.get(id(fragment), 0) for fragment in block.fragments)
     return _Count(own.unread, own.open + inside, own.closed)

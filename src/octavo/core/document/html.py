@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote
 from markupsafe import Markup
 
 from ..url_parts import host_of, path_of
-from .anchors import mark_places
+from .anchors import mark_places, slug
 from .formulas import mathml
 from .html_api import STATUSES, ApiRenderer
 from .html_code import CodeRenderer
@@ -69,6 +69,7 @@ def render(document: Document, context: HtmlContext | None = None) -> Html:
         renderer.changes,
         renderer.listing,
         renderer.heads,
+        renderer.filtered,
     )
 
 
@@ -346,6 +347,7 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
                 aria_controls=panel,
                 aria_selected="true" if first else "false",
                 tabindex="0" if first else "-1",
+                data_slug=slug(text_of(item.data, "slug") or "") or slug(title) or None,
             )
             # Without JavaScript the tab bar is hidden and every panel is shown under its own title.
             content = [*element("p", label, class_="tab-title"), *item.nodes]
@@ -529,6 +531,11 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
         data = node.data
         kind = one_of(data.get("kind"), ("primary", "secondary"), "primary")
         inside = [*self.icon(data.get("icon")), *element("span", [text_of(data, "label") or ""])]
+        look = class_names("button", kind, one_of(data.get("size"), ("small", "large")))
+        chosen = slug(text_of(data, "slug") or "")
+        if data.get("action") == "select" and chosen:
+            # Without JavaScript, the content of all tabs is visible.
+            return element("button", inside, type="button", class_=f"{look} scripted", data_select=chosen)
         action = one_of(data.get("action"), ("ask", "search"))
         if action is not None:
             query = text_of(data, "query") or ""
@@ -538,13 +545,11 @@ class _DocumentRenderer(CodeRenderer, TableRenderer, ApiRenderer):
                 action, address = "search", self.context.search(query)
             href = safe_url(address)
             if href is not None:
-                return element(
-                    "a", inside, class_=f"button {kind}", href=href, data_action=action, data_query=query
-                )
+                return element("a", inside, class_=look, href=href, data_action=action, data_query=query)
         link = self._anchor(self._target(ref_of(data)))
         if link is None:
-            return element("span", inside, class_=f"button {kind} off", aria_disabled="true")
-        return element("a", inside, class_=f"button {kind}", **link)
+            return element("span", inside, class_=f"{look} off", aria_disabled="true")
+        return element("a", inside, class_=look, **link)
 
 
 _DocumentRenderer.blocks = {

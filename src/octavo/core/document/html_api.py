@@ -115,7 +115,7 @@ class ApiRenderer(Renderer):
         return element("div", block.nodes, class_="openapi-facts")
 
     def openapi_values(self, block: Block) -> Pieces:
-        """Render the possible values of a field: the first few, and the others collapsed."""
+        """Render the possible values of a field. The first few values are shown; the other values are collapsed."""
         default = block.data.get("default")
         note = [" ", *element("small", [self.labels.api_default.lower()])]
         chips = [

@@ -158,7 +158,7 @@ class CodeRenderer(Renderer):
         return out
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other one
+        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other
         ends."""
         tokens = Tokens(row)
         out: list[Piece] = []

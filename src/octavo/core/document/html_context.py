@@ -77,6 +77,8 @@ class BlockLabels(Struct, frozen=True, kw_only=True):
     danger: str = "Danger"
     larger: str = "View larger"
     table: str = "Table"
+    search_table: str = "Search this table"
+    no_rows: str = "No rows found"
     tabs: str = "Tabs"
     done: str = "Done"
     try_it: str = "Try it"
@@ -206,7 +208,7 @@ class Html(Struct, frozen=True):
     whether some listings are diagrams, which a script can draw. ``operations``: whether it shows operations of an API.
     ``together``: whether some operations are shown as expandable lines. ``changes``: whether it lists changes to
     operations. ``listing``: whether it lists models or tags of an API as rows. ``heads``: whether some operations are
-    shown in full."""
+    shown in full. ``filtered``: whether a table has a search field, which needs a script."""
 
     body: Markup
     outline: tuple[OutlineHeading, ...]
@@ -217,3 +219,4 @@ class Html(Struct, frozen=True):
     changes: bool = False
     listing: bool = False
     heads: bool = False
+    filtered: bool = False

@@ -121,7 +121,7 @@ ALIGNED = {"center": "center", "end": "end", "right": "end"}
 
 
 def marked(marks: Sequence[Mark], inside: str) -> str:
-    """Return HTML wrapped in the marks of a text, with the first mark outermost."""
+    """Return HTML wrapped in the marks of its text, with the first mark outermost."""
     if not marks:
         return inside
     if len(marks) == 1 and (name := _MARKS.get(marks[0].type)) is not None:

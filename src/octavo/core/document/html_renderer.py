@@ -39,7 +39,7 @@ _STRONG = {"L": 1, "R": -1, "AL": -1}
 
 
 def _lean(text: str) -> int:
-    """Return the number of left-to-right letters of a text minus the number of right-to-left letters."""
+    """Return the number of left-to-right letters of a string minus the number of right-to-left letters."""
     if text.isascii():
         return sum(map(str.isalpha, text))
     return sum(_STRONG.get(bidirectional(sign), 0) for sign in text)
@@ -59,6 +59,7 @@ class Renderer:
         self.outline: list[OutlineHeading] = []
         self.updates = False
         self.diagrams = False
+        self.filtered = False
         self.operations = False
         self.together = False
         self.heads = False
@@ -214,8 +215,8 @@ class Renderer:
         return f"(max-width: {narrow}px) calc(100vw - {_MARGIN}px), {shown}px"
 
     def _dir(self, *nodes: Block | Fragment) -> str | None:
-        """Return the text direction of the contents if it differs from the page's. The direction is that of most of the
-        letters, because a paragraph can start with a name in another script."""
+        """Return the text direction of the contents if it is different from the page's direction. The direction is the
+        direction of most of the letters, because a paragraph can start with a name in another script."""
         own = self.context.direction
         if own is None:
             return None

@@ -108,20 +108,36 @@ class TableRenderer(Renderer):
         def leave() -> None:
             self._in_cells -= 1
 
-        return element(
-            "div",
-            [enter, *element("table", out, class_="sized" if widths else None), leave],
-            class_=class_names(
-                "table",
-                len(shown) <= 2 and "pair",
-                is_models and "openapi-models",
-                is_tags and "openapi-tags",
-                wide,
+        search: Pieces = []
+        if block.data.get("search") is True:
+            self.filtered = True
+            search = [
+                open_tag(
+                    "input",
+                    type="search",
+                    class_="table-search scripted",
+                    aria_label=self.labels.search_table,
+                    placeholder=self.labels.search_table,
+                    data_none=self.labels.no_rows,
+                )
+            ]
+        return [
+            *search,
+            *element(
+                "div",
+                [enter, *element("table", out, class_="sized" if widths else None), leave],
+                class_=class_names(
+                    "table",
+                    len(shown) <= 2 and "pair",
+                    is_models and "openapi-models",
+                    is_tags and "openapi-tags",
+                    wide,
+                ),
+                role="region",
+                tabindex="0",
+                aria_label=self._name_of_table(),
             ),
-            role="region",
-            tabindex="0",
-            aria_label=self._name_of_table(),
-        )
+        ]
 
     def _name_of_table(self) -> str:
         """Return the accessible name of a table: the heading above it. Second and later tables under a heading also get

@@ -18,7 +18,7 @@ from markdown_it.token import Token
 from .flanking import is_unspaced
 from .markdown import MEDIA, label_of, safe_url
 from .nodes import NO_MARKS, Block, Data, Fragment, Inline, Leaf, Mark, Text
-from .schema import COLORS
+from .schema import BUTTON_SIZES, COLORS
 
 Inlines = list[Text | Inline]
 Footnote = Callable[[str], list[Block] | None]
@@ -350,7 +350,7 @@ def inlines(tokens: Sequence[Token], footnote: Footnote | None = None) -> Inline
 
 
 def _character_at(tokens: Sequence[Token], at: int, step: int) -> str:
-    """Return the character next to a line break, ignoring the marks that start or end there."""
+    """Return the character next to a line break, ignoring the marks that start or end at the line break."""
     for _ in range(_MARKS_BESIDE):
         if not 0 <= at < len(tokens):
             break
@@ -642,6 +642,10 @@ def _button(name: str, attrs: dict[str, str], classes: list[str], inner: Sequenc
         data["action"] = attrs["data-action"]
     if attrs.get("data-query"):
         data["query"] = attrs["data-query"]
+    if attrs.get("data-slug"):
+        data["slug"] = attrs["data-slug"]
+    if attrs.get("data-size") in BUTTON_SIZES:
+        data["size"] = attrs["data-size"]
     return Inline("button", data)
 
 

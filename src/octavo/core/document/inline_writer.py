@@ -264,9 +264,9 @@ class InlineMarkdown:
         elif "ref" in data:
             attrs["href"] = write_url(data["ref"])
         attrs["class"] = f"button {data['kind']}"
-        for key, attr in (("action", "data-action"), ("query", "data-query"), ("icon", "data-icon")):
+        for key in ("size", "action", "query", "slug", "icon"):
             if data.get(key):
-                attrs[attr] = data[key]
+                attrs[f"data-{key}"] = data[key]
         return f"<{name}{write_attributes(attrs)}>{self.escaped(str(data['label']))}</{name}>"
 
     def unknown(self, node: Inline) -> str:

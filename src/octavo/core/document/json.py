@@ -14,11 +14,15 @@ from . import schema
 from .anchors import place_ids
 from .keys import assign_keys
 from .markdown import safe_url
+from .markup import SPANS
 from .nodes import MAX_NODES, Block, Data, Document, Fragment, Inline, Inner, Leaf, Mark, Text
+from .parts import merged_cells, object_of, table_parts
 
 SCHEMA_VERSION = 1
 MAX_DEPTH = 96
 """Maximum nesting depth of nodes, including fragments. The output of ``read`` never exceeds this limit."""
+_MAX_SPAN = 50
+"""Maximum number of rows or columns that a merged cell covers."""
 MAX_TEXT = 20_000_000
 """Maximum total number of characters of text in one document."""
 
@@ -81,9 +85,10 @@ def _show(node: Inner, ids: dict[int, str]) -> Data:
     elif node.type in _NEEDS_ID:
         meta["id"] = node.data.get("id") or node.key
     if node.type == "button":
-        if "action" in data or "query" in data:
-            data["action"] = {"action": data.get("action", "search"), "query": data.pop("query", "")}
+        data = with_action(data)
         data.setdefault("ref", {"kind": "url", "url": ""})
+    if node.type == "table" and (merges := _cell_merges(node)):
+        data["cellMerges"] = merges
     shown["data"] = data
     if meta:
         shown["meta"] = meta
@@ -92,6 +97,34 @@ def _show(node: Inner, ids: dict[int, str]) -> Data:
     if node.fragments or node.type in _ALWAYS_FRAGMENTS:
         shown["fragments"] = [_show(fragment, ids) for fragment in node.fragments]
     return shown
+
+
+def _cell_merges(table: Block | Inline) -> list[Data]:
+    """Return the merged cells below the header of a table, as the API describes them."""
+    assert isinstance(table, Block)
+    columns, records, _ = table_parts(table)
+    names = [name for name, _ in columns]
+    ids = {id(record): name for name, record in object_of(table.data, "records").items()}
+    merged, _ = merged_cells(table, names, records)
+    return [
+        {"anchor": {"record": ids[id(records[y])], "column": names[x]}, "rowSpan": down, "colSpan": across}
+        for (y, x), (across, down) in merged.items()
+        if y >= 0
+    ]
+
+
+def with_action(data: Data) -> Data:
+    """Return the data of a button with the fields of its action in one object, as the API describes it."""
+    others = {name: value for name, value in data.items() if name not in _ACTION_FIELDS}
+    action, query, slug = map(data.get, _ACTION_FIELDS)
+    if action is None and query is None:
+        return others
+    if action == "select":
+        return others | {"action": {"action": action, "slug": slug or ""}}
+    return others | {"action": {"action": "search" if action is None else action, "query": query or ""}}
+
+
+_ACTION_FIELDS = ("action", "query", "slug")
 
 
 _NEEDS_ID = frozenset(
@@ -172,7 +205,45 @@ class _Reader:
             block.nodes = self.children(kind, value.get("nodes"), path, depth)
         block.fragments = self.fragments(value, path, depth) if kind.fragments else []
         check_block(block, path)
+        merges = value.get("data", {}).get("cellMerges") if kind.type == "table" else None
+        if merges is not None:
+            self.merge_cells(block, merges, f"{path}.data.cellMerges")
         return block
+
+    def merge_cells(self, table: Block, value: object, path: str) -> None:
+        """Merge cells of a table in place of the merges that its attributes describe."""
+        _, records, cells = table_parts(table)
+        attributes: Data = dict(table.data.get("attributes") or {})
+        for name in [name for name in attributes if name.startswith(SPANS)]:
+            if name.partition("-")[2] not in table.data["definition"]:
+                del attributes[name]
+        for at, merge in enumerate(self.array(value, path)):
+            here = f"{path}[{at}]"
+            if not isinstance(merge, dict) or not isinstance(merge.get("anchor"), dict):
+                raise DocumentError(f"{here}.anchor: must be an object with `record` and `column`")
+            record, column = (
+                self.text(merge["anchor"].get(n), f"{here}.anchor.{n}") for n in ("record", "column")
+            )
+            cell = table.data["records"].get(record, {}).get("values", {}).get(column)
+            if not isinstance(cell, str) or cell not in cells:
+                raise DocumentError(f"{here}.anchor: must be a cell with text")
+            for name, span in (("colSpan", "colspan"), ("rowSpan", "rowspan")):
+                count = merge.get(name)
+                if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _MAX_SPAN:
+                    raise DocumentError(f"{here}.{name}: must be a whole number from 1 to {_MAX_SPAN}")
+                if count > 1:
+                    attributes[f"{span}-{cell}"] = str(count)
+        if attributes:
+            table.data["attributes"] = attributes
+        else:
+            table.data.pop("attributes", None)
+        made = {(one["anchor"]["record"], one["anchor"]["column"]) for one in _cell_merges(table)}
+        for at, merge in enumerate(value if isinstance(value, list) else ()):
+            spans = merge["colSpan"] > 1 or merge["rowSpan"] > 1
+            if spans and (merge["anchor"]["record"], merge["anchor"]["column"]) not in made:
+                raise DocumentError(
+                    f"{path}[{at}]: must cover only empty text cells that exist and belong to no other range"
+                )
 
     def children(
         self, kind: schema.NodeType, value: object, path: str, depth: int
@@ -260,9 +331,12 @@ class _Reader:
             return value
         path += ".data.action"
         fields = {"action": self.text(action.get("action"), f"{path}.action")}
-        if action.get("query"):
-            fields["query"] = self.text(action["query"], f"{path}.query")
-        return {**value, "data": {**data, "query": None, **fields}}
+        if fields["action"] == "select":
+            self.text(action.get("slug"), f"{path}.slug")
+        for name in ("query", "slug"):
+            if action.get(name):
+                fields[name] = self.text(action[name], f"{path}.{name}")
+        return {**value, "data": {**data, "query": None, "slug": None, **fields}}
 
     def fragments(self, value: Data, path: str, depth: int) -> list[Fragment]:
         found = []

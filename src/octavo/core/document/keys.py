@@ -72,7 +72,7 @@ _TABLE_PARTS: dict[str, frozenset[str]] = {
     "definition": frozenset("id title type textAlignment multiple options max".split()),
     "records": frozenset(["orderIndex", "values"]),
 }
-"""Fields that are part of a table's key: those of its view, each column, and each row."""
+"""Fields that are part of a table's key: the fields of its view, each column, and each row."""
 _ALIGN_MAX = 2_000
 """Maximum number of changed blocks in a run that is aligned by similarity. Longer runs are aligned in order."""
 
@@ -100,13 +100,13 @@ def assign_keys(document: Document) -> Document:
 
 
 class Digests:
-    """Hashes of document nodes (12 characters), each computed only once. A node has one hash of its whole content, and
-    one of the part that determines its key."""
+    """Hashes of document nodes (12 characters), each computed only once. A node has two hashes: a hash of its whole
+    content, and a hash of the part that determines its key."""
 
     def __init__(self, *documents: Document) -> None:
         self._known: dict[int, str] = {}
         self._names: dict[int, str] = {}
-        """Names of nodes that differ from their digests."""
+        """Names of nodes that are different from their digests."""
         for document in documents:
             for node in document.nodes:
                 self._hash(node)

@@ -311,8 +311,8 @@ def definition(state: StateBlock, line: int, end: int, silent: bool) -> bool:
 
 
 def markup(state: StateBlock, line: int, end: int, silent: bool) -> bool:
-    """Parse HTML blocks. An element that contains others continues to its end tag, and a ``{%`` line ends a block like
-    a blank line."""
+    """Parse HTML blocks. An element that contains other elements continues to its end tag, and a ``{%`` line ends a
+    block like a blank line."""
     start = state.bMarks[line] + state.tShift[line]
     name = _NAME.match(state.src, start)
     if name is not None and name[1].lower() in INLINE_ELEMENTS:
@@ -553,8 +553,8 @@ _RULES: list[tuple[str, Any, list[str]]] = [
     ("interrupt_list", _interrupt_list, ["list"]),
     ("interrupt_definition", _interrupt_definition, ["reference"]),
 ]
-"""Block rules by name. The library's own rules refer to the others by these names, and ``Blocks.tokenize``
-uses the names to determine which rules can start a block."""
+"""Block rules by name. The library's own rules refer to the other rules by these names, and ``Blocks.tokenize`` uses
+the names to determine which rules can start a block."""
 
 
 _LISTS = frozenset(["bullet_list_open", "ordered_list_open", "list_item_open"])

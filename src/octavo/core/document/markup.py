@@ -1,7 +1,8 @@
 """Read blocks written as HTML: figures, tables, formatted code, aligned paragraphs, headings, and lists.
 
-This uses a small tolerant parser, which is iterative and limited in depth. It never executes or fetches anything, and
-never fails. For HTML without a corresponding node, ``blocks`` returns None, and the caller keeps the source.
+This uses a small tolerant parser, which is iterative and limited in depth. It never executes code, never sends
+requests, and never fails. For HTML without a corresponding node, ``blocks`` returns None, and the caller keeps the
+source.
 """
 
 from __future__ import annotations
@@ -696,6 +697,8 @@ def _table(el: Element, footnote: Footnote | None) -> list[Block] | None:
     data: Data = {"view": view, "records": {}, "definition": {column["id"]: column for column in columns}}
     if "data-full-width" in rest:
         data["fullWidth"] = rest.pop("data-full-width") != "false"
+    if "data-search" in rest:
+        data["search"] = rest.pop("data-search") != "false"
     cells: list[Fragment] = []
     block = Block("table", data, [], cells)
     for number, row in enumerate(body, 1):

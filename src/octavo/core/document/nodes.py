@@ -81,7 +81,7 @@ class Block(Struct, gc=False, tag_field="object", tag="block"):
 
 class Document(Struct):
     """Document as a tree of nodes. ``gaps[i]``: the exact text (blank lines, link definitions) before block ``i``; the
-    last one follows the last block. If no block was edited, gaps and sources together are the original Markdown.
+    last gap follows the last block. If no block was edited, gaps and sources together are the original Markdown.
     ``failed``: the lines, from 0, of blocks that couldn't be parsed and are kept as text. ``whole``: whether the whole
     text was parsed; otherwise, the last block contains the source beyond ``MAX_NODES``."""
 

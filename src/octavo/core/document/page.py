@@ -14,7 +14,7 @@ from octavo.core.json_types import JsonObject
 
 from ..expression_syntax import parse
 from ..expression_values import ExpressionError
-from ..page_fields import FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
+from ..page_fields import COVER_COLORS, FRONT_FIELDS, Cover, Field, LayoutOptions, PageFields
 from ..redirects import MAX_PATHS, read_paths
 from ..tags import MAX_SLUG, read_page_tags
 from ..yaml_text import YamlError, read_yaml, write_yaml
@@ -237,7 +237,9 @@ class _Head:
             case "condition":
                 return self.condition()
             case "mapping":
-                return self.meta_links(key) if key == "metaLinks" else self.take(key, dict) or {}
+                return self.take(key, dict) or {}
+            case "links":
+                return self.meta_links(key)
             case "tags":
                 return self.tags(key)
             case "paths":
@@ -298,6 +300,7 @@ class _Head:
     def cover(self) -> Cover | None:
         value = self.values.pop("cover", None)
         y, height = self.values.pop("coverY", 0), self.values.pop("coverHeight", None)
+        color, dark_color = self.cover_color("coverTextColor"), self.cover_color("coverTextColorDark")
         if isinstance(value, dict):
             light, dark = value.get("light"), value.get("dark")
         else:
@@ -314,7 +317,14 @@ class _Head:
         if isinstance(height, bool) or not isinstance(height, (int, type(None))):
             self.problem("coverHeight", "coverHeight: must be a whole number")
             height = None
-        return Cover(light=light, dark=dark, y=y, height=height)
+        return Cover(light=light, dark=dark, y=y, height=height, text_color=color, text_color_dark=dark_color)
+
+    def cover_color(self, key: str) -> str | None:
+        color: str | None = self.take(key, str)
+        if color is None or color in COVER_COLORS:
+            return color
+        self.problem(key, f"{key}: must be black or white")
+        return None
 
     def tags(self, key: str) -> tuple[str | JsonObject, ...]:
         tags, complete = read_page_tags(self.take(key, list) or ())
@@ -382,7 +392,13 @@ def front_keys(page: PageFields, name: str) -> JsonObject:
 
 def _cover_keys(cover: Cover) -> JsonObject:
     light: Any = {"light": cover.light, "dark": cover.dark} if cover.dark else cover.light
-    return {"cover": light, "coverY": cover.y or None, "coverHeight": cover.height}
+    return {
+        "cover": light,
+        "coverY": cover.y or None,
+        "coverHeight": cover.height,
+        "coverTextColor": cover.text_color,
+        "coverTextColorDark": cover.text_color_dark,
+    }
 
 
 def _layout_value(layout: LayoutOptions) -> JsonObject:

@@ -83,7 +83,7 @@ def date_text(text: str) -> str:
 
 
 def only_paragraph(nodes: Sequence[object]) -> list[Any]:
-    """Return the nodes, with a single plain paragraph replaced with its content."""
+    """Return the nodes. If they consist of a single plain paragraph, return its content instead."""
     paragraphs = [n for n in nodes if isinstance(n, Block) and n.type == "paragraph"]
     if len(paragraphs) != 1 or nodes[0] is not paragraphs[0] or paragraphs[0].data.get("align"):
         return list(nodes)

@@ -165,7 +165,7 @@ class _Change:
         return None
 
     def _named(self, node: Block) -> list[Block]:
-        """Return a link in place of an embedded or downloadable file."""
+        """Return a link to use instead of an embedded or downloadable file."""
         url = _address(node) if node.type == "file" else str(node.data.get("url"))
         caption = _inside(node.fragments, "caption")
         link = [Block("paragraph", {}, [_as_link(url, self._titles.get(url) or url)])] if url else []

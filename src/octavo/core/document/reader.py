@@ -185,7 +185,7 @@ class _Reader:
 
     def end_at(self, line: int) -> None:
         """End the document with the unparsed source from this line on. The line must start a block of the page: if only
-        part of a block were parsed, a condition in it could lack its end."""
+        part of a block were parsed, the end of a condition could be missing."""
         del self.stack[1:]
         self.whole = False
         self.left = 1
@@ -488,13 +488,13 @@ def unpaired_tags(markdown: str) -> list[tuple[int, str]]:
 
 
 def may_be_cut(markdown: str) -> bool:
-    """Return whether a text is so long that ``read`` might not convert all of it to nodes."""
+    """Return whether a source is so long that ``read`` might not convert all of it to nodes."""
     return 3 * len(markdown) > MAX_NODES
 
 
 def open_ends(markdown: str) -> tuple[set[str], set[str]]:
-    """Return the names of tags and elements that a piece of Markdown opens but doesn't close, and of those that it
-    closes but doesn't open."""
+    """Return the names of tags and elements that a piece of Markdown opens but doesn't close, and of tags and elements
+    that it closes but doesn't open."""
     opened: set[str] = set()
     closed: set[str] = set()
     if "{%" in markdown or "<" in markdown:
@@ -521,7 +521,7 @@ def read_blocks(markdown: str) -> list[Block]:
 
 
 def read_nested(markdown: str) -> list[tuple[Block, str]]:
-    """Return the blocks inside lists, quotes, tags, and elements of a text. Each has the lines from which it was
+    """Return the blocks inside lists, quotes, tags, and elements of a source. Each has the lines from which it was
     parsed, as they would be at the top level of a page."""
     try:
         lines = lines_of(markdown)

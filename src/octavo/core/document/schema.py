@@ -33,18 +33,18 @@ reusable-content   ref*                                                  void
 expandable         open (m)                                              void; fragments expandable-title
                                                                          [one paragraph], expandable-body [blocks]
 tabs               fullWidth                                             tabs-item
-tabs-item          title, icon                                           blocks
+tabs-item          title, icon, slug                                     blocks
 stepper                                                                  stepper-step
 stepper-step       icon                                                  blocks
 columns            fullWidth                                             column
 column             width, verticalAlignment                              blocks
-table              view*, records*, definition*, fullWidth               void; one fragment per text cell, named by
+table              view*, records*, definition*, fullWidth, search       void; one fragment per text cell, named by
                                                                          the cell's value
 if                 expression*                                           blocks
 swagger            ref*, path*, method*, expanded, fullWidth, body       void
-openapi-operation  ref*, path*, method*, body                            void
+openapi-operation  ref*, path*, method*, headless, body                  void
 openapi-schemas    ref*, schemas*, grouped, body                         void
-openapi-webhook    ref*, name*, method*, body                            void
+openapi-webhook    ref*, name*, method*, headless, body                  void
 integration        integration*, block*, props*, action, url, fullWidth  void
 updates (own)      format                                                update
 update (own)       date, tags                                            blocks
@@ -62,7 +62,7 @@ inline-image       ref*, refDark, alt, caption, size, width, height      void
 annotation                                                               text (may be none); one fragment of type
                                                                          annotation-body, named by its label
 mention            ref*, label                                           void
-button             label*, kind*, icon, ref, action, query               void; neither ref nor action: disabled
+button             label*, kind*, size, icon, ref, action, query, slug   void; neither ref nor action: disabled
 unknown (own)      source*, kind                                         void
 ================== ===================================================== ==========================================
 
@@ -100,12 +100,12 @@ Kind = Literal["text", "bool", "number", "int", "ref", "length", "texts", "objec
 
 ALIGN = ("start", "center", "end")
 COLORS = get_args(TagColor)
+BUTTON_SIZES = ("small", "medium", "large")
 UNKNOWN_KINDS = ("tag", "html", "comment", "definition", "text")
 
 
 class DataField(Struct, frozen=True):
-    """Field of ``data``. ``choices``: the allowed texts, if limited. ``meta``: whether it is in ``meta`` in
-    JSON."""
+    """Field of ``data``. ``choices``: the allowed values, if limited. ``meta``: whether it is in ``meta`` in JSON."""
 
     kind: Kind
     required: bool = False
@@ -146,6 +146,7 @@ _KINDS: dict[str, DataField] = {
     "color": DataField("text", choices=tuple(COLORS)),
     "size": DataField("text", choices=("original", "line")),
     "button": DataField("text", choices=("primary", "secondary")),
+    "button-size": DataField("text", choices=BUTTON_SIZES),
     "what": DataField("text", choices=UNKNOWN_KINDS),
 }
 
@@ -189,17 +190,17 @@ _BLOCKS = [
     _type("reusable-content", "ref:ref*"),
     _type("expandable", "open:bm", fragments=True),
     _type("tabs", "fullWidth:b", "tabs-item"),
-    _type("tabs-item", "title:t icon:t", "blocks"),
+    _type("tabs-item", "title:t icon:t slug:t", "blocks"),
     _type("stepper", "", "stepper-step"),
     _type("stepper-step", "icon:t", "blocks"),
     _type("columns", "fullWidth:b", "column"),
     _type("column", "width:len verticalAlignment:vertical", "blocks"),
-    _type("table", "view:o* records:o* definition:o* fullWidth:b", fragments=True),
+    _type("table", "view:o* records:o* definition:o* fullWidth:b search:b", fragments=True),
     _type("if", "expression:t*", "blocks"),
     _type("swagger", "ref:ref* path:t* method:t* expanded:b fullWidth:b body:t"),
-    _type("openapi-operation", "ref:ref* path:t* method:t* body:t"),
+    _type("openapi-operation", "ref:ref* path:t* method:t* headless:b body:t"),
     _type("openapi-schemas", "ref:ref* schemas:ts* grouped:b body:t"),
-    _type("openapi-webhook", "ref:ref* name:t* method:t* body:t"),
+    _type("openapi-webhook", "ref:ref* name:t* method:t* headless:b body:t"),
     _type("integration", "integration:t* block:t* props:o* action:o url:t fullWidth:b"),
     _type("updates", "format:t", "update", public=False),
     _type("update", "date:t tags:ts", "blocks", public=False),
@@ -217,7 +218,7 @@ _INLINES = [
     _type("inline-image", "ref:ref* refDark:ref alt:t caption:t size:size width:len height:len"),
     _type("annotation", "", "inlines", fragments=True),
     _type("mention", "ref:ref* label:t"),
-    _type("button", "label:t* kind:button* icon:t ref:ref action:t query:t"),
+    _type("button", "label:t* kind:button* size:button-size icon:t ref:ref action:t query:t slug:t"),
     _type("unknown", "source:t* kind:what", public=False),
 ]
 

@@ -121,7 +121,7 @@ class Splicing:
         return self._definitions + "\n\n" if "[" in text and self._definitions else ""
 
     def _read(self, text: str) -> str | None:
-        """Parse a text as one block of the page, and return the block's digest; None if the text isn't exactly one
+        """Parse a source as one block of the page, and return the block's digest; None if the text isn't exactly one
         block. Whitespace at the end of the text is ignored."""
         found = read(self._before(text) + text).nodes
         return (
@@ -158,7 +158,7 @@ def _digest(nodes: Sequence[Block]) -> str:
 
 
 class _Tokens(Struct):
-    """Words, runs of whitespace, and punctuation marks of a text, with their offsets and the end offset."""
+    """Words, runs of whitespace, and punctuation marks of a source, with their offsets and the end offset."""
 
     said: list[str]
     starts: list[int]
@@ -195,7 +195,7 @@ class _Hunk(Struct):
 
 
 def spliced(source: str, before: str, after: str) -> Iterator[str]:
-    """Yield possible results of applying the difference between two drafts to the source of the first one."""
+    """Yield possible results of applying the difference between two drafts to the source of the first draft."""
     if before == after:
         yield source
         return
@@ -269,9 +269,8 @@ def _hunks(then: _Tokens, now: _Tokens) -> list[_Hunk]:
 
 
 def _widened(hunks: list[_Hunk], then: _Tokens, places: dict[int, int], left: int, right: int) -> list[_Hunk]:
-    """Return the hunks, each widened within its line up to and including the next punctuation that differs
-    in the source. For example, a reference link whose text is its label becomes a link with a URL when its
-    text changes."""
+    """Return the hunks, each widened within its line up to and including the next punctuation that is different in the
+    source. For example, a reference link whose text is its label becomes a link with a URL when its text changes."""
     found: list[_Hunk] = []
 
     def is_other(at: int) -> bool:

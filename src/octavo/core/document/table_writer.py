@@ -36,7 +36,7 @@ def _is_simple(block: Block, columns: list[Data], records: list[Data], cells: di
         or view.get("useNewSizing")
     ):
         return False
-    if block.data.get("fullWidth") or block.data.get("attributes") or not columns:
+    if any(block.data.get(name) for name in ("fullWidth", "search", "attributes")) or not columns:
         return False
     if len(view["columns"]) != len(columns) or not all(
         column["type"] == "text" and not column.get("verticalAlignment") for column in columns
@@ -108,6 +108,8 @@ def _html_table(
         flags += " data-header-hidden"
     if "fullWidth" in data:
         attrs["data-full-width"] = write_attribute(data["fullWidth"])
+    if "search" in data:
+        attrs["data-search"] = write_attribute(data["search"])
     merged, covered = merged_cells(block, [column["id"] for column in columns], records)
     attrs = {
         name: value for name, value in attrs.items() if not re.match(r"(?:col|row)span-(?:r\d+)?c\d+\Z", name)

@@ -82,7 +82,7 @@ _FIELDS: dict[str, dict[str, str]] = {
     "tabs": {"fullWidth": "bool"},
     "columns": {"fullWidth": "bool"},
     "updates": {"format": "text"},
-    "tabs-item": {"title": "text", "icon": "text"},
+    "tabs-item": {"title": "text", "icon": "text", "slug": "text"},
     "stepper-step": {"icon": "text"},
     "column": {"width": "length", "verticalAlignment": "=top|middle|bottom"},
     "update": {"date": "text", "tags": "text"},
@@ -218,9 +218,9 @@ def _openapi(kind: str) -> Callable[[Token, list[Block], str], Block | None]:
     def make(token: Token, inner: list[Block], body: str) -> Block | None:
         fields: dict[str, str] = {
             "swagger": {"src": "text", "expanded": "bool", "fullWidth": "bool"},
-            "openapi-operation": {"spec": "text"},
+            "openapi-operation": {"spec": "text", "headless": "bool"},
             "openapi-schemas": {"spec": "text", "schemas": "text", "grouped": "bool"},
-            "openapi-webhook": {"spec": "text", "name": "text"},
+            "openapi-webhook": {"spec": "text", "name": "text", "headless": "bool"},
         }[kind]
         data = tag_data(token, **fields, path="text", method="text")
         ref: Data

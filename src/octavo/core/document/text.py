@@ -64,9 +64,9 @@ class _Part:
 
 
 def sections(document: Document) -> list[Section]:
-    """Split the document at its headings for search: each section has the text down to the next heading,
-    and text with different conditions is a separate section. Text after a conditional block belongs to the
-    heading before the block, because that is what visitors who don't see the block were reading."""
+    """Split the document at its headings for search: each section has the text down to the next heading, and text with
+    different conditions is a separate section. Text after a conditional block belongs to the heading before the block,
+    because visitors who don't see the block were reading the section of that heading."""
     nodes = list(flow(document))
     ids = ids_in_flow(nodes)
     parts = [_Part(None, "", ())]

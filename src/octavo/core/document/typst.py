@@ -400,7 +400,7 @@ class _Printer:
         return [*out, Code(");\n")]
 
     def _line(self, line: Block, row: list[Token]) -> list[Piece]:
-        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other one
+        """Render one line. The highlighter's tokens and the text nodes are merged; each is split where the other
         ends."""
         tokens = Tokens(row)
         out: list[Piece] = []

@@ -487,7 +487,7 @@ _WRITERS: dict[str, Callable[[Block, Notes], str]] = {
     "content-ref": _content_ref,
     "reusable-content": _include,
     "expandable": _expandable,
-    "tabs": _parts("tabs", "tab", {"title": "title", "icon": "icon"}, fullWidth="fullWidth"),
+    "tabs": _parts("tabs", "tab", {"title": "title", "icon": "icon", "slug": "slug"}, fullWidth="fullWidth"),
     "stepper": _parts("stepper", "step", {"icon": "icon"}),
     "columns": _parts(
         "columns",
@@ -501,9 +501,13 @@ _WRITERS: dict[str, Callable[[Block, Notes], str]] = {
     "swagger": _openapi(
         "openapi", src="at", path="path", method="method", expanded="expanded", fullWidth="fullWidth"
     ),
-    "openapi-operation": _openapi("openapi-operation", spec="at", path="path", method="method"),
+    "openapi-operation": _openapi(
+        "openapi-operation", spec="at", path="path", method="method", headless="headless"
+    ),
     "openapi-schemas": _openapi("openapi-schemas", spec="at", schemas="schemas", grouped="grouped"),
-    "openapi-webhook": _openapi("openapi-webhook", spec="at", name="name", method="method"),
+    "openapi-webhook": _openapi(
+        "openapi-webhook", spec="at", name="name", method="method", headless="headless"
+    ),
     "integration": _integration,
     "prompt": _wrap(
         "prompt",

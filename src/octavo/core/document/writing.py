@@ -46,8 +46,8 @@ def write_parts(
     the indexes of blocks that didn't previously follow the block that is now before them. ``get``: if the nodes of the
     document contain only their types and sources, a function that returns a block with all its contents. ``was``: the
     original versions of edited blocks, by key, with their sources. ``definitions``: the definitions that these blocks
-    may refer to, if the gaps don't contain all of them. ``gone``: other previous blocks, which may now be inside
-    others. ``ends_with_crlf``: whether all lines of the original text end with CRLF; None to determine this from the
+    may refer to, if the gaps don't contain all of them. ``gone``: other previous blocks, which may now be inside other
+    blocks. ``ends_with_crlf``: whether all lines of the original text end with CRLF; None to determine this from the
     blocks."""
     nodes = document.nodes
     gaps = _with_notes(document, was) if was else document.gaps
@@ -119,7 +119,7 @@ _BARE_END = re.compile(r"(?<!\r)\n")
 
 
 def is_all_crlf(text: str) -> bool:
-    """Return whether every line of a text ends with CRLF."""
+    """Return whether every line of a source ends with CRLF."""
     return "\r\n" in text and _BARE_END.search(text) is None
 
 
@@ -158,7 +158,7 @@ def _notes_of(block: Block) -> list[Fragment]:
 
 
 def _edited(old: Fragment, new: Fragment, text: str) -> str | None:
-    """Return the text of a footnote with an edit applied; None if the text isn't that of the old footnote."""
+    """Return the text of a footnote with an edit applied; None if the text isn't the text of the old footnote."""
     before, after = assign_keys(read(text)), Document(_copy(new.nodes))
     digests = Digests(before, Document(old.nodes))
     if [digests.of(node) for node in before.nodes] != [digests.of(node) for node in old.nodes]:

@@ -128,7 +128,8 @@ def _key_steps(doc: Node, new_keys: Iterator[str]) -> list[StepJson]:
 
 def _column_steps(doc: Node) -> list[StepJson]:
     """Return the steps that give all rows of a table, and its columns, the number of cells in the longest row. Rows can
-    differ if one person adds a row while another adds or deletes a column. Cells without a column wouldn't be saved."""
+    be different if one person adds a row while another person adds or deletes a column. Cells without a column wouldn't
+    be saved."""
     steps: list[StepJson] = []
     stack = list(_children_at(doc, 0))
     while stack:

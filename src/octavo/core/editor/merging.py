@@ -169,7 +169,7 @@ def _page(blocks: Sequence[Node]) -> Node:
 
 def _replacement(before: Node, after: Node) -> ReplaceStep | None:
     """Return the smallest replacement that converts one block to another, on a page that contains only this block; None
-    if the types or attributes of the blocks differ."""
+    if the types or attributes of the blocks are different."""
     if before.type is not after.type or _said(before) != _said(after):
         return None
     old, new = _page([before]), _page([after])

@@ -23,6 +23,10 @@ _BLOCK_TYPES = {type: _NODES[name] for name, type in BLOCK_NAMES.items()}
 _INLINE_TYPES = {type: _NODES[name] for name, type in INLINE_NAMES.items() if type not in SPANS}
 
 
+_DERIVED = "cellMerges"
+"""Field of a table's data that the server derives from the table's attributes, which the editor changes."""
+
+
 class _ForeignError(Exception):
     """Raised internally if the editor can't represent a part of the document."""
 
@@ -47,15 +51,16 @@ def read_top_block(block: JsonObject, uids: Iterator[int]) -> Node:
 
 
 def same(one: object, other: object) -> bool:
-    """Return whether two JSON values are equal, ignoring the order of a table's fragments."""
+    """Return whether two JSON values are equal, ignoring the order of a table's fragments and its merged cells,
+    which its attributes describe as well."""
     if isinstance(one, dict) and isinstance(other, dict):
-        if one.keys() != other.keys():
+        if one.keys() - {_DERIVED} != other.keys() - {_DERIVED}:
             return False
         by_name = one.get("type") == "table"
         return all(
             same(_by_name(value), _by_name(other[name]))
             if by_name and name == "fragments"
-            else same(value, other[name])
+            else name == _DERIVED or same(value, other[name])
             for name, value in one.items()
         )
     if isinstance(one, list) and isinstance(other, list):
@@ -123,7 +128,7 @@ class _Reader:
         return found
 
     def table(self, json: JsonObject) -> Node:
-        data = dict(json["data"])
+        data = {name: value for name, value in json["data"].items() if name != _DERIVED}
         view, definition, records = dict(data["view"]), data.pop("definition"), data.pop("records")
         shown = [id for id in view.pop("columns") if id in definition]
         if not shown:

@@ -1,4 +1,4 @@
-"""Apply the steps with which editors change a page, and rebase late steps on earlier ones.
+"""Apply the steps with which editors change a page, and rebase late steps on earlier steps.
 
 Steps are ProseMirror steps in JSON. Positions count UTF-16 code units, as in browsers.
 """
@@ -111,8 +111,8 @@ def apply_steps(doc: Node, steps: Sequence[StepJson]) -> Applied:
 def _replace_inlines(doc: Node, step: ReplaceStep) -> Node | None:
     """Return the document after a step inside one block of text, or None for any other step.
 
-    The library would check the types of all blocks around this one, although these don't change. On a page of 1,500
-    blocks, the check takes ten times as long as the step.
+    The library would check the types of all surrounding blocks, although these don't change. On a page of 1,500 blocks,
+    the check takes ten times as long as the step.
     """
     if step.structure or step.slice.open_start or step.slice.open_end or step.from_ > step.to:
         return None
@@ -253,7 +253,7 @@ class _DoubtfulError(Exception):
 
 
 class _LateStep:
-    """Late step that is rebased on others. ``unseen``: the ranges that its author hasn't seen."""
+    """Late step that is rebased on other steps. ``unseen``: the ranges that its author hasn't seen."""
 
     def __init__(self, mapping: Mapping, unseen: list[tuple[int, int]]) -> None:
         self.mapping, self.unseen = mapping, unseen

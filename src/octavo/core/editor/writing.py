@@ -7,6 +7,7 @@ from typing import cast
 
 from prosemirror.model import Mark, Node
 
+from octavo.core.document.json import with_action
 from octavo.core.document.schema import BLOCKS, INLINES
 from octavo.core.json_types import JsonObject
 
@@ -187,15 +188,15 @@ def _write_run(nodes: Sequence[Node], within: tuple[Mark, ...]) -> list[JsonObje
             type = INLINE_NAMES[name]
             attributes = _attributes(node)
             if type == "button":
-                attributes["data"] = _with_action(attributes["data"])
+                attributes["data"] = with_action(attributes["data"])
             is_void = INLINES[type].children is None
             found.append({"object": "inline", "type": type, "isVoid": is_void, **attributes})
     return found
 
 
 def _outer_span(nodes: Sequence[Node], at: int, within: tuple[Mark, ...]) -> tuple[Mark | None, int]:
-    """Return the outermost link or annotation that starts at a node, and its end. It is the longest one; if two have
-    the same length, it is the first one in the original document."""
+    """Return the outermost link or annotation that starts at a node, and its end. It is the longest match; if two
+    matches have the same length, it is the first match in the original document."""
     outer, end = None, at + 1
     for mark in nodes[at].marks:
         if mark.type.name not in SPANS or mark.is_in_set(list(within)):
@@ -236,14 +237,3 @@ def _write_mark(mark: Mark) -> JsonObject:
     if mark.type.name == "color":
         written["data"] = {"text": attrs_of(mark)["text"], "background": attrs_of(mark)["background"]}
     return written
-
-
-def _with_action(data: JsonObject) -> JsonObject:
-    """Return the data of a button with the fields of its action in one object."""
-    others = {name: value for name, value in data.items() if name not in ("action", "query")}
-    if data.get("action") is None and data.get("query") is None:
-        return others
-    action, query = data.get("action"), data.get("query")
-    return others | {
-        "action": {"action": "search" if action is None else action, "query": "" if query is None else query}
-    }

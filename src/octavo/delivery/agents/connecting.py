@@ -198,7 +198,7 @@ def disconnect(tx: Transaction, actor: Actor | None, agent: store.AgentRow) -> b
 
 
 def revoke_by_token(tx: Transaction, token: str, hashed: str) -> None:
-    """Revoke the agent with this token, if there is one."""
+    """Revoke the agent with this token, if it exists."""
     found = store.find_by_access(tx, hashed) or store.find_by_refresh(tx, token)
     if found is not None and store.revoke(tx, found.id):
         audit(tx, None, "agent.disconnected", found.organization_id, ("agent", found.id))

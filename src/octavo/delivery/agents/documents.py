@@ -65,7 +65,7 @@ class Documents:
         self._own = {host_of(settings.url), host_of(settings.sites_url)}
 
     def find(self, client_id: str, request: Request) -> store.ClientRow:
-        """Return the client described at the URL ``client_id``. Raises Unusable if no document there
+        """Return the client described at the URL ``client_id``. Raises Unusable if the URL has no document that
         describes a client, and Busy or TooManyRequests if too many documents are being fetched."""
         self._check(client_id)
         with self._context.db.read() as tx:

@@ -56,8 +56,8 @@ def put_client(tx: Transaction, client: ClientRow) -> None:
 
 
 def forget_clients(tx: Transaction) -> int:
-    """Delete unconnected clients that are older than a week, and the oldest ones beyond ``MAX_CLIENTS``.
-    Return the number of deleted clients."""
+    """Delete unconnected clients that are older than a week, and the oldest clients beyond ``MAX_CLIENTS``. Return the
+    number of deleted clients."""
     return tx.run(
         f"""DELETE FROM agent_clients WHERE NOT EXISTS ({_CONNECTED}) AND (created_at < :old OR id NOT IN
               (SELECT id FROM agent_clients ORDER BY created_at DESC, id DESC LIMIT {MAX_CLIENTS}))""",
@@ -348,7 +348,7 @@ def list_acts_since(
 
 
 def made_by(tx: Transaction, agent_id: str, change_request_ids: list[str]) -> set[str]:
-    """Return those of the given change requests that the agent created."""
+    """Return the given change requests that the agent created."""
     rows = tx.all(
         """SELECT change_request_id FROM agent_acts WHERE agent_id = :agent AND operation = 'createChangeRequest'
              AND change_request_id IN :ids""",

@@ -108,8 +108,7 @@ def _is_valid(result: ToolResult) -> bool:
 
 
 def _hash_visitor(request: Request) -> bytes:
-    """Return a hash of everything that identifies the visitor: cookies, token, and query, each of which may be
-    long."""
+    """Return a hash of all data that identifies the visitor: cookies, token, and query, each of which may be long."""
     headers = [request.headers.get(name, b"") for name in (b"cookie", b"authorization")]
     identity = b"".join(b"%d:%b" % (len(one), one) for one in (*headers, request.query_string))
     return blake2b(identity, digest_size=32).digest()

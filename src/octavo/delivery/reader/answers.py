@@ -191,8 +191,8 @@ def _gone_answer(frame: Frame, gone: Gone) -> Answer:
 
 
 def _filter_related(path: str, hits: Sequence[SearchHit]) -> tuple[SearchHit, ...]:
-    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages that
-    contain the word only in their text are probably not what the visitor was looking for."""
+    """Return the hits whose titles contain a word from the last path segment, or a similar word. Pages that contain the
+    word only in their text are probably not the pages that the visitor was looking for."""
     wanted = _split_name(path.strip("/").rpartition("/")[2].removesuffix(".md"))
 
     def is_like(hit: SearchHit) -> bool:

@@ -49,7 +49,7 @@ from octavo.settings import parse_networks
 from octavo.sites.insights.queueing import DeferredEvents, EventQueue
 from octavo.sites.printing.links import PATH as PRINT_PATH
 from octavo.sites.printing.links import open_print
-from octavo.sites.site.hostnames import require_shared_host
+from octavo.sites.site.hostnames import is_released, require_shared_host
 from octavo.sites.site.previewing import PREVIEWED
 from octavo.sites.site.site_images import PICTURES, find_picture
 from octavo.sites.site.store import find_site_by_hostname
@@ -74,6 +74,7 @@ _AVATAR_CACHE = "public, max-age=3600"
 _PATIENCE = 20.0
 """Number of seconds to wait for a PDF before asking the visitor to try again later."""
 _POLL = 0.2
+_RELEASED = "released"
 _ANSWERS, _PERSONAL = share("site responses", 48), share("site responses for individual visitors", 16)
 _HOSTS = share("hostnames", 4)
 _IMAGES = 2
@@ -154,7 +155,7 @@ class Sites:
         }
 
     async def answer(self, request: Request) -> Answer:
-        """Respond from the cache on the event loop. Load and render everything else in a thread."""
+        """Respond from the cache on the event loop. Load and render all other responses in a thread."""
         request.shows_path = False
         path = decoded_path(request)
         name = host_name(request.header(b"host"))
@@ -208,10 +209,12 @@ class Sites:
             return None
 
     def _find_host(self, tx: Transaction, name: str) -> str:
-        """Return the ID of the site with this hostname. All unknown hostnames map to the same value, so that they don't
-        fill the cache."""
+        """Return the ID of the site with this hostname. All unknown names map to the same value, and so do
+        all names that sites gave up, so that they don't fill the cache."""
         found = find_site_by_hostname(tx, name) if "." in name else None
-        return found.id if found is not None else ""
+        if found is not None:
+            return found.id
+        return _RELEASED if is_released(tx, self._context.settings, name) else ""
 
     def _make(self, request: Request, name: str, path: str) -> Answer | Later:
         db = self._context.db
@@ -447,7 +450,7 @@ ASSET_ROUTE = Route(f"{ASSETS_PATH}/{{name}}", _ASSET)
 
 
 def _hash_visitor(request: Request) -> bytes:
-    """Return a hash of everything that identifies the visitor: cookies and query, which may be long."""
+    """Return a hash of all data that identifies the visitor: cookies and query, which may be long."""
     cookies = request.headers.get(b"cookie", b"")
     return blake2b(b"%d:%b%b" % (len(cookies), cookies, request.query_string), digest_size=32).digest()
 

@@ -1,9 +1,9 @@
 """Interaction with integration blocks: visitors use the controls that a script offered, and the script
 renders the block again.
 
-A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a
-control sends back the offer, the number of an action, and the values of fields. Therefore, visitors can
-only make a script do what it offered for this particular block."""
+A rendered component carries a signed offer: its input, its actions, its fields, and their values. Using a control sends
+back the offer, the number of an action, and the values of fields. Therefore, visitors can only trigger the actions that
+the script offered for this particular block."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from msgspec import Struct
 
 
 class WritingSystem(Struct, frozen=True):
-    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes
-    precedence over the others."""
+    """Writing system. ``ranges``: the characters that need it. ``first``: the languages in which it takes precedence
+    over the other fonts."""
 
     files: tuple[str, ...]
     ranges: tuple[tuple[int, int], ...]
@@ -54,7 +54,7 @@ SCRIPTS = {
 
 
 def find_scripts(text: str, language: str) -> tuple[str, ...]:
-    """Return the names of the writing systems that a text requires fonts for, in lookup order."""
+    """Return the names of the writing systems that a string requires fonts for, in lookup order."""
     points = {ord(character) for character in text}
     found = [
         name

@@ -64,6 +64,8 @@ _ASSETS = (
     "consent.js",
     "ask.css",
     "ask.js",
+    "cover.css",
+    "tables.js",
     "diagrams.js",
     "diagrams-frame.js",
     "diagrams.html",
@@ -75,7 +77,7 @@ DIAGRAM_FILES = frozenset(["diagrams.html", "diagrams-frame.js", _MERMAID])
 """Files of the frame in which diagrams are drawn; the app uses the same frame."""
 _FRAME_POLICY = "default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; sandbox allow-scripts"
 """Policy of the frame in which Mermaid draws. Mermaid adds styles to its drawings, so the policy allows styles. The
-frame has no origin, and can't do anything else."""
+frame has no origin, and can't perform any other actions."""
 _SCRIPT_SRC = re.compile(r'(?<=<script src=")([^"]+)')
 # Prefetch pages that a reader is about to open. Paths that start with a tilde aren't pages.
 _SPECULATION = Markup(

@@ -1,4 +1,4 @@
-"""Lookups during the rendering of a page, in its own space and in others, recorded with their results.
+"""Lookups during the rendering of a page, in its own space and in other spaces, recorded with their results.
 
 A rendered page stays valid as long as the results are the same, in any revision and for any visitor. Therefore, a page
 is rendered again only if some of the data that it shows has changed."""
@@ -68,6 +68,10 @@ class Facts:
     def revision(self, space_id: str) -> str | None:
         files = self._files_of(space_id)
         return files.revision_id if files is not None else None
+
+    def hides(self, space_id: str) -> bool:
+        files = self._files_of(space_id)
+        return files is not None and files.hides
 
     def holds(self, page_id: str, condition: str) -> bool:
         page = self._view.tree.page(page_id)
@@ -208,6 +212,10 @@ class _RecordedFiles:
     @property
     def revision_id(self) -> str:
         return str(self._noted.ask("revision", self.space_id))
+
+    @property
+    def hides(self) -> bool:
+        return bool(self._noted.ask("hides", self.space_id))
 
     def _ask(self, asked: str, *arguments: object) -> str | None:
         found: str | None = self._noted.ask("of_files", self.space_id, asked, *arguments)

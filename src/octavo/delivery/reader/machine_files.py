@@ -77,7 +77,8 @@ def _section_title(tx: Transaction, space: SpaceVisit) -> str:
 
 
 def list_chapters(tx: Transaction, visit: SiteVisit) -> list[IndexChapter]:
-    """Return all listed pages in reading order, grouped by section or, on sites with only one, by page group."""
+    """Return all listed pages in reading order, grouped by section or, on sites with only one section, by page
+    group."""
     chapters: list[IndexChapter] = []
     several = len(visit.outline.site_spaces()) > 1
     at: tuple[str, str] | None = None
@@ -156,7 +157,7 @@ def _parts(chapters: Sequence[IndexChapter]) -> list[_Part]:
 
 def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
     """Return the site index for language models: its pages by section, or links to the parts of the index if there are
-    too many pages for one text. ``mcp``: the URL of the site's MCP server, if any."""
+    too many pages for a single file. ``mcp``: the URL of the site's MCP server, if any."""
     chapters = list_chapters(tx, visit)
     head, parts = _head(chapters, visit, mcp), _parts(chapters)
     if not parts:
@@ -175,7 +176,7 @@ def llms_text(tx: Transaction, visit: SiteVisit, mcp: str | None) -> str:
 
 
 def llms_part(tx: Transaction, visit: SiteVisit, name: str) -> str | None:
-    """Return a part of an index that is too long for one text, by its last path segment; None if it doesn't
+    """Return a part of an index that is too long for a single file, by its last path segment; None if it doesn't
     exist."""
     number = name.removesuffix(".txt")
     parts = _parts(list_chapters(tx, visit))

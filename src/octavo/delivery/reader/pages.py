@@ -80,7 +80,7 @@ _AROUND = 100
 _OF_GROUP = 20
 """Maximum number of pages to show in a group that isn't open."""
 _VARIANTS = 4
-"""Number of cached texts per page. Visitors can see different versions of a page."""
+"""Number of cached versions of a page's text. Visitors can see different versions of a page."""
 _NOTE_BYTES = 400
 _ITEM_BYTES = 400
 _HEADING_BYTES = 240
@@ -123,7 +123,7 @@ def _with_headings(entries: Iterable[tuple[str, NavItem]]) -> Iterator[NavItem]:
 
 _PARAGRAPH = re.compile(r"<p(?:\s[^<>]*)?>(.*?)</p>", re.DOTALL)
 _LOOKED_AT = 5
-"""Number of paragraphs to search for the first one that contains words, which becomes the page's description."""
+"""Number of paragraphs to search for the first paragraph with words, which becomes the page's description."""
 _SHOWN = 160
 """Number of description characters that search engines show."""
 
@@ -151,7 +151,7 @@ class DrawnText(Struct, frozen=True):
 
 
 def _measure(text: DrawnText) -> int:
-    """Return the approximate size of a text in memory."""
+    """Return the approximate size of a string in memory."""
     outline = _HEADING_BYTES * len(text.html.outline)
     return len(text.html.body) + outline + _NOTE_BYTES * (1 + len(text.notes))
 
@@ -362,8 +362,8 @@ class PageBuilder:
     def find_operation(
         self, page: Page, spec: str | None, key: str
     ) -> tuple[ApiDescription, DescribedOperation] | None:
-        """Return an operation that the page shows to the visitor and that can be tried out, by the key of its
-        button. ``spec``: the name of the specification; None if the page is generated from only one."""
+        """Return an operation that the page shows to the visitor and that can be tried out, by the key of its button.
+        ``spec``: the name of the specification; None if the page is generated from only one."""
         if not self._look.customization.api_playground.enabled:
             return None
         blocks = ViewDocuments(self._tx, self._view, self._resolver).find_blocks(page, OPERATIONS)
@@ -589,7 +589,17 @@ class PageBuilder:
         focus = 50
         if light.width and light.height:
             focus = cover.focus(light.width, light.height, _WHOLE_WIDTH if hero else _TEXT_COLUMN, height)
-        return CoverView(light=light, dark=asset(cover.dark), hero=hero, height=height, focus=focus)
+        return CoverView(
+            light=light,
+            dark=asset(cover.dark),
+            hero=hero,
+            behind=page.layout.cover_size == "background",
+            fades=page.layout.cover_mask == "radial",
+            words=cover.text_color,
+            words_dark=cover.text_color_dark or cover.text_color,
+            height=height,
+            focus=focus,
+        )
 
     def page(self, page: Page) -> SitePageView:
         text = self.text(page)
@@ -638,6 +648,7 @@ class PageBuilder:
             connect=(*(text.origins or ()), *(token_origins(access) if access is not None else ())),
             blocks=text.blocks,
             diagrams=text.html.diagrams,
+            filtered=text.html.filtered,
             operations=text.html.operations or access is not None,
             together=text.html.together,
             changes=text.html.changes,

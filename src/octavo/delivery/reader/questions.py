@@ -237,7 +237,7 @@ class WrittenAnswer(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Return the complete answer as one text."""
+        """Return the complete answer as a single string."""
         parts = [f"# {self.question}", self.markdown]
         if self.sources:
             lines = (f"{number}. {title}: {url}" for number, (title, url) in enumerate(self.sources, 1))

@@ -51,8 +51,8 @@ def create(
     description: str = "",
     active: bool = True,
 ) -> tuple[WebhookRow, str]:
-    """Create a webhook for these event types, and return it with its secret. Raises Conflict if the
-    organization has the maximum number."""
+    """Create a webhook for these event types, and return it with its secret. Raises Conflict if the organization
+    already has the maximum number of webhooks."""
     if store.count_webhooks(tx, org.organization_id) >= MAX_WEBHOOKS:
         raise Conflict(
             f"An organization can have at most {MAX_WEBHOOKS} webhooks. Delete one before adding another."

@@ -17,6 +17,7 @@ _VALUES: dict[FieldType, tuple[type, ...]] = {
     "icon": (str,),
     "layout": (dict,),
     "mapping": (dict,),
+    "links": (dict,),
     "flag": (object,),
 }
 _OWN_KEYS = {field.keys[0]: _VALUES[field.type] for field in FRONT_FIELDS.values() if field.type in _VALUES}
@@ -44,9 +45,9 @@ def keep_head(
     *,
     is_hidden: bool,
 ) -> JsonObject:
-    """Return the front matter of a page, converted from its source. ``description``: the description to use
-    if the page has none. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether
-    the source is in Octavo's own format, with its keys."""
+    """Return the front matter of a page, converted from its source. ``description``: the description to use if the page
+    doesn't have its own. ``fill``: a function that inserts the values of variables. ``is_octavo``: whether the source
+    is in Octavo's own format, with its keys."""
     kept: JsonObject = {}
     for key in ("description", "summary", "subtitle", "excerpt"):
         if isinstance(head.get(key), str) and head[key].strip():

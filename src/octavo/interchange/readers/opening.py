@@ -20,8 +20,8 @@ from octavo.core.sources import Source, SourceError, SourceFiles, printable, sou
 MAX_RATIO = 200
 """Maximum ratio of unpacked to packed bytes, for an entry and for an entire archive."""
 _SMALL = 64 * 1024
-"""Number of unpacked bytes that are always allowed, because even harmless short texts, such as one repeated
-letter, can compress very well."""
+"""Number of unpacked bytes that are always allowed, because even harmless short files, such as a single repeated
+letter, can be compressed to very few bytes."""
 _MAX_DIRECTORY = 16 * 1024 * 1024
 
 
@@ -145,9 +145,9 @@ _UNICODE_NAME = 0x7075
 
 
 def _name_of(info: zipfile.ZipInfo) -> str:
-    """Return the name of an entry. A name without the UTF-8 flag may still be in UTF-8, as written by
-    macOS, or the entry may have its UTF-8 name in an extra field. Otherwise, the name is in the code page
-    that older software uses."""
+    """Return the name of an entry. A name without the UTF-8 flag can still be in UTF-8, because macOS doesn't set the
+    flag, or the entry can have its UTF-8 name in an extra field. Otherwise, the name is in the code page that older
+    software uses."""
     name = info.orig_filename
     if info.flag_bits & _UTF8 or (name.isascii() and not info.extra):
         return name

@@ -160,7 +160,7 @@ def _number(name: str) -> float:
 
 
 def pages_below(files: Heads, root: str, skipped: Callable[[str], bool] = lambda path: False) -> list[str]:
-    """Return the Markdown files in a folder, except hidden ones and those in installed packages."""
+    """Return the Markdown files in a folder, except hidden files and files in installed packages."""
     return [
         path
         for path in files.paths
@@ -198,7 +198,7 @@ def redirects_of(files: Heads, paths: list[str]) -> dict[str, str]:
 
 
 def without_empty(entries: list[Entry]) -> list[Entry]:
-    """Return the entries, except those with neither a target nor subpages."""
+    """Return the entries, except entries that have neither a target nor subpages."""
     for entry in entries:
         entry.children = without_empty(entry.children)
     return [entry for entry in entries if entry.path or entry.href or entry.children]

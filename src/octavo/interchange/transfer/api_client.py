@@ -34,7 +34,7 @@ _BUSY = frozenset({429, 500, 502, 503, 504})
 
 class TokenRefused(SourceError):
     """Raised if the token is invalid or has expired. All content imported so far is complete, and the next attempt
-    continues from there."""
+    continues after this content."""
 
 
 class ResourceMissing(SourceError):

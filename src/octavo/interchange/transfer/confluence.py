@@ -307,5 +307,5 @@ def _text(words: str) -> str:
 
 
 def _number(position: object) -> str:
-    """Return a position as a number, or an empty string if it isn't one."""
+    """Return a position as a number, or an empty string if it isn't a number."""
     return str(position) if isinstance(position, int) and position >= 0 else ""

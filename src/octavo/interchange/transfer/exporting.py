@@ -18,11 +18,13 @@ from octavo.core.import_plan import ImportPlan, leading_title, plan_import
 from octavo.core.pages import Page
 from octavo.core.paths import folders_of, made_path, numbered_path
 from octavo.core.problems import Problem
-from octavo.core.space_config import CONFIG_PATH, VARIABLES_PATH, read_config, read_variables
+from octavo.core.space_config import CONFIG_PATH, VARIABLES_PATH, Config, read_config, read_variables
 from octavo.core.summary import (
     Summary,
     SummaryEntry,
+    entry_path,
     is_markdown,
+    read_summary,
     update_summary,
     walk_entries,
     write_summary,
@@ -47,10 +49,16 @@ class ExportLayout(msgspec.Struct, frozen=True):
 
 
 def lay_out(
-    pages: list[Page], items: Iterable[Item], read: Callable[[str], str], *, summary: bool = False
+    pages: list[Page],
+    items: Iterable[Item],
+    read: Callable[[str], str],
+    *,
+    summary: bool = False,
+    partial: bool = False,
 ) -> ExportLayout:
     """Lay out the files of a state. ``pages``: the pages, with siblings in order. ``read``: a function that returns the
-    source with a hash. ``summary``: whether to write a SUMMARY.md if there is none."""
+    source with a hash. ``summary``: whether to write a SUMMARY.md if there is none. ``partial``: whether other pages
+    are left out, so that the configuration must not name them."""
     kinds: dict[str, list[Item]] = {}
     for item in items:
         kinds.setdefault(item.kind, []).append(item)
@@ -70,7 +78,38 @@ def lay_out(
     tree = _Tree(pages, paths, {item.id: paths[item.id] for item in assets}, root)
     variables = {item.name: msgspec.json.decode(item.content or "null") for item in kinds.get("variable", [])}
     texts = {path: read(item.content) for path, item in sources.items() if item.content}
-    return ExportLayout(paths, _configuration(texts, read, tree, written, summary_name, variables, summary))
+    if partial and CONFIG_PATH in texts:
+        texts[CONFIG_PATH] = _name_only_written(texts[CONFIG_PATH], written)
+    return ExportLayout(
+        paths, _configuration(texts, read, tree, written, summary_name, variables, summary, partial)
+    )
+
+
+def _name_only_written(text: str, written: set[str]) -> str:
+    """Return a new ``.gitbook.yaml`` that names no files other than those that are written."""
+    config, new = read_config(text), Config()
+
+    def is_written(target: str) -> bool:
+        inside = entry_path(target.partition("#")[0].lstrip("/"))
+        path = f"{config.root}{inside}".strip("/")
+        return inside is not None and not written.isdisjoint((path, f"{path}.md", f"{path}/README.md"))
+
+    redirects = {
+        source: target
+        for source, target in config.redirects.items()
+        if target.lower().startswith(("http://", "https://")) or is_written(target)
+    }
+    readme = config.readme if is_written(config.readme) else new.readme
+    structure = {
+        name: value
+        for name, value, default in (
+            ("readme", readme, new.readme),
+            ("summary", config.summary, new.summary),
+        )
+        if value != default
+    }
+    values = {"root": f"./{config.root}", "structure": structure, "redirects": redirects}
+    return write_yaml({name: value for name, value in values.items() if value})
 
 
 def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Exported]:
@@ -79,7 +118,10 @@ def export_files(tx: Transaction, files: FileStore, state: State) -> Iterator[Ex
     pages = list_pages(tx, state)
     items = {kind: list_items(tx, state, kind) for kind in ITEM_KINDS}
     layout = lay_out(
-        pages, [item for kind in ITEM_KINDS for item in items[kind]], lambda body: get_body(tx, body)
+        pages,
+        [item for kind in ITEM_KINDS for item in items[kind]],
+        lambda body: get_body(tx, body),
+        partial=bool(state.hidden),
     )
     for page in pages:
         if page.body and page.id in layout.paths:
@@ -147,9 +189,10 @@ def _configuration(
     summary_name: str,
     variables: Mapping[str, object],
     summary: bool,
+    partial: bool,
 ) -> dict[str, str]:
     """Return SUMMARY.md, vars.yaml, and other configuration files. Each file is left unchanged as long as
-    it is accurate."""
+    it is accurate, except that a ``partial`` SUMMARY.md has only entries."""
     root = tree.root
     summary_path = next(
         (path for path in texts if path.casefold() == (root + summary_name).casefold()), root + summary_name
@@ -166,11 +209,13 @@ def _configuration(
             )
 
         before = plan(original)
-        texts[summary_path] = update_summary(
-            original,
-            tree.entries(before, lambda page: read(page.body) if page.body else ""),
-            lambda text: _pages_of_entries(plan(text)),
-        )
+        entries = tree.entries(before, lambda page: read(page.body) if page.body else "")
+        if partial:
+            texts[summary_path] = write_summary(Summary(title=read_summary(original).title, entries=entries))
+        else:
+            texts[summary_path] = update_summary(
+                original, entries, lambda text: _pages_of_entries(plan(text))
+            )
     elif summary or not all(map(tree.is_defined_by_file, tree.pages)):
         # The tree had no SUMMARY.md, and the files alone no longer determine it.
         texts[summary_path] = write_summary(Summary(entries=tree.entries(None, lambda page: "")))

@@ -23,7 +23,7 @@ def longest_in_order(order: list[str], before: list[str]) -> set[str]:
 
 
 def ranks_of(order: list[str], kept: dict[str, str]) -> list[str]:
-    """Return a rank for each page. Existing ranks are kept, with new ones in between."""
+    """Return a rank for each page. Existing ranks are kept, and new ranks are inserted between them."""
     found: list[str] = []
     waiting, low = 0, None
     for page_id in order:
@@ -75,8 +75,7 @@ def _match_alike(
     free: dict[str, Page],
     text_of: Callable[[str], str],
 ) -> None:
-    """Match pages whose files moved: first those with the same text, then those with the most words in
-    common."""
+    """Match pages whose files moved: first, pages with the same text, and then pages with the most words in common."""
     by_body = {page.body: page.id for page in free.values() if page.body}
     open_places = [n for n, match in enumerate(found) if match is None and reads[n][2] is not None]
     for n in open_places:

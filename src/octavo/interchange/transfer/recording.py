@@ -1,4 +1,4 @@
-"""Complete a run that imported something."""
+"""Complete a run that imported content."""
 
 from __future__ import annotations
 

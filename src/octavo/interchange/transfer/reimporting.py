@@ -1,7 +1,7 @@
 """Imports by `octavo import`: the first import of a source, and later imports of newer states.
 
-Each import is recorded as a run without a user, so that the next import can determine which content this one created.
-Killing a process at any point leaves the existing content intact."""
+Each import is recorded as a run without a user, so that the next import can determine which content this import
+created. Killing a process at any point leaves the existing content intact."""
 
 from __future__ import annotations
 
@@ -108,8 +108,7 @@ def known_space(tx: Transaction, organization_id: str, identity: str) -> tuple[s
 
 
 def begin_source(tx: Transaction, space_id: str, identity: str, name: str) -> None:
-    """Record that a source is being imported into a space, so that an interrupted import can continue
-    there."""
+    """Record that a source is being imported into a space, so that an interrupted import can continue in this space."""
     _begin(tx, space_id, identity, CommandSource(name))
 
 

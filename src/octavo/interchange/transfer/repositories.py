@@ -1,4 +1,4 @@
-"""Git repositories as import sources: local ones, and remote ones over HTTP and HTTPS."""
+"""Git repositories as import sources: local repositories, and remote repositories over HTTP and HTTPS."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ class ImportedVariants(Struct):
 
 class ImportedContent(Struct, omit_defaults=True):
     """Original version of a page or item that a run created, without its text or bytes. ``slug``: the slug of a page in
-    the source, which may differ from the slug in the space."""
+    the source, which may be different from the slug in the space."""
 
     page: Page | None = None
     item: Item | None = None

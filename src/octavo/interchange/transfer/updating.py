@@ -36,7 +36,7 @@ from .matching import longest_in_order, match_pages, ranks_of
 from .store import ImportChanges, ImportedContent, ImportRunRow, PartRow
 
 SHOWN = 120
-"""Maximum number of characters in a text to show in a problem."""
+"""Maximum number of characters in a string to show in a problem."""
 
 
 class Base(Struct, frozen=True):
@@ -59,9 +59,9 @@ class Base(Struct, frozen=True):
 
 
 class Update(Struct, frozen=True):
-    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source.
-    ``parts``: the state of the source, for the next run. ``conflicts``: the conflicts with main content
-    that people edited. ``changes``: the counts of changes; None if everything was added."""
+    """Content of a revision for a state of a source. ``pages``: the pages in the order of the source. ``parts``: the
+    state of the source, for the next run. ``conflicts``: the conflicts with main content that people edited.
+    ``changes``: the counts of changes; None if all content was added."""
 
     edited: EditedContent
     pages: list[Page]

@@ -58,8 +58,8 @@ def on_variants(arrange: Arrange) -> Arrange:
 
 
 class Variants:
-    """Variants of a source. One of them is imported into the target of a run, and each of the others into
-    its own space."""
+    """Variants of a source. One variant is imported into the target of a run, and each of the other variants into its
+    own space."""
 
     def __init__(self, context: Context, actor: Actor, run: ImportRunRow, source: Source) -> None:
         self._context, self._actor, self._run, self._source = context, actor, run, source
@@ -94,7 +94,7 @@ class Variants:
         return with_ids(part, self.spaces, self._hosts)
 
     def import_others(self, progress: Callable[[int, int], None]) -> None:
-        """Import all variants except the one that goes into the target."""
+        """Import all variants except the variant that is imported into the target."""
         self._brand = store_brand(self._context, self._source.brand)
         for key, identity in self._identities.items():
             brought = import_source(

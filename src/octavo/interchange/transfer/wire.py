@@ -98,12 +98,11 @@ class ImportTarget(Struct, rename="camel"):
 
 
 class StartImport(Struct):
-    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``,
-    without importing anything. ``update``: a completed run in this space that imported an older state of
-    the source. Unedited content is updated from the source, all other content is merged, and people's edits
-    are kept. ``variants``: whether to import all versions and languages of the source. The default variant
-    is imported into the target, and each of the others into its own space; the spaces become variants of
-    one site."""
+    """Request to start an import. ``preview``: whether to only describe the import in the run's ``plan``, without
+    importing any content. ``update``: a completed run in this space that imported an older state of the source.
+    Unedited content is updated from the source, all other content is merged, and people's edits are kept. ``variants``:
+    whether to import all versions and languages of the source. The default variant is imported into the target, and
+    each of the other variants into its own space. The spaces become variants of one site."""
 
     source: Source
     target: ImportTarget
@@ -184,9 +183,13 @@ def present_run(to: Recipient, tx: Transaction, run: ImportRunRow) -> ImportRun:
     hidden = seen_by_recipient(tx, to, find_state(tx, run.space_id, run.change_id)).hidden
     pages = msgspec.json.decode(run.pages, type=list[ImportedPage])
     problems = Raw(run.problems.encode())
-    if unseen := {page.path for page in pages if page.id in hidden}:
-        found = msgspec.json.decode(run.problems, type=list[Problem])
-        problems = Raw(msgspec.json.encode([one for one in found if one.path not in unseen]))
+    if unseen := [page.path for page in pages if page.id in hidden and page.path]:
+        shown = [
+            problem
+            for problem in msgspec.json.decode(run.problems, type=list[Problem])
+            if not any(path in problem.path or path in problem.message for path in unseen)
+        ]
+        problems = Raw(msgspec.json.encode(shown))
     variants = (
         msgspec.json.decode(run.variants, type=ImportedVariants) if run.variants else ImportedVariants()
     )

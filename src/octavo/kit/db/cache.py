@@ -1,5 +1,5 @@
 """Caches of one process with a common memory limit. Values in caches for immutable data are valid indefinitely; all
-others are valid only until the database's next generation. Values that are no longer read are dropped."""
+other values are valid only until the database's next generation. Values that are no longer read are dropped."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
 
 
 class Share:
-    """Weight of a cache relative to others when memory is scarce. This is thread-safe, except that a hit may not be
-    counted."""
+    """Weight of a cache relative to other caches when memory is scarce. This is thread-safe, except that a hit may not
+    be counted."""
 
     __slots__ = ("hits", "misses", "name", "weight")
 

@@ -133,12 +133,12 @@ def no_turn_error() -> TemporarilyUnavailable:
 
 
 class RetryTransaction(Exception):
-    """Raised if a transaction conflicts with another one (a deadlock or a serialization failure) and must be run
-    again."""
+    """Raised if a transaction conflicts with another transaction (a deadlock or a serialization failure) and must be
+    run again."""
 
 
 class StaleCachedRead(Exception):
-    """Raised if a read can't continue with cached rows. The code that started the read must start a new one."""
+    """Raised if a read can't continue with cached rows. The code that started the read must start a new read."""
 
 
 class LockTimeout(Exception):
@@ -314,7 +314,7 @@ class Database:
 
         Use this only if the caller can start again: the read raises StaleCachedRead if it needs rows from a different
         snapshot than those that it has already returned. ``begins``: whether the read can start a transaction if rows
-        aren't cached; if not, it raises StaleCachedRead in that case, too.
+        aren't cached; otherwise, it raises StaleCachedRead in that case, too.
         """
         return self.read()
 

@@ -4,9 +4,9 @@ A migration is ``YYYYMMDDHHMM_name.sql``; that time is its number. The ``migrati
 migrations that have been run on a database. Octavo rejects a file that was changed after it was run, a
 migration that is older than the latest one in the database, and a database that is newer than Octavo.
 
-A migration that replaces older ones has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``--
-replaces:`` lists their numbers: a database with exactly these runs it instead; one with only some of them
-must first be upgraded with the version that its line ``-- first upgrade with:`` names.
+A migration that replaces older migrations has a file ``NUMBER_name.upgrade.sql`` next to it. Its line ``-- replaces:``
+lists their numbers: a database with exactly these runs it instead; one with only some of them must first be upgraded
+with the version that its line ``-- first upgrade with:`` names.
 
 Differences between the engines inside the files: ``BYTES`` for binary columns, ``TEXT`` compares bytewise
 on both, ``SERIAL_KEY`` for a counting primary key, and parts for only one engine are between ``-- only:
@@ -109,11 +109,11 @@ def for_engine(sql: str, engine: Engine) -> str:
 
 
 def migrate(database: Database, migrations: Sequence[Migration]) -> list[Migration]:
-    """Run missing migrations, each in its own transaction, and return those that ran.
+    """Run missing migrations, each in its own transaction, and return the completed migrations.
 
-    Several processes may start at the same time: one migrates, and the others wait for it. Raises
-    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using
-    tables that a migration has to change.
+    Several processes may start at the same time: one process runs the migrations, and the other processes wait. Raises
+    RefusedDatabase if the database can't be migrated, and Unavailable if other transactions keep using tables that a
+    migration has to change.
     """
     applied: list[Migration] = []
     with database.read() as tx:
@@ -178,7 +178,7 @@ def _apply(tx: Transaction, migration: Migration) -> None:
 
 
 def _missing(tx: Transaction, migrations: Sequence[Migration]) -> list[Migration]:
-    """Return the migrations that a database lacks. Raises RefusedDatabase if the database doesn't match
+    """Return the migrations that haven't been run on a database. Raises RefusedDatabase if the database doesn't match
     these migrations."""
     recorded = _recorded(tx)
     if recorded is None:

@@ -11,9 +11,9 @@ which its reads started. A read that can use it (``read_cached``) also starts at
 rows of that generation.
 
 *It sees one snapshot.* As long as everything it requests is cached, all its rows come from the snapshot of its one
-``CachedRows``. When something isn't cached, it starts a transaction, whose snapshot the server returns in the same
-message. If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the
-read continues. If they differ, there are two cases. If the read has used no cached rows yet, all its rows will come
+``CachedRows``. When a row isn't cached, it starts a transaction, whose snapshot the server returns in the same message.
+If both snapshots are equal, exactly the same transactions have committed (an aborted one never will), and the read
+continues. If they are different, there are two cases. If the read has used no cached rows yet, all its rows will come
 from this snapshot. Otherwise, it raises StaleCachedRead: its caller starts again with a read that begins a transaction
 immediately, so no read starts again twice. A transaction that has started never raises StaleCachedRead, unless it runs
 on a replica that fails. A read starts before its thread writes, and doesn't raise StaleCachedRead after it has written,
@@ -24,9 +24,9 @@ read that starts afterward doesn't use older rows.
 
 *It sees other processes' commits as soon as their notice has arrived*, like all data that is cached under a generation,
 including permissions. A read checks whether a notice has arrived at the socket that the listening thread hasn't read
-yet. A snapshot is taken after the generation was looked up. Therefore, rows cached under a generation can lack only
-commits whose notice hasn't arrived yet, and they expire when the notice arrives. For the same reason, the transaction
-may run on a replica that has applied the same commits (``replica``).
+yet. A snapshot is taken after the generation was looked up. Therefore, rows cached under a generation can be outdated
+only by commits whose notice hasn't arrived yet, and they expire when the notice arrives. For the same reason, the
+transaction may run on a replica that has applied the same commits (``replica``).
 
 *Without a listener nothing is cached.* The generation counts as known for a few seconds after the server last responded
 to the listener. When it responds, all earlier notices have arrived. This way, caching also stops if a connection fails
@@ -283,9 +283,9 @@ class PostgresDatabase(Database):
     def __init__(self, url: str, connections: int, direct_url: str = "", replica_url: str = "") -> None:
         """Connect to PostgreSQL.
 
-        ``connections``: the maximum number of connections, one of which is for listening. Half of the others are for
-        writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server, if
-        ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
+        ``connections``: the maximum number of connections, one of which is for listening. Half of the other connections
+        are for writes, so that writes that wait for a row don't block readers. ``direct_url``: the URL of the server,
+        if ``url`` points to a pooler. ``replica_url``: the URL of a streaming replica, for which there are as many
         connections as for reads.
         """
         super().__init__()

@@ -6,7 +6,8 @@ same guarantee. Therefore, no matter how far a replica is behind, people see the
 access ends immediately when it is revoked. If the replica lags, is unreachable, or follows another server, reads use
 the server itself.
 
-Why the snapshot is sufficient ------------------------------
+Why the snapshot is sufficient
+------------------------------
 
 Transaction numbers grow. A replica's snapshot contains two of them, ``xmin:xmax``: all transactions below ``xmin`` have
 ended, and none from ``xmax`` on has started. Unlike the server's snapshot, it doesn't list transactions in between, so

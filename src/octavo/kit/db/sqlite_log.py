@@ -43,7 +43,7 @@ class LogEnd(Struct, frozen=True):
     checksum: str
 
     def follows(self, before: LogEnd) -> bool:
-        """Return whether this is the same log as before, or the next one. The first log after an empty file has a
+        """Return whether this is the same log as before, or the next log. The first log after an empty file has a
         random salt."""
         first, second = int(before.salt[:8], 16), int(self.salt[:8], 16)
         same = self.salt == before.salt and self.frame >= before.frame

@@ -1,8 +1,8 @@
 """Declarations of tables. The package that owns a table declares it once.
 
-Backup, restore, organization archives, the removal of unused texts and files, the purging of spaces, the
-ending of memberships, and the verification of a server rely on these declarations. A test requires one for
-every table, and for every column with a hash or the ID of a person.
+Backup, restore, organization archives, the removal of unused Markdown sources and files, the purging of spaces, the
+ending of memberships, and the verification of a server rely on these declarations. A test requires one for every table,
+and for every column with a hash or the ID of a person.
 """
 
 from __future__ import annotations

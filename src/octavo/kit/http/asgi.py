@@ -111,9 +111,8 @@ class Exchange:
             )
 
     async def read(self) -> tuple[bytes, bool]:
-        """Return the next bytes of the body, and whether more follow. Raises Disconnected if the client
-        disconnects, RequestTimeout if the body arrives too slowly, and BadRequest if it arrives in too many
-        small chunks."""
+        """Return the next bytes of the body, and whether there are more. Raises Disconnected if the client disconnects,
+        RequestTimeout if the body arrives too slowly, and BadRequest if the body arrives in too many small chunks."""
         began = time.monotonic()
         try:
             async with asyncio.timeout(self._patience):
@@ -141,8 +140,8 @@ class Exchange:
     # --- the response -----------------------------------------------------------------------------------
 
     async def send(self, status: int, headers: Headers, body: bytes, close: bool = False) -> None:
-        """Send a whole response. ``close``: whether to end the connection after it, even if the client
-        continues to send."""
+        """Send a whole response. ``close``: whether to close the connection afterward, even if the client is still
+        sending."""
         await self._start(status, headers, close)
         await self._send({"type": "http.response.body", "body": body})
         if close and self._more:
@@ -151,14 +150,14 @@ class Exchange:
                     await self.gone()
 
     async def begin(self, status: int, headers: Headers, size: int | None) -> None:
-        """Start a response whose body follows in chunks, either with a fixed number of bytes or until
-        ``end`` is called."""
+        """Start a response whose body follows in chunks, either with a declared number of bytes or until ``end`` is
+        called."""
         self._left = size
         await self._start(status, headers, close=False)
 
     async def write(self, piece: bytes) -> None:
-        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and
-        Disconnected if the client doesn't read them in time."""
+        """Send a chunk of the body. Raises RuntimeError if there are more bytes than declared, and Disconnected if the
+        client doesn't read the bytes in time."""
         if self._left is not None:
             self._left -= len(piece)
             if self._left < 0:
@@ -170,8 +169,8 @@ class Exchange:
             raise Disconnected from None
 
     async def end(self) -> None:
-        """Finish the body. Raises RuntimeError if there were fewer bytes than declared, because servers
-        don't check this, and the client would treat the next response as the rest of this one."""
+        """Finish the body. Raises RuntimeError if there were fewer bytes than declared. Servers don't check this, and
+        the client would treat the next response as the rest of this response."""
         if self._left:
             raise RuntimeError("fewer bytes were sent than declared")
         await self._send({"type": "http.response.body", "body": b""})
@@ -204,7 +203,7 @@ class Application:
     ) -> None:
         self.least_rate = least_rate
         self.leaving = False
-        """Whether connections end with their pending response because another process is taking over."""
+        """Whether connections close after their pending response because another process is taking over."""
         self.open: set[asyncio.Task[Any]] = set()
         """Requests that are currently being answered."""
         self._handle = handle

@@ -24,7 +24,7 @@ class Routes(Generic[T]):
     """Targets by path pattern. ``{name}`` represents one segment, and ``{name*}`` all remaining segments,
     if any.
 
-    A fixed segment takes precedence over a parameter, and a parameter over the rest of a path.
+    A fixed segment takes precedence over a parameter, and a parameter takes precedence over the rest of a path.
 
     >>> routes = Routes()
     >>> routes.add("/spaces/{spaceId}/pages", 1)

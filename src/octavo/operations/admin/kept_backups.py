@@ -1,4 +1,4 @@
-"""Write, find, and delete backups named by their time, in a folder or a bucket."""
+"""Write, find, and delete backups that are named after their time, in a folder or a bucket."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ def back_up_into(
     keep: int | None = None,
     progress: Progress = lambda done, total: None,
 ) -> tuple[str, BackupOutcome]:
-    """Write a backup under a name with the current time, verify it, and return its name.
+    """Write a backup whose name contains the current time, verify it, and return its name.
 
-    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: the function
-    that counts files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be
-    written.
+    ``keep``: the age in milliseconds after which older backups are then deleted. ``progress``: a function that counts
+    files. Raises BadRequest if the written backup is damaged, and Unavailable if it can't be written.
     """
     name = f"octavo-{iso(now())[:19].replace(':', '-')}Z{SUFFIX}"
     with TemporaryFolder("backup") as folder:

@@ -135,7 +135,7 @@ def get_installation(call: Call, operator: OperatorAccess) -> WholeInstallation:
 )
 def check_installation(call: Call, operator: OperatorAccess) -> Findings:
     """Test each part of the server, like `octavo check`, and report which parts work, which don't, and why. Only one
-    check runs at a time; returns 503 while another one is running."""
+    check runs at a time. Returns 503 while another check is running."""
     if not _checking.acquire(blocking=False):
         raise Unavailable("Another check is already running. Try again when it has finished.")
     try:
@@ -165,8 +165,8 @@ def start_backup(call: Call, operator: OperatorAccess) -> RunningBackup:
     in_maintenance=True,
 )
 def test_mail(call: Call, operator: OperatorAccess) -> TestedMail:
-    """Send the caller a test email immediately and report whether the mail server accepted it, or the error
-    that it returned."""
+    """Send a test email to the caller immediately. The response says whether the mail server accepted it, or contains
+    the error that the mail server returned."""
     settings = call.settings
     with call.db.write() as tx:
         user = find_user(tx, operator.user_id)
@@ -210,8 +210,7 @@ def list_users(call: Call, operator: OperatorAccess, query: InstallationSearchQu
 
 @operation("foreseeOwnAccountDeletion", "GET", "/user/deletion", needs=Can.OWN_ACCOUNT)
 def foresee_own_deletion(call: Call, caller: SignedIn) -> AccountDeletion:
-    """Preview the deletion of your account: what will be deleted, in numbers, and whether the deletion is
-    possible."""
+    """Preview the deletion of your account: the numbers of objects to delete, and whether the deletion is possible."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, caller.user_id), own=True
@@ -232,8 +231,7 @@ def delete_own_account(call: Call, caller: SignedIn) -> None:
     "foreseeAccountDeletion", "GET", "/installation/users/{userId}/deletion", needs=Can.OPERATE, errors=(404,)
 )
 def foresee_deletion(call: Call, operator: OperatorAccess, user_id: str) -> AccountDeletion:
-    """Preview the deletion of an account: what will be deleted, in numbers, and whether the deletion is
-    possible."""
+    """Preview the deletion of an account: the numbers of objects to delete, and whether the deletion is possible."""
     with call.db.read() as tx:
         return present_deletion(
             account_deletion.preview_account_deletion(tx, call.settings, user_id), own=False
@@ -311,9 +309,8 @@ def make_organization_administrator(
     errors=(404, 409),
 )
 def create_sign_in_link(call: Call, operator: OperatorAccess, user_id: str) -> SignInLink:
-    """Create a link that signs a person in once, if they can't sign in any other way. The link expires
-    after 15 minutes, and two-factor authentication still applies. Returns 409 if the account is
-    deactivated."""
+    """Create a one-time sign-in link for a person who can't sign in any other way. The link expires after 15 minutes,
+    and two-factor authentication still applies. Returns 409 if the account is deactivated."""
     with call.db.write() as tx:
         require_still_signed_in(tx, call.actor)
         return SignInLink(accounts.create_sign_in_link(tx, call.context, operator.actor, user_id))
@@ -342,8 +339,8 @@ def end_account_sessions(call: Call, operator: OperatorAccess, user_id: str) -> 
 
 @operation("listInstallationJobs", "GET", "/installation/jobs", needs=Can.OPERATE)
 def list_jobs(call: Call, operator: OperatorAccess, query: JobsQuery) -> Listing[Job]:
-    """List background jobs: failed jobs (`parked`) come first, followed by running and pending ones. An
-    event that couldn't be delivered is a job of the kind `deliverEvent`."""
+    """List background jobs. Failed jobs (`parked`) come first, followed by running jobs and pending jobs. An event that
+    couldn't be delivered is a job of the kind `deliverEvent`."""
     after = decode_token(query.page, int, str)
     with call.db.read() as tx:
         rows, count = jobs.list_jobs(

@@ -12,15 +12,11 @@ from octavo.errors import OctavoError
 from octavo.kit.clock import now
 from octavo.kit.context import Context
 from octavo.kit.db.database import Live, Transaction
-from octavo.kit.db.tables import Table, declare
-from octavo.kit.scheduling import deadlines
 from octavo.kit.work import jobs
 
 from .backup_storage import BackupPlace
 
 log = logging.getLogger(__name__)
-
-declare(Table(name="storage_usage", stays="the server's own"))
 
 StorageKind = Literal["files", "pages", "search", "other", "backups"]
 STORAGE_KINDS: tuple[StorageKind, ...] = get_args(StorageKind)
@@ -43,7 +39,7 @@ _PAGES = {
     "staged_versions",
     "versioned",
 }
-"""Tables of pages and their history. Tables of the search index start with ``search_``; all others are
+"""Tables of pages and their history. Tables of the search index start with ``search_``; all other tables are
 ``other``."""
 
 
@@ -69,7 +65,7 @@ def measure_storage(context: Context) -> None:
         for table, size in _list_table_sizes(tx):
             sizes[_kind_of(table)] += size
     for _, size, _ in context.files.list_all():
-        deadlines.check()
+        jobs.renew()
         sizes["files"] += size
     sizes["backups"] = _measure_backups(context.settings.backup_place)
     with context.db.write() as tx:

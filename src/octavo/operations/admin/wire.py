@@ -56,8 +56,8 @@ class InstallationFiles(Struct):
 
 
 class InstallationMail(Struct):
-    """Email settings of this server. ``server``: the mail server without its password; omitted if none is
-    configured, in which case no email can be sent."""
+    """Email settings of this server. ``server``: the mail server without its password; omitted if none is configured.
+    In that case, no email can be sent."""
 
     sender: str
     server: str | UnsetType = UNSET
@@ -71,8 +71,8 @@ class InstallationCounts(Struct):
 
 
 class InstallationJobs(Struct, rename="camel", kw_only=True):
-    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time since which the
-    oldest due job has been waiting."""
+    """Number of jobs in each state, and number of pending events. ``oldestSince``: the time at which the oldest due job
+    became due."""
 
     waiting: int
     running: int
@@ -82,7 +82,7 @@ class InstallationJobs(Struct, rename="camel", kw_only=True):
 
 
 class InstallationBackup(Struct, rename="camel"):
-    """Backup that was written or that failed. ``problem``: the reason for its failure, if it failed."""
+    """Successful or failed backup. ``problem``: the reason for the failure, if it failed."""
 
     place: str
     ended_at: str
@@ -138,11 +138,10 @@ class InstallationData(Struct, rename="camel"):
 
 
 class WholeInstallation(Struct, rename="camel", kw_only=True):
-    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last
-    backup that didn't fail, even if it is older than these. ``backupPlace``: the place for backups that are
-    started in the app; omitted if none is configured. ``editing``: the number of people who are currently
-    editing. ``storage``: the last measurement; empty if there is none yet. ``jobHours``: the last 24 hours,
-    oldest first."""
+    """Overview of the server. ``backups``: the last backups, newest first. ``lastGoodBackup``: the last backup that
+    didn't fail, even if it isn't in ``backups``. ``backupPlace``: the place for backups that are started in the app;
+    omitted if none is configured. ``editing``: the number of people who are currently editing. ``storage``: the last
+    measurement; empty if there is none yet. ``jobHours``: the last 24 hours, oldest first."""
 
     name: str
     version: str
@@ -223,7 +222,7 @@ class OrganizationLimits(Struct):
 
 
 class UsedResources(Struct):
-    """Resource usage of an organization. ``storage``: bytes of files, including those in drafts."""
+    """Resource usage of an organization. ``storage``: bytes of files, including files in drafts."""
 
     members: int
     agents: int
@@ -254,7 +253,7 @@ def present_limits(limits: ResourceLimits) -> OrganizationLimits:
 
 
 def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
-    """Measure an organization's current usage and present it."""
+    """Measure an organization's current usage, and present it."""
     used, limits = measure(tx, organization_id), read_limits(tx, organization_id)
     return OrganizationUsage(
         used=UsedResources(**msgspec.structs.asdict(used)),
@@ -267,7 +266,7 @@ def present_usage(tx: Transaction, organization_id: str) -> OrganizationUsage:
 
 
 class HostedPerson(Struct, rename="camel", kw_only=True):
-    """Person with an account. ``organizations``: the number of organizations that they are a member of."""
+    """Person with an account. ``organizations``: the number of organizations that the person is a member of."""
 
     id: str
     user: User
@@ -305,7 +304,7 @@ class MergeAccount(Struct):
 
 
 class SignInLink(Struct):
-    """Link that signs a person in once."""
+    """One-time sign-in link."""
 
     url: str
 
@@ -366,8 +365,8 @@ class RetriedJobs(Struct):
 
 
 class TestedMail(Struct):
-    """Recipient of a test email, and whether the mail server accepted it. ``problem``: the reason if it
-    didn't."""
+    """Recipient of a test email, and whether the mail server accepted the email. ``problem``: the reason it didn't, if
+    any."""
 
     to: str
     sent: bool
@@ -448,7 +447,7 @@ class WholeServerNotice(Struct, rename="camel", kw_only=True):
 
 
 class ServerNotices(Struct, kw_only=True):
-    """Maintenance and announcement of the server; each is omitted if there is none."""
+    """Maintenance notice and announcement of the server. Each is omitted if there is none."""
 
     maintenance: WholeServerNotice | UnsetType = UNSET
     announcement: WholeServerNotice | UnsetType = UNSET

@@ -26,7 +26,7 @@ def require_basename(given: str) -> None:
 
 
 def normalize_hostname(settings: Settings, given: str) -> str:
-    """Return a normalized hostname. Raises BadRequest if the name is invalid or is the server's own."""
+    """Return a normalized hostname. Raises BadRequest if the hostname is invalid or is the server's own."""
     hostname = spell_host(given)
     if not _HOSTNAME.fullmatch(hostname) or len(hostname) > 253:
         raise BadRequest("hostname: must be a hostname with at least three parts, such as docs.example.com")
@@ -36,8 +36,8 @@ def normalize_hostname(settings: Settings, given: str) -> str:
 
 
 def read_hostname(tx: Transaction, settings: Settings, site_id: str, given: str) -> str:
-    """Return the result of ``normalize_hostname`` if the name is available. Raises Conflict if another site
-    has it."""
+    """Return the result of ``normalize_hostname`` if the hostname is available. Raises Conflict if another site has
+    it."""
     hostname = normalize_hostname(settings, given)
     other = store.find_site_by_hostname(tx, hostname)
     if other is not None and other.id != site_id:
@@ -111,7 +111,7 @@ def check_site(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> N
 
 
 def check_former_name(tx: Transaction, settings: Settings, row: Mapping[str, Any]) -> None:
-    """Raise BadRequest if an archive contains a former name that no site could have had."""
+    """Raise BadRequest if an archive contains an impossible former name of a site."""
     require_basename(row["basename"])
 
 

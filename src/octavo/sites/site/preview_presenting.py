@@ -1,5 +1,5 @@
-"""Present which of a site's content is visible to a visitor with certain claims, and why the rest is hidden.
-This uses the same outline, views, and documents as the reader, and reports their decisions."""
+"""Present the site content that a visitor with certain claims can see, and the reasons other content is hidden. This
+uses the same outline, views, and documents as the reader, and reports their decisions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def list_entries(
 def _ignored_claims(
     given: Mapping[str, object], admitted: Mapping[str, object], above: str = ""
 ) -> Iterator[str]:
-    """Yield the names of claims that the schema doesn't define, with dotted names for nested ones."""
+    """Yield the names of claims that the schema doesn't define, with dotted names for nested claims."""
     for name, value in given.items():
         known = admitted.get(name)
         if isinstance(value, dict) and isinstance(known, dict):
@@ -187,8 +187,8 @@ _Line = tuple[Page, list[str]]
 
 
 class _Pages:
-    """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site
-    space. ``obstacle``: the reason why the entire site space is hidden from the visitor."""
+    """Pages of a site space. ``seen``: the spaces that the visitor can see. ``base``: the path of the site space.
+    ``obstacle``: the reason the entire site space is hidden from the visitor."""
 
     def __init__(
         self,
@@ -269,7 +269,7 @@ def _lines(tree: PageTree) -> Iterator[_Line]:
 
 
 def _is_empty(tree: PageTree, page: Page) -> bool:
-    """Return whether a group contains nothing but empty groups."""
+    """Return whether a group contains only empty groups."""
     stack = [page]
     while stack:
         below = tree.children.get(stack.pop().id, [])

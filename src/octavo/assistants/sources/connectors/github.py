@@ -76,7 +76,7 @@ class GitHubIssues(_GitHub):
             if latest == since:
                 # More issues have the same time than fit on ten pages.
                 raise SourceFailure(
-                    "upstream_unavailable", "GitHub returned a list that doesn't end. Try again later."
+                    "upstream_unavailable", "GitHub returned an endless list. Try again later."
                 )
             since = latest
 

@@ -50,6 +50,6 @@ def find_connector(context: Context, name: str) -> Connector | None:
 
 
 def list_fields(name: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of a connector's settings, and of those that are secret."""
+    """Return the names of a connector's settings, and of its secret settings."""
     kind = next((kind for kind in _CONNECTORS if kind.name == name), None)
     return (kind.fields, kind.secrets) if kind is not None else ((), ())

@@ -15,7 +15,7 @@ class ServiceConnector:
     """Connector for the API of a service.
 
     ``service``: its name, for messages. ``base``: the root URL of the API, with placeholders for settings.
-    ``patterns``: for settings in that URL, what they must match, and the message if they don't.
+    ``patterns``: for settings in that URL, a pattern that they must match, and the message if they don't match.
     """
 
     name: str

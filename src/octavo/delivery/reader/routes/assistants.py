@@ -69,7 +69,7 @@ def post_message(view: View, visit: SiteVisit) -> Answer | Later:
 
 
 def _send(view: View, visit: SiteVisit, reading: Reading, wanted: ToSend, answer: Answer) -> Later:
-    """Send a request to an API, and return its response in place of the text in ``answer``."""
+    """Send a request to an API, and return its response instead of the text in ``answer``."""
     fetcher = Fetcher(view.context.settings.allow_private_fetch)
 
     def work_out() -> Answer:

@@ -81,8 +81,8 @@ def read_index_part(view: View, visit: SiteVisit, name: str) -> Answer:
 
 
 def _page_at(view: View, visit: SiteVisit) -> Answer | Later | None:
-    """Return the Markdown of a page whose URL is also that of a file on every site, such as ``skill.md``; None if there
-    is no such page."""
+    """Return the Markdown of a page whose URL is also the URL of a file on every site, such as ``skill.md``; None if
+    there is no such page."""
     try:
         space = enter_space(view.tx, visit)
     except RedirectBeforeVisit:

@@ -116,7 +116,8 @@
     heads.forEach((head) => watcher.observe(head));
   }
 
-  // Tabs: selecting a title selects it in all groups that have it, on every page
+  // Tabs: selecting one selects it in all groups that have it, on every page
+  const nameOf = (tab) => tab.dataset.slug || tab.textContent.trim();
   const choose = (tab, { focus = false, keep = true } = {}) => {
     for (const other of tab.parentElement.children) {
       const chosen = other === tab, panel = doc.getElementById(other.getAttribute("aria-controls"));
@@ -127,21 +128,25 @@
     }
     if (focus) tab.focus();
     if (!keep) return;
-    const title = tab.textContent.trim(), before = tab.getBoundingClientRect().top;
-    const titles = (store(local, "tabs") || "").split("\n").filter((t) => t && t !== title).slice(0, 19);
-    store(local, "tabs", [title, ...titles].join("\n"));
+    const name = nameOf(tab), before = tab.getBoundingClientRect().top;
+    const names = (store(local, "tabs") || "").split("\n").filter((n) => n && n !== name).slice(0, 19);
+    store(local, "tabs", [name, ...names].join("\n"));
     for (const same of all("[role=tab]")) {
-      if (same !== tab && same.parentElement !== tab.parentElement && same.textContent.trim() === title) choose(same, { keep: false });
+      if (same !== tab && same.parentElement !== tab.parentElement && nameOf(same) === name) choose(same, { keep: false });
     }
     scrollBy({ top: tab.getBoundingClientRect().top - before, behavior: "instant" });
   };
   const chosen = (store(local, "tabs") || "").split("\n");
   if (chosen[0]) for (const strip of all("[role=tablist]")) {
-    const ranks = [...strip.children].map((t) => chosen.indexOf(t.textContent.trim()));
+    const ranks = [...strip.children].map((t) => chosen.indexOf(nameOf(t)));
     const best = Math.min(...ranks.filter((r) => r >= 0));
     if (best < Infinity) choose(strip.children[ranks.indexOf(best)], { keep: false });
   }
   on("click", "[role=tab]", (tab) => choose(tab));
+  on("click", "[data-select]", ({ dataset }) => {
+    const tab = all("[role=tab]").find((one) => nameOf(one) === dataset.select);
+    if (tab) choose(tab);
+  });
   on("keydown", "[role=tab]", (tab, event) => {
     const tabs = [...tab.parentElement.children], step = getComputedStyle(tab).direction === "rtl" ? -1 : 1;
     const at = { ArrowRight: tabs.indexOf(tab) + step, ArrowLeft: tabs.indexOf(tab) - step, Home: 0, End: -1 }[event.key];

@@ -1,5 +1,5 @@
-"""Confluence spaces exported as XML: one file with every page, body, attachment, and label, next to the attached
-files."""
+"""Confluence spaces exported as XML: a single file with all pages, bodies, attachments, and labels, next to the
+attached files."""
 
 from __future__ import annotations
 
@@ -545,8 +545,8 @@ class _Storage:
             element.set("href", f"/{self.export.address(page)}{found['rest'] or ''}")
 
     def extension(self, element: Any) -> None:
-        """Convert content that only the new editor supports. Panels in additional colors are converted;
-        everything else is replaced with its fallback content."""
+        """Convert content that only the new editor supports. Panels in additional colors are converted; all other
+        extensions are replaced with their fallback content."""
         node = next(iter(element.iter("ac:adf-node")), None)
         content = next(iter(element.iter("ac:adf-content")), None)
         element.tag = "div"
@@ -636,8 +636,8 @@ class _Storage:
             )
             else ("", "")
         )
-        if "include" in name and not target[0] and (led := next(element.iter("a"), None)) is not None:
-            target = (led.get("href") or "", "".join(led.itertext()))
+        if "include" in name and not target[0] and (link := next(element.iter("a"), None)) is not None:
+            target = (link.get("href") or "", "".join(link.itertext()))
         panes = [
             (one.get("data-title") or f"Tab {at + 1}", one)
             for at, one in enumerate(

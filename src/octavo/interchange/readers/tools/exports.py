@@ -147,7 +147,7 @@ def _in_order_of_links(files: Heads, entries: list[Entry]) -> None:
 
 
 def _place_in(text: str, entry: Entry) -> int:
-    """Return the position where a text first mentions a page; -1 if it doesn't mention the page."""
+    """Return the position where a string first mentions a page; -1 if it doesn't mention the page."""
     found = _ID_IN.search(entry.path or "")
     return text.find(found[0]) if found else -1
 

@@ -21,7 +21,7 @@ from msgspec import Struct, field
 
 from ..layout import Place
 from ..markdown.directives import part_of
-from ..names import Names, outside_link
+from ..names import Names, code_name, outside_link
 
 MAX_TEXT = 1_000_000
 """Maximum number of characters in a page."""
@@ -93,7 +93,7 @@ _now: ContextVar[_Reading] = ContextVar("page")
 
 @contextmanager
 def _extended_tables(text: str) -> Iterator[None]:
-    """Add all directives and roles that a text uses to the tables, and restore the tables afterward."""
+    """Add all directives and roles that a source uses to the tables, and restore the tables afterward."""
     before = dict(directives._directives), dict(roles._roles)
     try:
         for name in set(_DIRECTIVE.findall(text)):
@@ -311,8 +311,7 @@ def _role(
         url, said = outside_link(reading.names.outside[name], target)
         return [nodes.reference("", words or said, refuri=url)], []
     if _LITERAL.match(name):
-        shown = words or target.lstrip("!")
-        return [nodes.literal("", shown.rpartition(".")[2] if shown.startswith("~") else shown)], []
+        return [nodes.literal("", words or code_name(name, target))], []
     if name not in _EMPHASIZED:
         said = f":{name}: isn't supported; its text was kept"
         reading.report(lineno, "unknown_directive", said, f":{name}:")
@@ -344,7 +343,7 @@ _PARAGRAPHS = re.compile(r"\n[ \t]*\n")
 
 
 def _is_too_much(text: str) -> bool:
-    """Return whether a text is too long, or would take too long to search."""
+    """Return whether a source is too long, or would take too long to search."""
     if len(text) > MAX_TEXT or any(len(row) > MAX_LINE for row in text.split("\n")):
         return True
     return sum(len(one) * len(_MARKS.findall(one)) for one in _PARAGRAPHS.split(text)) > MAX_WORK

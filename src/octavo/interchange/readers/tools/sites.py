@@ -385,7 +385,7 @@ _CHROME = frozenset(
 
 
 def _lists_in(element: Any) -> list[Any]:
-    """Return the lists in an element, without nested ones."""
+    """Return the lists in an element, except nested lists."""
     found: list[Any] = []
     waiting = [element] if element.tag in ("ul", "ol") else list(element)[::-1]
     while waiting:
@@ -451,7 +451,7 @@ def _without_duplicates(entries: list[Entry], taken: set[str]) -> list[Entry]:
 
 
 def prepare(tree: Any) -> None:
-    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and others as semantic HTML."""
+    """Rewrite the output of Asciidoctor, Sphinx, Material, Doxygen, and other tools as semantic HTML."""
     for element in list(tree.iter("div")):
         if _is_doxygen_title(element):
             # Keep the page title without the groups that Doxygen adds to it.

@@ -168,7 +168,8 @@ def _wikijs_locale(files: Heads, paths: list[str], specified: str) -> str:
 def _wikijs_navigation(
     files: Heads, project: str, addresses: dict[str, str], entries: list[Entry]
 ) -> list[Entry]:
-    """Return the folder tree, preceded by the headings and pages of the navigation, if the export has one."""
+    """Return the folder tree, preceded by the headings and pages of the navigation, if the export includes the
+    navigation."""
     data = read_json(files, f"{project.removesuffix('pages/')}navigation.json")
     waiting: list[Any] = [data]
     items: list[dict[str, Any]] = []

@@ -42,8 +42,8 @@ _URL, _CONTROL = re.compile(r"https?:|mailto:|/"), re.compile(r"[\x00-\x1f\x7f-\
 
 
 class StoredCustomization(NamedTuple):
-    """Stored customization. ``theme``: the selected theme. None means that no theme was selected: visitors
-    see their system's theme, while the API returns the default, as clients for version 0.146 expect."""
+    """Stored customization. ``theme``: the selected theme; None if no theme was selected. In that case, visitors see
+    their system's theme, but the API returns the default theme, as clients for version 0.146 expect."""
 
     customization: Customization
     theme: DefaultMode | None
@@ -76,8 +76,8 @@ def try_customization(
     site_space_id: str | None,
     over: Override | None,
 ) -> None:
-    """Store a customization only for the caller's preview. ``over``: the overrides of the site space in the
-    preview. Raises the same errors as ``put_customization`` and ``override``."""
+    """Store a customization for the caller's preview only. ``over``: the overrides of the site space in the preview.
+    Raises the same errors as ``put_customization`` and ``override``."""
     _, tried = _put(tx, site, whole)
     kept = None
     if over is not None:
@@ -150,8 +150,8 @@ def _without_controls(stored: object) -> object:
 
 
 def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomization:
-    """Return the customization after applying a request body. A theme that only repeats the current response
-    doesn't count as selected."""
+    """Return the customization after applying a request body. A theme that only repeats the value in the current
+    response doesn't count as selected."""
     themes, answered = body.themes, before.customization.themes
     if (themes.default, themes.toggeable) == (answered.default, answered.toggeable):
         theme = before.theme
@@ -168,9 +168,9 @@ def _apply(before: StoredCustomization, body: PutCustomization) -> StoredCustomi
 
 
 def _page_actions(before: Customization, body: PutCustomization) -> JsonObject:
-    """Reconcile the page action switches with the list of page actions. Older clients set the switches, and
-    newer ones set the list; each sends back unsupported fields unchanged. Raises BadRequest if both were
-    changed and disagree."""
+    """Reconcile the page action switches with the list of page actions. Older clients set the switches, and newer
+    clients set the list; both send back unsupported fields unchanged. Raises BadRequest if the switches and the list
+    were both changed and disagree."""
     listed = body.page_actions.items
 
     def on(name: str, given: bool | UnsetType, was: bool, default: bool, item: PageAction) -> bool:
@@ -254,8 +254,8 @@ def _require_seen(tx: Transaction, site: SiteAccess, site_space_id: str) -> None
 
 
 def get_site_space_customization(tx: Transaction, site: SiteAccess, site_space_id: str) -> Customization:
-    """Return the customization of a site space: its site's customization with the site space's overrides.
-    Raises NotFound if the caller can't see it."""
+    """Return the customization of a site space: its site's customization with the site space's overrides. Raises
+    NotFound if the caller can't see it."""
     _require_seen(tx, site, site_space_id)
     return look_of(tx, site.site_id, site_space_id)
 
@@ -309,8 +309,8 @@ def list_differences(whole: JsonObject, own: JsonObject, parts: Parts = OVERRIDA
 
 
 def _merge_over(below: JsonObject, above: JsonObject, parts: Parts = OVERRIDABLE) -> JsonObject:
-    """Return ``below`` with the overrides in ``above``: groups are merged setting by setting, and all other
-    values are replaced entirely."""
+    """Return ``below`` with the overrides in ``above``. Groups are merged setting by setting, and all other values are
+    replaced entirely."""
     found = dict(below)
     for name, value in above.items():
         inside = parts.get(name)

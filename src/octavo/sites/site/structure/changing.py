@@ -1,7 +1,7 @@
 """Edit the structure of a site: add, rename, and remove parts, and update paths.
 
-Every change runs inside ``change_structure``, which locks the site and compares paths before and after. No
-two site spaces can have the same path, and former paths redirect to the new ones.
+Every change runs inside ``change_structure``, which locks the site, and compares the paths before and after the change.
+No two site spaces can have the same path, and former paths redirect to the new paths.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PATH_MAX = 90
 
 
 def read_path(field: str, text: str) -> str:
-    """Return a normalized path: one segment in lowercase. Raises BadRequest if it is invalid."""
+    """Return a normalized path: one segment in lowercase. Raises BadRequest if the path is invalid."""
     path = text.lower()
     # Slugs can contain a script's combining marks, which aren't letters themselves.
     readable = _PATH.fullmatch(path) or path == slugify(path)
@@ -74,10 +74,10 @@ def load_seen_structure(tx: Transaction, site: SiteAccess, *, trashed: bool = Fa
 
 @contextmanager
 def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> Iterator[Structure]:
-    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None
-    for the server administrator. Raises BadRequest if two parts have the same path after the change, and
-    Forbidden if a published site would show a space to more people and the caller can't publish that
-    space, or if the caller can only edit drafts and something else changes."""
+    """Yield the structure before a change, and check the result. ``by``: the actor who makes the change; None for the
+    server administrator. Raises BadRequest if two parts have the same path after the change, and Forbidden if a
+    published site would show a space to more people and the caller can't publish that space, or if the caller can only
+    edit drafts and the change affects live parts."""
     lock(tx, site_id)
     if by is None:
         before = store.load_structure(tx, site_id, trashed=True)
@@ -114,11 +114,12 @@ def change_structure(tx: Transaction, site_id: str, by: SiteAccess | None) -> It
 
 
 def require_live_edits(site: SiteAccess) -> None:
-    """Raise Forbidden unless the caller can change what visitors see. Editors of a site can only edit drafts."""
+    """Raise Forbidden unless the caller can change the content that visitors see. Editors of a site can only edit
+    drafts."""
     role = SITE[Can.ADMIN]
     if not at_least(site.role, role):
         raise Forbidden(
-            f"Changes that visitors can see require the `{role}` role or higher; your role here is "
+            f"Changes that visitors can see require the `{role}` role or higher, but your role is "
             f"`{site.role}`. Create a draft instead, or ask an administrator for access."
         )
 
@@ -134,8 +135,8 @@ def _live_rows(structure: Structure) -> list[Row]:
 
 
 def _newly_visible(before: Structure, after: Structure) -> set[str]:
-    """Return the spaces that more people can see than before; permission for added spaces was checked when
-    they were added."""
+    """Return the spaces that more people can see than before, without added spaces, for which permission was already
+    checked."""
     return {
         shown.space_id
         for shown in after.site_spaces.values()
@@ -160,14 +161,14 @@ def note(
 
 
 def _absent(what: str, id: str, field: str) -> str:
-    """Return the message for a part that isn't on the site. ``field``: the field that names it; empty for the path."""
+    """Return the message for a part that isn't on the site. ``field``: the field with its ID; empty for the path."""
     problem = f"here is no {what} with the ID {id!r} on this site"
     return f"{field}: t{problem}" if field else f"T{problem}."
 
 
 def get_section(structure: Structure, section_id: str, field: str = "") -> SectionRow:
-    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if
-    there is none."""
+    """Return a section of this site. ``field``: the request field that contains the ID. Raises NotFound if there is no
+    such section."""
     return require_found(
         structure.seen(structure.sections, section_id), _absent("section", section_id, field)
     )
@@ -207,9 +208,9 @@ def rank_at_end(nodes: Sequence[Row]) -> str:
 def ranked_in_parent(
     structure: Structure, values: Mapping[str, object], column: str, current: str | None, field: str
 ) -> Mapping[str, object]:
-    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into
-    another one. ``current``: its current group. ``field``: the request field with the new group. Raises
-    NotFound if the group doesn't exist."""
+    """Return columns to set, with a rank at the end of the new group if ``column`` moves a part into another group.
+    ``current``: its current group. ``field``: the request field with the new group. Raises NotFound if the group
+    doesn't exist."""
     parent = values.get(column, current)
     if parent == current:
         return values
@@ -320,8 +321,8 @@ def _require_free_path(structure: Structure, section: SectionRow, path: str) -> 
 
 
 def delete_section(tx: Transaction, site: SiteAccess, section_id: str) -> bool:
-    """Delete a section and its site spaces; their content is kept. Return False if it doesn't exist. Raises
-    Forbidden if the caller can't see all of its spaces."""
+    """Delete a section and its site spaces. The content of the spaces is kept. Return False if the section doesn't
+    exist. Raises Forbidden if the caller can't see all of its spaces."""
     with change_structure(tx, site.site_id, site) as structure:
         section = structure.seen(structure.sections, section_id)
         if section is None:
@@ -404,8 +405,8 @@ def update_group(tx: Transaction, site: SiteAccess, group_id: str, values: Mappi
 
 
 def require_outside(structure: Structure, group: SectionGroupRow, parent: str | None, field: str) -> None:
-    """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or inside
-    it, or because groups would be nested too deeply."""
+    """Raise BadRequest if a group can't be moved to a parent because the parent is the group itself or is inside the
+    group, or because groups would be nested too deeply."""
     above = parent
     while above is not None:
         if above == group.id:
@@ -416,7 +417,7 @@ def require_outside(structure: Structure, group: SectionGroupRow, parent: str | 
 
 
 def delete_group(tx: Transaction, site: SiteAccess, group_id: str) -> bool:
-    """Delete a group. Its contents move up to its position. Return False if it doesn't exist."""
+    """Delete a group. Its contents take its place. Return False if the group doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         group = structure.seen(structure.groups, group_id)
         if group is None:
@@ -558,7 +559,7 @@ def update_site_space(
 
 
 def delete_site_space(tx: Transaction, site: SiteAccess, site_space_id: str) -> bool:
-    """Remove a space from the site; its content is kept. Return False if it doesn't exist."""
+    """Remove a space from the site. The content of the space is kept. Return False if the site space doesn't exist."""
     with change_structure(tx, site.site_id, site) as structure:
         shown = structure.seen(structure.site_spaces, site_space_id)
         if shown is None:
@@ -580,8 +581,8 @@ def _set_default_site_space(tx: Transaction, structure: Structure, chosen: SiteS
 def set_defaults(
     tx: Transaction, site: SiteAccess, section_id: str | None, site_space_id: str | None
 ) -> None:
-    """Set the default section of the site and the default space of a section; None leaves either unchanged.
-    Raises NotFound if they aren't on the site."""
+    """Set the default section of the site and the default space of a section; None leaves a default unchanged. Raises
+    NotFound if they aren't on the site."""
     with change_structure(tx, site.site_id, site) as structure:
         if section_id is not None:
             set_default_section(tx, structure, get_section(structure, section_id, "defaultSiteSection"))

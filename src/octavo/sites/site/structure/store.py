@@ -1,5 +1,5 @@
-"""Rows of a site's structure. They are all loaded at once, because a structure is small and most queries
-concern all of it."""
+"""Rows of a site's structure. They are all loaded at once, because a structure is small, and most queries need all of
+it."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SectionRow(Struct, frozen=True):
     docs_key: str | None = None
     """Key in ``docs.yaml``."""
     localized: str | None = None
-    """JSON with title and description in other languages; read it with ``localize``."""
+    """JSON with the title and description in other languages. Read it with ``localize``."""
 
 
 class SectionGroupRow(Struct, frozen=True):
@@ -120,8 +120,8 @@ def with_localized(
     title: Mapping[str, str] | UnsetType | None = UNSET,
     description: Mapping[str, str] | UnsetType | None = UNSET,
 ) -> str | None:
-    """Return the ``localized`` column of a row with these translations; unset ones stay unchanged. ``row``:
-    the row; None for a new one."""
+    """Return the ``localized`` column of a row with these translations. Unset translations stay unchanged. ``row``: the
+    row; None for a new one."""
     texts: dict[str, Mapping[str, str]] = dict(read_localized(row)) if row is not None else {}
     for name, given in (("title", title), ("description", description)):
         if given is not UNSET:
@@ -179,7 +179,7 @@ class Structure:
         return self._children.get(group_id, [])
 
     def gates(self, shown: SiteSpaceRow) -> set[str | None]:
-        """Return the gates that can hide a site space: a condition, or None for a draft."""
+        """Return the gates that can hide a site space. A gate is a condition, or None for a draft."""
         section = self.sections.get(shown.section_id or "")
         conditions = {shown.condition, section.condition if section is not None else None} - {None, ""}
         return conditions | {None} if self.is_draft(shown) else conditions
@@ -197,7 +197,7 @@ class Structure:
         return self.draft_of(above) if above is not None else None
 
     def is_draft(self, row: Row) -> bool:
-        """Return whether a row, or something that contains it, is a draft."""
+        """Return whether a row, or a part that contains it, is a draft."""
         return self.draft_of(row) is not None
 
     def conceal(self, sees: Callable[[str], bool]) -> None:
@@ -255,7 +255,7 @@ class Structure:
         return next((section for section in self.sections.values() if section.is_default), None)
 
     def default_site_space(self, section_id: str | None) -> SiteSpaceRow | None:
-        """Return the default site space of a section, or the first one if the default is in the trash."""
+        """Return the default site space of a section, or its first site space if the default is in the trash."""
         variants = self.variants(section_id)
         return next((shown for shown in variants if shown.is_default), variants[0] if variants else None)
 
@@ -305,8 +305,8 @@ class Structure:
 
 
 def load_structure(tx: Transaction, site_id: str, *, trashed: bool = False) -> Structure:
-    """Load the structure of a site using five SQL statements, regardless of its size. ``trashed``: whether to
-    include spaces in the trash."""
+    """Load the structure of a site with five SQL statements, regardless of its size. ``trashed``: whether to include
+    spaces in the trash."""
     alive = "" if trashed else " AND s.deleted_at IS NULL"
     sections = tx.all(f"SELECT {_SECTION} FROM site_sections WHERE site_id = :site", site=site_id)
     groups = tx.all(f"SELECT {_GROUP} FROM site_section_groups WHERE site_id = :site", site=site_id)
@@ -491,8 +491,8 @@ def list_former_paths(tx: Transaction, site_id: str) -> list[tuple[str, str]]:
 
 
 def find_former_paths(tx: Transaction, site_id: str, paths: list[str]) -> list[tuple[str, str]]:
-    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its
-    site space."""
+    """Return the given paths that are former paths of site spaces, longest first, each with the ID of its site
+    space."""
     rows = tx.all(
         """SELECT path, site_space_id FROM site_former_paths WHERE site_id = :site AND path IN :paths
            ORDER BY length(path) DESC""",
