@@ -64,7 +64,7 @@ export function takeMoved(made: Transform, change: Change, mapped: Step | null):
 }
 
 /** Return a block's place in another document. A row or cell of a table has no key; the first block in it does. */
-function findBlock(doc: Node, block: Node): { node: Node; pos: number } | undefined {
+export function findBlock(doc: Node, block: Node): { node: Node; pos: number } | undefined {
   let key: string | null | undefined = block.attrs.key;
   block.descendants((node) => !(key ??= node.attrs.key));
   const found = byKey(doc, key);

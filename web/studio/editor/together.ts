@@ -15,7 +15,7 @@ import { AttrStep, Mapping, ReplaceAroundStep, ReplaceStep, Step, Transform } fr
 import { childrenOf } from "../document/building.ts";
 import { same } from "../document/comparing.ts";
 import { followed, replaceTop } from "./difference.ts";
-import { findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
+import { findBlock, findMoves, mapsOfMoved, takeMoved } from "./moves.ts";
 import {
   byKey,
   deleted,
@@ -474,6 +474,10 @@ export class Together {
       if (isMoved) {
         const gone = content.content.filter(({ attrs }) => attrs.key && !byKey(transaction.doc, attrs.key));
         putBlocks(transaction, gone, transaction.mapping.map(place, -1));
+        for (const node of content.content) {
+          const there = gone.includes(node) ? undefined : findBlock(transaction.doc, node);
+          if (there) fillFields(transaction, there.pos, there.node, node);
+        }
         continue;
       }
       const isWithin = content.firstChild!.isInline;
@@ -498,7 +502,7 @@ function placesOf(fields: [first: number, place: number][], mapping: Mapping): n
 /** Return whether a step inserts blocks that existed before, which means that it moves them. */
 function bringsKnown(step: Step, before: Node): boolean {
   return step instanceof ReplaceStep && !step.slice.openStart &&
-    step.slice.content.content.some((node) => byKey(before, node.attrs.key));
+    step.slice.content.content.some((node) => findBlock(before, node));
 }
 
 const LETTER = /[\p{L}\p{N}_]/u;
@@ -560,13 +564,13 @@ function readable(step: Step, before: Node): Step {
   return new ReplaceStep(from, to, step.apply(before).doc!.slice(from, step.getMap().map(to, 1)));
 }
 
-/** Return JSON in which halves of letters are replaced, because the server can't read them. */
+/** Return JSON in which halves of letters and NUL are replaced, because the server accepts no request with them. */
 export function wellFormed<T>(json: T): T {
   const text = JSON.stringify(json);
-  if (!/\\ud[89a-f]/.test(text)) return json;
+  if (!/\\u(d[89a-f]|0000)/.test(text)) return json;
   return JSON.parse(
     text,
-    (_, value) => typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value,
+    (_, value) => typeof value === "string" ? value.replace(/\p{Surrogate}|\0/gu, "\ufffd") : value,
   );
 }
 
@@ -637,7 +641,18 @@ function bringsWords(was: unknown, value: unknown): boolean {
 
 /** Return whether a step fills in a field of a block. */
 function setsWords({ pos, attr, value }: AttrStep, before: Node): boolean {
-  return attr !== "key" && bringsWords(before.nodeAt(pos)?.attrs[attr], value);
+  const was = before.nodeAt(pos)?.attrs[attr];
+  return attr !== "key" && (bringsWords(was, value) || typeof value === "number" && value !== was);
+}
+
+/** Set the fields of a node that undo moved back to their latest values. */
+function fillFields(transaction: Transaction, at: number, was: Node, now: Node): void {
+  if (was.type !== now.type) return;
+  for (const [name, value] of Object.entries(now.attrs)) {
+    if (name !== "key" && bringsWords(was.attrs[name], value)) transaction.setNodeAttribute(at, name, value);
+  }
+  if (was.childCount !== now.childCount) return;
+  was.forEach((child, offset, index) => fillFields(transaction, at + 1 + offset, child, now.child(index)));
 }
 
 /** Return the node whose attribute a step sets. */
@@ -645,14 +660,16 @@ function nodeWith(step: AttrStep, before: Node): Node {
   return step.apply(before).doc!.nodeAt(step.pos)!;
 }
 
-/** Return a block that fits on a page; the title of a part of a block, such as a tab, becomes a paragraph. */
+/** Return a block that fits on a page; the title of a part of a block, such as a tab, and the value of a cell become a
+ * paragraph. */
 function withTitle(node: Node): Node {
   const { schema } = node.type;
-  const { title } = (node.attrs.data ?? {}) as Json;
+  const { data, value } = node.attrs;
+  const words = [(data as Json | undefined)?.title, value].flat().filter((each) =>
+    typeof each === "string" || typeof each === "number"
+  ).join(", ");
   const isPart = !node.isInline && !schema.topNodeType.contentMatch.matchType(node.type);
-  return isPart && typeof title === "string" && title
-    ? schema.nodes.paragraph!.create(null, schema.text(title))
-    : node;
+  return isPart && words ? schema.nodes.paragraph!.create(null, schema.text(words)) : node;
 }
 
 /** Return the id of the person who removed the place of a step. */

@@ -1,11 +1,12 @@
 /** Deletions and moves that meet changes of others that their author hasn't seen. */
 import type { Node } from "prosemirror-model";
-import { type Command, EditorState, type Transaction } from "prosemirror-state";
+import { history, undo } from "prosemirror-history";
+import { type Command, EditorState, NodeSelection, type Transaction } from "prosemirror-state";
 import { expect, test } from "vitest";
 import { newKey, schema } from "../document/schema.ts";
 import { moveBlock } from "./blocks.ts";
 import { deleteColumns, deleteRows, insertColumn, moveColumns, moveRows, sortRows } from "./tablecommands.ts";
-import { type Batch, type Rescue, Together } from "./together.ts";
+import { type Batch, REMOTE, type Rescue, Together } from "./together.ts";
 
 function make(type: string, attrs: object, ...content: (Node | string)[]): Node {
   const known = schema.nodes[type]!.spec.attrs ?? {};
@@ -109,6 +110,52 @@ const grid = make(
   row("b", "2"),
   row("d", "4"),
 );
+
+const valued = make(
+  "table",
+  { data: { view: { hideHeader: false } } },
+  head,
+  ...["a", "b"].map((text) =>
+    make("table_row", {}, make("table_cell", {}, paragraph(text)), make("table_value", { value: "x" }))
+  ),
+);
+let placeOfValue = 0;
+valued.descendants((node, at) => void (node.type.name === "table_value" && (placeOfValue ||= at + 1)));
+const setValue = ({ tr }: EditorState): Transaction => tr.setNodeAttribute(placeOfValue, "value", "typed");
+
+test.each(["a block", "a table row"])(
+  "undo of a move keeps fields that others filled in since: %s",
+  (which) => {
+    const isRow = which === "a table row";
+    const block = isRow ? valued : make("math", { data: { formula: "x" } });
+    const doc = schema.nodes.doc!.create(null, [block, paragraph("one")]);
+    const plugins = [history()];
+    let state = EditorState.create({ doc, plugins, selection: NodeSelection.create(doc, 0) });
+    const together = new Together("me", 0, doc);
+    const write = (transaction: Transaction): void => {
+      state = state.apply(transaction);
+      if (transaction.getMeta(REMOTE)) return;
+      together.written(transaction);
+      const spared = together.spared(state);
+      if (spared) write(spared);
+    };
+    write(run(isRow ? moveRows(valued, 0, 2, 2, -1) : moveBlock(1))(state));
+    const others = isRow ? setValue : setData(0, { formula: "typed" });
+    write(together.receive(state, [batch(others(EditorState.create({ doc })))])!);
+    undo(state, write);
+    expect(state.doc.eq(others(EditorState.create({ doc })).doc)).toBe(true);
+    expect(together.doc.eq(state.doc)).toBe(true);
+  },
+);
+
+test.each(["typed", 42])("a value that is typed in a row that others delete returns as text: %s", (value) => {
+  const own = ({ tr }: EditorState): Transaction => tr.setNodeAttribute(placeOfValue, "value", value);
+  const { doc, rescues } = both([valued], own, run(deleteRows(valued, 0, 1, 1)));
+  expect([doc.lastChild!.textContent, rescues.length]).toEqual([String(value), 1]);
+  expect(JSON.stringify(both([valued], run(deleteRows(valued, 0, 1, 1)), own).doc)).toContain(
+    JSON.stringify({ value }),
+  );
+});
 
 const cellsOf = (doc: Node): string[] =>
   doc.firstChild!.children.map((row) => row.children.map((cell) => cell.textContent).join("|"));
