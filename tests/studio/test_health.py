@@ -76,7 +76,7 @@ def test_a_site_is_checked_and_its_findings_are_fixed_and_dismissed(app, site):
     page.keyboard.press("d")
     expect(rows).to_have_count(3)
     notices = page.get_by_role("region", name="Notifications")
-    notices.get_by_role("button", name="Undo").click()
+    notices.get_by_role("button", name="Undo").last.click()
     expect(rows).to_have_count(4)
 
     page.reload()
